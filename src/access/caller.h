@@ -1,0 +1,72 @@
+/* caller.h - who is calling, and what they may.
+ *
+ * Everything is read in the transaction of the request it guards, so that a
+ * decision is never older than the last committed change of a role, key,
+ * membership or suspension.  Nothing here is cached. */
+#pragma once
+#include "access/permission.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "store/store.h"
+
+#define TOKEN_LOGIN "lodge_login_"
+#define TOKEN_KEY "lodge_key_"
+#define COOKIE_NAME "lodge_session"
+
+enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_LOGIN, CREDENTIAL_KEY };
+
+/* What the request presented. */
+struct credential {
+	enum credential_kind kind;
+	bool cookie;   /* it came by cookie: a change needs our own Origin */
+	bool bad;      /* something was presented that cannot be a credential */
+	char hash[65]; /* under which the store knows it */
+};
+
+/* Reads the Authorization header and the cookie header (either may be NULL). */
+struct credential credential_read(const char *authorization, const char *cookies);
+/* The name under which a token is stored. */
+void credential_hash(const char *token, char out[65]);
+
+struct caller {
+	enum credential_kind kind;
+	const char *user_id; /* NULL: nobody */
+	const char *email, *name;
+	bool is_super_admin;
+	const char *key_id; /* CREDENTIAL_KEY */
+	const char *key_tenant_id;
+	bool scoped;
+	permissions scopes; /* if scoped */
+	const char *hash;   /* of the credential */
+	int64_t last_used;  /* as stored; NIL: never */
+
+	/* The tenant of the request, once looked up. */
+	const char *tenant_id;
+	int role;	    /* enum tenant_role, or -1: not a member */
+	bool through_super; /* reaches the tenant as super administrator */
+	permissions tenant; /* held in the tenant, cut down to the scopes */
+	/* The agent of the request, once looked up. */
+	const char *agent_id;
+	permissions agent; /* held on the agent, cut down to the scopes */
+};
+
+/* Fills the caller from the store; a login that was idle for longer than idle_us has ended.
+ * ERR_UNAUTHENTICATED, ERR_SUSPENDED, or a store error. */
+int caller_load(struct caller *c, struct db *db, struct arena *a,
+	const struct credential *credential, int64_t now, int64_t idle_us, struct problem *p);
+
+/* What the path says about where the permission is decided; each may be NULL. */
+struct place {
+	const char *tenant_id, *agent_id;
+};
+
+/* May the caller?  0, or ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_SUSPENDED with a sentence. */
+int caller_permit(struct caller *c, struct db *db, struct arena *a, int permission,
+	const struct place *place, bool loopback, struct problem *p);
+/* A further permission in the same place; ERR_FORBIDDEN names it. */
+int caller_also(const struct caller *c, struct arena *a, int permission, struct problem *p);
+
+/* ERR_FORBIDDEN, naming what is missing. */
+int caller_lacks(struct arena *a, int permission, struct problem *p);
+
+extern const struct statement_set caller_sql;

@@ -1,0 +1,139 @@
+/* bootstrap.c - see bootstrap.h. */
+#include "api/bootstrap.h"
+
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/fold.h"
+#include "base/id.h"
+
+enum {
+	PLAN_FIRST,
+	PLAN_BY_ID,
+	PLAN_INSERT,
+	TENANT_INSERT,
+	MEMBER_INSERT,
+	USER_INSERT,
+	USER_COUNT,
+	MARK_READ,
+	MARK_WRITE,
+};
+
+struct text_row {
+	const char *value;
+};
+
+FIELDS(text_row) = { FIELD(text_row, value) };
+static SCHEMA(text_row, .internal = true);
+
+static const struct statement sql[] = {
+	[PLAN_FIRST] = { "plan_first", "select id as value from plans order by id limit 1",
+		.row = &text_row_schema, .scan = "its first row" },
+	[PLAN_BY_ID] = { "plan_by_id", "select id as value from plans where id = $1",
+		.row = &text_row_schema },
+	[PLAN_INSERT] = { "plan_insert",
+		"insert into plans (id, name, slug, monthly_price_pd, created_at) values ($1, $2, $3, 0, $4)" },
+	[TENANT_INSERT] = { "tenant_insert",
+		"insert into tenants (id, name, slug, plan_id, plan_status, status, billing_email, paid, "
+		"allow_superadmin_access, default_skill_visibility_scope, external_mail_enabled, "
+		"voicebox_enabled, require_user_model_grants, created_at, updated_at) "
+		"values ($1, $2, $3, $4, 'active', 'active', $5, 0, 1, 'private_only', 0, 0, 1, $6, $6)" },
+	[MEMBER_INSERT] = { "member_insert",
+		"insert into members (tenant_id, user_id, role, created_at, updated_at) "
+		"values ($1, $2, 'OWNER', $3, $3)" },
+	[USER_INSERT] = { "user_insert",
+		"insert into users (id, email, email_folded, name, password_hash, is_super_admin, "
+		"is_suspended, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, 0, $7, $7)" },
+	[USER_COUNT] = { "user_any",
+		"select count(*) from (select 1 as one from users limit 1) found",
+		.scan = "its first row" },
+	[MARK_READ] = { "mark_read", "select value from meta where key = 'master_key'",
+		.row = &text_row_schema },
+	[MARK_WRITE] = { "mark_write", "insert into meta (key, value) values ('master_key', $1)" },
+};
+STATEMENT_SET(bootstrap_sql, sql);
+
+int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, const char *owner_id,
+	const char **ret_id)
+{
+	struct text_row plan;
+	int64_t now;
+	struct id id = id_new(&now);
+	int err = in->plan_id ? db_one(db, a, &sql[PLAN_BY_ID], &plan, ARGS(T(in->plan_id)))
+			      : db_one(db, a, &sql[PLAN_FIRST], &plan, NO_ARGS);
+
+	if (!err)
+		err = db_run(db, &sql[TENANT_INSERT], NULL,
+			ARGS(T(id.text), T(in->name), T(in->slug), T(plan.value),
+				T(in->billing_email), N(now)));
+	if (!err)
+		err = db_run(db, &sql[MEMBER_INSERT], NULL, ARGS(T(id.text), T(owner_id), N(now)));
+	*ret_id = arena_strdup(a, id.text);
+	return err;
+}
+
+int user_make(struct db *db, struct arena *a, const struct new_user *in, const char **ret_id)
+{
+	int64_t now;
+	struct id id = id_new(&now);
+
+	*ret_id = arena_strdup(a, id.text);
+	return db_run(db, &sql[USER_INSERT], NULL,
+		ARGS(T(id.text), T(in->email), T(fold(a, in->email)), T(in->name),
+			T(in->password_hash), N(in->is_super_admin), N(now)));
+}
+
+int store_is_empty(struct db *db, bool *ret)
+{
+	int64_t users = 0;
+	int err = db_int(db, &sql[USER_COUNT], &users, NO_ARGS);
+
+	*ret = users == 0;
+	return err;
+}
+
+int bootstrap(struct db *db, struct arena *a, const struct new_user *admin)
+{
+	struct TenantCreate demo = { .name = "Demo", .slug = "demo" };
+	const char *user_id, *tenant_id;
+	int64_t now;
+	struct id plan = id_new(&now);
+	int err = db_run(db, &sql[PLAN_INSERT], NULL,
+		ARGS(T(plan.text), T("Unlimited"), T("unlimited"), N(now)));
+
+	if (!err)
+		err = user_make(db, a, admin, &user_id);
+	if (!err)
+		err = tenant_make(db, a, &demo, user_id, &tenant_id);
+	return err;
+}
+
+/* A few known bytes, sealed: they open only with the right key. */
+static const char mark_context[] = "lodge master key", mark_bytes[] = "lodge";
+
+int master_key_mark(struct db *db, struct arena *a, const uint8_t key[32])
+{
+	uint8_t sealed[sizeof mark_bytes + SEAL_EXTRA];
+	char *text = arena_alloc(a, 2 * sizeof sealed + 1);
+
+	seal(key, mark_context, mark_bytes, sizeof mark_bytes, sealed);
+	hex_write(sealed, sizeof sealed, text);
+	return db_run(db, &sql[MARK_WRITE], NULL, ARGS(T(text)));
+}
+
+int master_key_check(
+	struct db *db, struct arena *a, const uint8_t key[32], bool *ret_right, bool *ret_marked)
+{
+	uint8_t sealed[sizeof mark_bytes + SEAL_EXTRA], plain[sizeof mark_bytes];
+	struct text_row row;
+	int err = db_one(db, a, &sql[MARK_READ], &row, NO_ARGS);
+
+	*ret_marked = err != ERR_NOT_FOUND;
+	*ret_right = false;
+	if (err == ERR_NOT_FOUND)
+		return 0;
+	if (!err)
+		*ret_right = hex_read(row.value, strlen(row.value), sealed, sizeof sealed) &&
+			     unseal(key, mark_context, sealed, sizeof sealed, plain);
+	return err;
+}

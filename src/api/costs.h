@@ -1,0 +1,39 @@
+/* costs.h - what agents cost. */
+#pragma once
+#include "contract/schema.h"
+
+struct CostPeriod {
+	struct moment from, to;
+	const char *label;
+};
+SCHEMA_DECLARED(CostPeriod);
+
+struct AgentModelCostRow {
+	const char *model_id;
+	int64_t requests, input_tokens, output_tokens;
+	double cost_usd;
+	int64_t cache_read_tokens, cache_write_tokens;
+};
+SCHEMA_DECLARED(AgentModelCostRow);
+
+struct AgentCostRow {
+	const char *agent_id, *agent_name;
+	int64_t requests, input_tokens, output_tokens;
+	double cost_usd;
+	bool anomaly;
+	double byok_cost_usd, provider_cost_usd, cache_hit_rate;
+	int64_t cache_read_tokens, cache_write_tokens;
+	struct list models;
+	const char *top_model;
+};
+SCHEMA_DECLARED(AgentCostRow);
+
+struct AgentCostsResponse {
+	struct CostPeriod *period;
+	struct list agents;
+	double total_cost_usd, total_byok_cost_usd, total_provider_cost_usd;
+};
+SCHEMA_DECLARED(AgentCostsResponse);
+
+/* NULL-terminated: all of the above. */
+extern const struct schema *const costs_schemas[];

@@ -1,0 +1,196 @@
+/* identity.c - signing in and out, and who the caller is. */
+#include "api/identity.h"
+
+#include <string.h>
+
+#include "api/api.h"
+#include "base/crypto.h"
+#include "base/fold.h"
+#include "base/json.h"
+
+struct user_row {
+	const char *id, *email, *name, *password_hash;
+	bool is_super_admin, is_suspended;
+};
+
+FIELDS(user_row) = {
+	FIELD(user_row, id),
+	FIELD(user_row, email),
+	FIELD(user_row, name, .nullable = true),
+	FIELD(user_row, password_hash, .nullable = true),
+	FIELD(user_row, is_super_admin),
+	FIELD(user_row, is_suspended),
+};
+static SCHEMA(user_row, .internal = true);
+
+enum { USER_BY_EMAIL, USER_BY_ID, USER_MEMBERSHIPS, LOGIN_INSERT, LOGIN_REMOVE, LOGIN_NOTE };
+
+static const struct statement sql[] = {
+	[USER_BY_EMAIL] = { "user_by_email", "select {*} from users where email_folded = $1",
+		.row = &user_row_schema },
+	[USER_BY_ID] = { "user_by_id", "select {*} from users where id = $1",
+		.row = &user_row_schema },
+	[USER_MEMBERSHIPS] = { "user_memberships",
+		"select m.tenant_id, t.name as tenant_name, t.slug as tenant_slug, m.role from members m "
+		"join tenants t on t.id = m.tenant_id where m.user_id = $1 order by m.created_at, m.tenant_id",
+		.row = &Membership_schema },
+	[LOGIN_INSERT] = { "login_insert",
+		"insert into logins (hash, user_id, ip, user_agent, created_at, expires_at, last_used_at) "
+		"values ($1, $2, $3, $4, $5, $6, $5)" },
+	[LOGIN_REMOVE] = { "login_remove", "delete from logins where hash = $1" },
+	[LOGIN_NOTE] = { "login_note", "update users set last_login_at = $2 where id = $1" },
+};
+STATEMENT_SET(identity_sql, sql);
+
+static struct list names_of(struct arena *a, permissions set)
+{
+	const char **names = arena_array(a, const char *, PERM_COUNT);
+	struct list list = { .at = names };
+
+	for (int p = PERM_NONE + 1; p < PERM_COUNT; p++)
+		if (set >> p & 1)
+			names[list.count++] = permission_name(p);
+	return list;
+}
+
+static int fill_me(struct call *c, const char *user_id, struct Me *me)
+{
+	enum { MEMBERSHIPS_MAX = 10000 };
+	struct user_row row;
+	struct Membership *m;
+	int err = db_one(c->db, c->arena, &sql[USER_BY_ID], &row, ARGS(T(user_id)));
+
+	if (err)
+		return err;
+	schema_copy(&user_row_schema, &row, &Me_schema, me);
+	err = db_all(c->db, c->arena, &sql[USER_MEMBERSHIPS], &me->memberships, MEMBERSHIPS_MAX,
+		ARGS(T(user_id)));
+	m = me->memberships.at;
+	for (size_t i = 0; i < me->memberships.count; i++)
+		m[i].permissions =
+			names_of(c->arena, permissions_of_tenant_role((enum tenant_role)m[i].role));
+	return err;
+}
+
+/* What a login carries from one step to the next. */
+struct attempt {
+	const char *hash, *user_id;
+	bool right;
+};
+
+/* The hash of a password that nobody has: an unknown address takes as long as a wrong password. */
+static const char nobody_hash[] =
+	"$argon2id$v=19$m=32768,t=3,p=1$/CRVeW/N7Lc6l4ifMp5awg$K3T+0eS09lDhkB5SUSG80jtIUZf+u5/mdsw/yQ6H6vA";
+
+static int login_look(struct call *c)
+{
+	const struct LoginRequest *in = c->body;
+	struct attempt *own = arena_new(c->arena, struct attempt);
+	struct user_row row;
+	int err = db_one(
+		c->db, c->arena, &sql[USER_BY_EMAIL], &row, ARGS(T(fold(c->arena, in->email))));
+
+	if (err && err != ERR_NOT_FOUND)
+		return err;
+	own->hash = nobody_hash;
+	if (!err && row.password_hash) {
+		own->hash = row.password_hash;
+		own->user_id = row.id;
+	}
+	c->own = own;
+	return 0;
+}
+
+static int login_prepare(struct call *c)
+{
+	const struct LoginRequest *in = c->body;
+	struct attempt *own = c->own;
+
+	own->right =
+		password_matches(own->hash, in->password, strlen(in->password)) && own->user_id;
+	return 0;
+}
+
+/* A failure is recorded, so the transaction commits although the caller is refused. */
+static int refuse_login(struct call *c, const char *email, const char *user_id)
+{
+	struct buf b;
+
+	buf_init(&b, 4096);
+	buf_lit(&b, "{\"email\":");
+	json_write_string(&b, email, strlen(email));
+	buf_putc(&b, '}');
+	c->audit.action = "login.fail";
+	c->audit.user_id = user_id;
+	c->audit.meta = b.overflow ? NULL : arena_strndup(c->arena, b.at, b.len);
+	buf_free(&b);
+	call_fail(c, ERR_UNAUTHENTICATED, "The email address or the password is wrong.");
+	return 0;
+}
+
+OPERATION(login, .body = &LoginRequest_schema, .reply = &LoginReply_schema, .look = login_look,
+	.prepare = login_prepare)
+{
+	const struct LoginRequest *in = c->body;
+	const struct attempt *own = c->own;
+	struct LoginReply *out = c->reply;
+	char token[TOKEN_MAX], hash[65];
+	struct user_row row;
+	int err;
+
+	if (!own->right)
+		return refuse_login(c, in->email, own->user_id);
+	err = db_one(c->db, c->arena, &sql[USER_BY_ID], &row, ARGS(T(own->user_id)));
+	if (err)
+		return err;
+	if (!row.password_hash || strcmp(row.password_hash, own->hash) != 0)
+		return refuse_login(c, in->email, own->user_id); /* changed while we looked */
+	c->audit.user_id = c->audit.resource_id = row.id;
+	if (row.is_suspended) {
+		c->audit.action = "login.fail";
+		call_fail(c, ERR_SUSPENDED, "This account is suspended.");
+		return 0;
+	}
+	token_new(TOKEN_LOGIN, token);
+	credential_hash(token, hash);
+	out->token = arena_strdup(c->arena, token);
+	out->expires_at.us = c->now + c->app->settings.session_lifetime_us;
+	out->user = arena_new(c->arena, struct Me);
+	err = db_run(c->db, &sql[LOGIN_INSERT], NULL,
+		ARGS(T(hash), T(row.id), T(c->ip), T(http_header(&c->x->request, "user-agent")),
+			N(c->now), N(out->expires_at.us)));
+	if (!err)
+		err = db_run(c->db, &sql[LOGIN_NOTE], NULL, ARGS(T(row.id), N(c->now)));
+	if (!err)
+		err = fill_me(c, row.id, out->user);
+	buf_printf(&c->x->reply.extra,
+		"Set-Cookie: " COOKIE_NAME "=%s; Path=/; HttpOnly; SameSite=Strict%s\r\n", token,
+		c->app->settings.secure_cookies ? "; Secure" : "");
+	return err;
+}
+
+OPERATION(logout)
+{
+	if (c->caller.kind != CREDENTIAL_LOGIN)
+		return call_fail(c, ERR_CONFLICT, "An API key is not a login; revoke it instead.");
+	c->audit.resource_id = c->caller.user_id;
+	buf_lit(&c->x->reply.extra,
+		"Set-Cookie: " COOKIE_NAME "=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0\r\n");
+	return db_run(c->db, &sql[LOGIN_REMOVE], NULL, ARGS(T(c->caller.hash)));
+}
+
+OPERATION(readMe, .reply = &Me_schema)
+{
+	return fill_me(c, c->caller.user_id, c->reply);
+}
+
+static const struct route routes[] = {
+	{ METHOD_POST, "/auth/login", &login, PERM_PUBLIC, 200, "login.succeed", .tag = "Identity",
+		.as_printed = true, .max_body = 16 * 1024,
+		.doc = "Sign in with email and password; answers a token, and sets the console's cookie." },
+	{ METHOD_POST, "/auth/logout", &logout, PERM_LOGIN, 204, "login.end", .tag = "Identity",
+		.as_printed = true, .doc = "End the login that is presented." },
+	{ METHOD_GET, "/me", &readMe, PERM_LOGIN, 200, .tag = "Identity",
+		.doc = "Who the caller is, with memberships and what each permits." },
+};
+RESOURCE(identity, routes, identity_schemas);

@@ -1,0 +1,143 @@
+/* keys.c - API keys: programs acting as the member who made them, cut down to scopes. */
+#include "api/keys.h"
+
+#include <string.h>
+
+#include "api/api.h"
+#include "base/crypto.h"
+#include "store/listing.h"
+
+struct key_row {
+	const char *tenant_id, *id, *user_id, *name, *hash;
+	struct list scopes;
+	struct moment created_at, expires_at, last_used_at;
+};
+
+FIELDS(key_row) = {
+	FIELD(key_row, tenant_id),
+	FIELD(key_row, id),
+	FIELD(key_row, user_id),
+	FIELD(key_row, name),
+	FIELD(key_row, hash),
+	FIELD(key_row, scopes, .item = TEXT, .nullable = true),
+	FIELD(key_row, created_at),
+	FIELD(key_row, expires_at, .nullable = true),
+	FIELD(key_row, last_used_at, .nullable = true),
+};
+static SCHEMA(key_row, .internal = true);
+
+/* $1 tenant, $2 1 if the caller may see everybody's, $3 user */
+#define LIST_FROM "api_keys k where k.tenant_id = $1 and ($2 = 1 or k.user_id = $3)"
+
+enum { KEY_LIST, KEY_INSERT = KEY_LIST + LIST_SORTS, KEY_REMOVE };
+
+static const struct statement sql[] = {
+	LIST_STATEMENTS("key_list", &ApiKeyRead_schema, "{k.*}", LIST_FROM, "k.id", "4", "5"),
+	[KEY_INSERT] = { "key_insert", "insert into api_keys ({*}) values ({$})",
+		.row = &key_row_schema },
+	[KEY_REMOVE] = { "key_remove",
+		"delete from api_keys where tenant_id = $1 and id = $2 and ($3 = 1 or user_id = $4)" },
+};
+STATEMENT_SET(key_sql, sql);
+
+static bool sees_all(const struct call *c)
+{
+	return c->caller.tenant >> PERM_APIKEYS_WRITE & 1;
+}
+
+OPERATION(listApiKeys, .list = true, .reply = &ApiKeyRead_schema)
+{
+	return call_list(c, &sql[KEY_LIST],
+		ARGS(T(c->caller.tenant_id), N(sees_all(c)), T(c->caller.user_id)));
+}
+
+/* Every scope must be a permission, and none that the key in use does not have itself. */
+static int check_scopes(struct call *c, const struct list *scopes)
+{
+	const char *const *names = scopes->at;
+
+	for (size_t i = 0; i < scopes->count; i++) {
+		const char *field = arena_printf(c->arena, "scopes[%zu]", i);
+		int permission = permission_by_name(names[i]);
+
+		if (!permission)
+			call_field(c, field, "choice", "is not the name of a permission");
+		else if (c->caller.scoped && !(c->caller.scopes >> permission & 1))
+			call_field(c, field, "beyond", "is not among the scopes of the key in use");
+	}
+	return c->problem.err;
+}
+
+/* The scopes of the key in use, as a list. */
+static struct list own_scopes(struct call *c)
+{
+	const char **names = arena_array(c->arena, const char *, PERM_COUNT);
+	struct list list = { .at = names };
+
+	for (int p = PERM_NONE + 1; p < PERM_COUNT; p++)
+		if (c->caller.scopes >> p & 1)
+			names[list.count++] = permission_name(p);
+	return list;
+}
+
+OPERATION(createApiKey, .body = &ApiKeyCreate_schema, .reply = &ApiKeyCreated_schema)
+{
+	const struct ApiKeyCreate *in = c->body;
+	struct ApiKeyCreated *out = c->reply;
+	struct key_row row = { .tenant_id = c->caller.tenant_id,
+		.user_id = c->caller.user_id,
+		.name = in->name,
+		.scopes = in->scopes,
+		.expires_at = in->expires_at,
+		.last_used_at = { NIL } };
+	char token[TOKEN_MAX], hash[65];
+	struct id id = id_new(&row.created_at.us);
+	int err;
+
+	check_scopes(c, &in->scopes);
+	if (in->expires_at.us != NIL && in->expires_at.us <= c->now)
+		call_field(c, "expires_at", "past", "must lie in the future");
+	if (c->problem.err)
+		return c->problem.err;
+	if (c->caller.role < 0)
+		return call_fail(c, ERR_CONFLICT,
+			"A key acts as a member, and you are not one of this tenant.");
+	if (!in->scopes.at && c->caller.scoped)
+		row.scopes = own_scopes(c);
+	token_new(TOKEN_KEY, token);
+	credential_hash(token, hash);
+	row.id = arena_strdup(c->arena, id.text);
+	row.hash = hash;
+	err = db_put(c->db, c->arena, &sql[KEY_INSERT], &row);
+	schema_copy(&key_row_schema, &row, &ApiKeyCreated_schema, out);
+	out->key = arena_strdup(c->arena, token);
+	c->audit.resource_id = row.id;
+	c->location = arena_printf(c->arena, "/tenant/%s/api-keys/%s", row.tenant_id, row.id);
+	return err;
+}
+
+OPERATION(revokeApiKey)
+{
+	int64_t removed = 0;
+	const char *id = call_param(c, "id");
+	int err = db_run(c->db, &sql[KEY_REMOVE], &removed,
+		ARGS(T(c->caller.tenant_id), T(id), N(sees_all(c)), T(c->caller.user_id)));
+
+	c->audit.resource_id = id;
+	if (!err && !removed)
+		return call_fail(c, ERR_NOT_FOUND, "There is no such key.");
+	return err;
+}
+
+static const struct route routes[] = {
+	{ METHOD_GET, "/tenant/{tenant_id}/api-keys", &listApiKeys, PERM_APIKEYS_OWN, 200,
+		.tag = "API keys",
+		.doc = "List the caller's keys, or with apikeys:write everybody's." },
+	{ METHOD_POST, "/tenant/{tenant_id}/api-keys", &createApiKey, PERM_APIKEYS_OWN, 201,
+		"api_key.create", .tag = "API keys",
+		.doc = "Create a key that acts as the caller; its value is shown this once." },
+	{ METHOD_DELETE, "/tenant/{tenant_id}/api-keys/{id}", &revokeApiKey, PERM_APIKEYS_OWN, 204,
+		"api_key.revoke", .tag = "API keys",
+		.doc = "Revoke a key, at once and everywhere." },
+};
+RESOURCE(keys, routes, keys_schemas);

@@ -1,0 +1,250 @@
+/* tenants_schemas.c - the tables for tenants, their plans, and what super administrators see of
+ * them. */
+#include "api/tenants.h"
+
+#include "api/skills.h"
+
+#define SLUG_PATTERN "^[a-z0-9][a-z0-9-]{0,63}$"
+
+static const char *const TenantStatus_list[] = {
+	[TenantStatus_active] = "active",
+	[TenantStatus_trial] = "trial",
+	[TenantStatus_abandoned] = "abandoned",
+	[TenantStatus_suspended] = "suspended",
+	[TenantStatus_closed] = "closed",
+	NULL,
+};
+const struct words TenantStatus_words = {
+	.title = "TenantStatus",
+	.list = TenantStatus_list,
+	.doc = "Where a tenant stands; suspended is the same as is_suspended, and only active and "
+	       "trial tenants run.",
+};
+
+static const char *const PlanStatus_list[] = {
+	[PlanStatus_trialing] = "trialing",
+	[PlanStatus_active] = "active",
+	[PlanStatus_past_due] = "past_due",
+	[PlanStatus_canceled] = "canceled",
+	NULL,
+};
+const struct words PlanStatus_words = {
+	.list = PlanStatus_list,
+	.doc = "Where a tenant's subscription stands; canceled makes its agents read-only.",
+};
+
+FIELDS(PlanRead) = {
+	FIELD(PlanRead, id, .need = true, .id = true, .doc = "The plan."),
+	FIELD(PlanRead, name, .need = true, .example = "\"Team\"", .doc = "Shown to people."),
+	FIELD(PlanRead, slug, .need = true, .example = "\"team\"",
+		.doc = "Names the plan in settings; unique."),
+	FIELD(PlanRead, monthly_price_usd, .need = true, .example = "49",
+		.doc = "Price of one month."),
+	FIELD(PlanRead, max_agents, .need = true, .nullable = true, .example = "20",
+		.doc = "Agents beyond this number become read-only; null for no limit."),
+	FIELD(PlanRead, max_members, .need = true, .nullable = true, .example = "50",
+		.doc = "Members a tenant may have; null for no limit."),
+	FIELD(PlanRead, max_sessions_per_day, .need = true, .nullable = true, .example = "1000",
+		.doc = "Sessions a tenant may start in a day, UTC; null for no limit."),
+	FIELD(PlanRead, created_at, .need = true, .doc = "When the plan was made."),
+};
+SCHEMA(PlanRead, .doc = "A plan: what it costs and how much it allows.");
+
+FIELDS(UsageSummary30d) = {
+	FIELD(UsageSummary30d, requests, .need = true, .example = "5120",
+		.doc = "Calls to models."),
+	FIELD(UsageSummary30d, input_tokens, .need = true, .example = "804113",
+		.doc = "Input that came from no cache."),
+	FIELD(UsageSummary30d, output_tokens, .need = true, .example = "210554",
+		.doc = "Tokens written by models."),
+	FIELD(UsageSummary30d, cache_read_tokens, .need = true, .example = "1300220",
+		.doc = "Input read from a provider's cache."),
+	FIELD(UsageSummary30d, cache_write_tokens, .need = true, .example = "90110",
+		.doc = "Input written to a provider's cache."),
+	FIELD(UsageSummary30d, cost_usd, .need = true, .example = "12.75",
+		.doc = "All of it, on our keys and on the tenant's own."),
+	FIELD(UsageSummary30d, active_agents, .need = true, .example = "7",
+		.doc = "Agents that called a model at least once."),
+	FIELD(UsageSummary30d, active_users, .need = true, .example = "11",
+		.doc = "Users who wrote to an agent at least once."),
+};
+SCHEMA(UsageSummary30d,
+	.doc = "Model use of a tenant over the last 30 days; the token counts do not overlap.");
+
+FIELDS(TaskSummary30d) = {
+	FIELD(TaskSummary30d, sessions, .need = true, .example = "240",
+		.doc = "Sessions started, subtasks not counted."),
+	FIELD(TaskSummary30d, completed, .need = true, .example = "221",
+		.doc = "Sessions that ended well."),
+	FIELD(TaskSummary30d, failed, .need = true, .example = "9",
+		.doc = "Sessions that ended with an error."),
+	FIELD(TaskSummary30d, cancelled, .need = true, .example = "6",
+		.doc = "Sessions stopped by a person."),
+	FIELD(TaskSummary30d, running, .need = true, .example = "4",
+		.doc = "Sessions at work now."),
+	FIELD(TaskSummary30d, messages, .need = true, .example = "3120",
+		.doc = "Messages in all of these sessions."),
+	FIELD(TaskSummary30d, subtasks, .need = true, .example = "58",
+		.doc = "Sessions started by another session."),
+};
+SCHEMA(TaskSummary30d, .doc = "Sessions of a tenant over the last 30 days.");
+
+FIELDS(AdminTenantRead) = {
+	FIELD(AdminTenantRead, id, .need = true, .id = true, .doc = "The tenant."),
+	FIELD(AdminTenantRead, name, .need = true, .example = "\"Example Ltd\"",
+		.doc = "Shown to people."),
+	FIELD(AdminTenantRead, slug, .need = true, .example = "\"example\"",
+		.doc = "Names the tenant in addresses; unique."),
+	FIELD(AdminTenantRead, plan_id, .need = true, .id = true, .doc = "The plan it is on."),
+	FIELD(AdminTenantRead, billing_email, .need = true, .nullable = true,
+		.example = "\"billing@example.org\"",
+		.doc = "Where invoices go; null if none was given."),
+	FIELD(AdminTenantRead, created_at, .need = true, .doc = "When the tenant was made."),
+	FIELD(AdminTenantRead, updated_at, .need = true, .doc = "When its settings last changed."),
+	FIELD(AdminTenantRead, member_count, .need = true, .example = "12",
+		.doc = "People who belong to it, invited ones included."),
+	FIELD(AdminTenantRead, agent_count, .need = true, .example = "8",
+		.doc = "Agents it has, hidden ones included."),
+	FIELD(AdminTenantRead, abandoned_warning_sent_at, .nullable = true, .example = "null",
+		.doc = "When it was warned that it looks abandoned; null if it never was."),
+	FIELD(AdminTenantRead, allow_superadmin_access, .preset = "true",
+		.doc = "False closes its agents and sessions to super administrators; only its "
+		       "OWNER can open them again."),
+	FIELD(AdminTenantRead, default_skill_visibility_scope, .words = &SkillScope_words,
+		.doc = "The scope that new agents of the tenant begin with."),
+	FIELD(AdminTenantRead, external_mail_enabled, .preset = "false",
+		.doc = "Whether its agents may have external mailboxes."),
+	FIELD(AdminTenantRead, is_suspended, .preset = "false",
+		.doc = "True stops all its credentials and all its work."),
+	FIELD(AdminTenantRead, paid, .preset = "false",
+		.doc = "Whether the current period is paid for."),
+	FIELD(AdminTenantRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
+		.doc = "Where the tenant stands."),
+	FIELD(AdminTenantRead, voicebox_enabled, .preset = "false",
+		.doc = "Whether its agents may speak."),
+};
+SCHEMA(AdminTenantRead, .doc = "A tenant in the super administrator's roster.");
+
+FIELDS(AdminTenantDetailRead) = {
+	FIELD(AdminTenantDetailRead, id, .need = true, .id = true, .doc = "The tenant."),
+	FIELD(AdminTenantDetailRead, name, .need = true, .example = "\"Example Ltd\"",
+		.doc = "Shown to people."),
+	FIELD(AdminTenantDetailRead, slug, .need = true, .example = "\"example\"",
+		.doc = "Names the tenant in addresses; unique."),
+	FIELD(AdminTenantDetailRead, plan_id, .need = true, .id = true,
+		.doc = "The plan it is on."),
+	FIELD(AdminTenantDetailRead, billing_email, .need = true, .nullable = true,
+		.example = "\"billing@example.org\"",
+		.doc = "Where invoices go; null if none was given."),
+	FIELD(AdminTenantDetailRead, created_at, .need = true, .doc = "When the tenant was made."),
+	FIELD(AdminTenantDetailRead, updated_at, .need = true,
+		.doc = "When its settings last changed."),
+	FIELD(AdminTenantDetailRead, member_count, .need = true, .example = "12",
+		.doc = "People who belong to it, invited ones included."),
+	FIELD(AdminTenantDetailRead, agent_count, .need = true, .example = "8",
+		.doc = "Agents it has, hidden ones included."),
+	FIELD(AdminTenantDetailRead, plan, .need = true, .of = &PlanRead_schema,
+		.doc = "The plan that plan_id names."),
+	FIELD(AdminTenantDetailRead, plan_status, .need = true, .words = &PlanStatus_words,
+		.doc = "Where the subscription stands."),
+	FIELD(AdminTenantDetailRead, usage_summary_30d, .need = true, .of = &UsageSummary30d_schema,
+		.doc = "Model use of the last 30 days."),
+	FIELD(AdminTenantDetailRead, task_summary_30d, .need = true, .of = &TaskSummary30d_schema,
+		.doc = "Sessions of the last 30 days."),
+	FIELD(AdminTenantDetailRead, last_active_at, .need = true, .nullable = true,
+		.doc = "When a member or an agent last did something; null if never."),
+	FIELD(AdminTenantDetailRead, abandoned_warning_sent_at, .nullable = true, .example = "null",
+		.doc = "When it was warned that it looks abandoned; null if it never was."),
+	FIELD(AdminTenantDetailRead, allow_superadmin_access, .preset = "true",
+		.doc = "False closes its agents and sessions to super administrators; only its "
+		       "OWNER can open them again."),
+	FIELD(AdminTenantDetailRead, default_skill_visibility_scope, .words = &SkillScope_words,
+		.doc = "The scope that new agents of the tenant begin with."),
+	FIELD(AdminTenantDetailRead, external_mail_enabled, .preset = "false",
+		.doc = "Whether its agents may have external mailboxes."),
+	FIELD(AdminTenantDetailRead, is_suspended, .preset = "false",
+		.doc = "True stops all its credentials and all its work."),
+	FIELD(AdminTenantDetailRead, paid, .preset = "false",
+		.doc = "Whether the current period is paid for."),
+	FIELD(AdminTenantDetailRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
+		.doc = "Where the tenant stands."),
+	FIELD(AdminTenantDetailRead, voicebox_enabled, .preset = "false",
+		.doc = "Whether its agents may speak."),
+};
+SCHEMA(AdminTenantDetailRead, .doc = "One tenant with its plan and 30 days of use.");
+
+FIELDS(TenantRead) = {
+	FIELD(TenantRead, id, .need = true, .id = true, .doc = "The tenant."),
+	FIELD(TenantRead, name, .need = true, .example = "\"Example Ltd\"",
+		.doc = "Shown to people."),
+	FIELD(TenantRead, slug, .need = true, .example = "\"example\"",
+		.doc = "Names the tenant in addresses; unique."),
+	FIELD(TenantRead, plan_id, .need = true, .id = true, .doc = "The plan it is on."),
+	FIELD(TenantRead, billing_email, .need = true, .nullable = true,
+		.example = "\"billing@example.org\"",
+		.doc = "Where invoices go; null if none was given."),
+	FIELD(TenantRead, status, .need = true, .words = &TenantStatus_words,
+		.preset = "\"active\"", .doc = "Where the tenant stands."),
+	FIELD(TenantRead, is_suspended, .computed = true, .need = true, .preset = "false",
+		.doc = "True stops all its credentials and all its work."),
+	FIELD(TenantRead, allow_superadmin_access, .need = true, .preset = "true",
+		.doc = "False closes its agents and sessions to super administrators; only its "
+		       "OWNER can open them again."),
+	FIELD(TenantRead, default_skill_visibility_scope, .need = true, .words = &SkillScope_words,
+		.preset = "\"private_only\"", .doc = "The scope that new agents begin with."),
+	FIELD(TenantRead, external_mail_enabled, .need = true, .preset = "false",
+		.doc = "Whether its agents may have external mailboxes."),
+	FIELD(TenantRead, voicebox_enabled, .need = true, .preset = "false",
+		.doc = "Whether its agents may speak."),
+	FIELD(TenantRead, paid, .need = true, .preset = "false",
+		.doc = "Whether the current period is paid for."),
+	FIELD(TenantRead, require_user_model_grants, .need = true, .preset = "true",
+		.doc = "True asks a user for a grant on each paid model an agent calls for them; "
+		       "OWNER and ADMIN hold all."),
+	FIELD(TenantRead, created_at, .need = true, .doc = "When the tenant was made."),
+	FIELD(TenantRead, updated_at, .need = true, .doc = "When its settings last changed."),
+};
+SCHEMA(TenantRead, .doc = "A tenant as its members see it.");
+
+FIELDS(TenantCreate) = {
+	FIELD(TenantCreate, name, .need = true, BOUNDS(1, 128), .example = "\"Example Ltd\"",
+		.doc = "Shown to people."),
+	FIELD(TenantCreate, slug, .need = true, .pattern = SLUG_PATTERN, BOUNDS(1, 64),
+		.example = "\"example\"",
+		.doc = "Names the tenant in addresses; unique in the whole service."),
+	FIELD(TenantCreate, plan_id, .nullable = true, .id = true,
+		.doc = "The plan to begin on; the service's default plan if absent."),
+	FIELD(TenantCreate, billing_email, .nullable = true, .email = true, BOUNDS(3, 253),
+		.example = "\"billing@example.org\"", .doc = "Where invoices go."),
+};
+SCHEMA(TenantCreate, .doc = "What it takes to make a tenant; whoever makes it becomes its OWNER.");
+
+FIELDS(TenantUpdate) = {
+	FIELD(TenantUpdate, name, BOUNDS(1, 128), .example = "\"Example Ltd\"",
+		.doc = "Shown to people."),
+	FIELD(TenantUpdate, billing_email, .nullable = true, .email = true, BOUNDS(3, 253),
+		.example = "\"billing@example.org\"", .doc = "Where invoices go; null clears it."),
+	FIELD(TenantUpdate, default_skill_visibility_scope, .words = &SkillScope_words,
+		.doc = "The scope that new agents begin with; standing agents keep theirs."),
+	FIELD(TenantUpdate, allow_superadmin_access, .example = "true",
+		.doc = "False closes agents and sessions to super administrators; only an OWNER "
+		       "may set it."),
+	FIELD(TenantUpdate, external_mail_enabled, .example = "true",
+		.doc = "Whether agents may have external mailboxes."),
+	FIELD(TenantUpdate, require_user_model_grants, .example = "true",
+		.doc = "Whether users need a grant on each paid model that an agent calls for "
+		       "them."),
+};
+SCHEMA(TenantUpdate, .partial = true, .doc = "Changes to a tenant; what is left out stays.");
+
+const struct schema *const tenants_schemas[] = {
+	&PlanRead_schema,
+	&UsageSummary30d_schema,
+	&TaskSummary30d_schema,
+	&AdminTenantRead_schema,
+	&AdminTenantDetailRead_schema,
+	&TenantRead_schema,
+	&TenantCreate_schema,
+	&TenantUpdate_schema,
+	NULL,
+};

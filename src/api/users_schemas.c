@@ -1,0 +1,57 @@
+/* users_schemas.c - the tables for people across all tenants, and the accounts a tenant lets in.
+ * */
+#include "api/users.h"
+
+FIELDS(AdminUserPrimaryTenant) = {
+	FIELD(AdminUserPrimaryTenant, id, .need = true, .id = true, .doc = "The tenant."),
+	FIELD(AdminUserPrimaryTenant, name, .need = true, .example = "\"Example Ltd\"",
+		.doc = "Its name."),
+	FIELD(AdminUserPrimaryTenant, role, .need = true, .example = "\"MEMBER\"",
+		.doc = "The user's role in it: OWNER, ADMIN, MEMBER or GUEST."),
+};
+SCHEMA(AdminUserPrimaryTenant, .doc = "The tenant a user joined first.");
+
+FIELDS(AdminUserRow) = {
+	FIELD(AdminUserRow, id, .need = true, .id = true, .doc = "The user."),
+	FIELD(AdminUserRow, email, .need = true, .example = "\"ada@example.org\"",
+		.doc = "The address the user signs in with."),
+	FIELD(AdminUserRow, name, .need = true, .nullable = true, .example = "\"Ada Example\"",
+		.doc = "Shown to people; null until the user gives one."),
+	FIELD(AdminUserRow, is_super_admin, .need = true,
+		.doc = "True for those who operate across tenants."),
+	FIELD(AdminUserRow, is_suspended, .need = true,
+		.doc = "True refuses all the user's credentials."),
+	FIELD(AdminUserRow, tenant_count, .need = true, .example = "2",
+		.doc = "Tenants the user belongs to."),
+	FIELD(AdminUserRow, primary_tenant, .need = true, .nullable = true,
+		.of = &AdminUserPrimaryTenant_schema,
+		.doc = "The oldest membership; null without any."),
+	FIELD(AdminUserRow, created_at, .need = true, .doc = "When the user was made."),
+	FIELD(AdminUserRow, last_login_at, .need = true, .nullable = true,
+		.doc = "When the user last signed in; null if never."),
+};
+SCHEMA(AdminUserRow, .doc = "A user in the super administrator's roster.");
+
+FIELDS(AllowedAccountCreate) = {
+	FIELD(AllowedAccountCreate, email, .need = true, .email = true, BOUNDS(3, 253),
+		.example = "\"grace@example.org\"",
+		.doc = "Compared without regard to case; must be unique in the tenant."),
+};
+SCHEMA(AllowedAccountCreate, .doc = "An address that may join the tenant by itself.");
+
+FIELDS(AllowedAccountRead) = {
+	FIELD(AllowedAccountRead, id, .need = true, .id = true,
+		.doc = "The entry; delete it to close the door again."),
+	FIELD(AllowedAccountRead, email, .need = true, .example = "\"grace@example.org\"",
+		.doc = "Joins as MEMBER once proven to be the user's own."),
+	FIELD(AllowedAccountRead, created_at, .need = true, .doc = "When the entry was made."),
+};
+SCHEMA(AllowedAccountRead, .doc = "An address that may join the tenant by itself.");
+
+const struct schema *const users_schemas[] = {
+	&AdminUserPrimaryTenant_schema,
+	&AdminUserRow_schema,
+	&AllowedAccountCreate_schema,
+	&AllowedAccountRead_schema,
+	NULL,
+};

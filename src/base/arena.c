@@ -1,0 +1,193 @@
+/* arena.c - chunked bump allocation; see arena.h.
+ *
+ * Under AddressSanitizer the unused tail of every chunk is poisoned, so that
+ * an overrun inside an arena is caught like one on the heap. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = 8 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+enum { RED_ZONE = 0 };
+#endif
+
+enum { FIRST_CHUNK = 8 * 1024, LATER_CHUNK = 32 * 1024, KEEP_CHUNK = 16 * 1024 };
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t size; /* of the bytes that follow */
+	_Alignas(max_align_t) char bytes[];
+};
+
+struct arena_defer {
+	struct arena_defer *next;
+	void (*fn)(void *);
+	void *data;
+};
+
+static struct arena_chunk *chunk_new(struct arena *a, size_t size)
+{
+	struct arena_chunk *chunk = malloc(sizeof *chunk + size);
+
+	if (!chunk) {
+		fprintf(stderr, "lodge: out of memory (%zu bytes)\n", size);
+		abort();
+	}
+	chunk->size = size;
+	chunk->next = a->chunks;
+	a->chunks = chunk;
+	a->total += size;
+	a->at = chunk->bytes;
+	a->end = chunk->bytes + size;
+	ASAN_POISON_MEMORY_REGION(chunk->bytes, size);
+	return chunk;
+}
+
+void *arena_raw(struct arena *a, size_t size, size_t align)
+{
+	size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
+	char *p;
+
+	if (!a->at || size + RED_ZONE + pad > (size_t)(a->end - a->at)) {
+		size_t least = a->chunks ? LATER_CHUNK : FIRST_CHUNK;
+
+		if (size > SIZE_MAX / 2) {
+			fprintf(stderr, "lodge: absurd allocation (%zu bytes)\n", size);
+			abort();
+		}
+		chunk_new(a, size + RED_ZONE > least ? size + RED_ZONE : least);
+		pad = 0;
+	}
+	p = a->at + pad;
+	a->at = p + size + RED_ZONE;
+	ASAN_UNPOISON_MEMORY_REGION(p, size);
+	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	return memset(arena_raw(a, size, _Alignof(max_align_t)), 0, size);
+}
+
+char *arena_strndup(struct arena *a, const char *text, size_t len)
+{
+	char *copy = arena_raw(a, len + 1, 1);
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *text)
+{
+	return arena_strndup(a, text, strlen(text));
+}
+
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	char small[256], *text;
+	int len;
+
+	va_copy(again, ap);
+	len = vsnprintf(small, sizeof small, fmt, ap);
+	if (len < 0)
+		len = 0;
+	if ((size_t)len < sizeof small) {
+		text = arena_strndup(a, small, (size_t)len);
+	} else {
+		text = arena_raw(a, (size_t)len + 1, 1);
+		vsnprintf(text, (size_t)len + 1, fmt, again);
+	}
+	va_end(again);
+	return text;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return text;
+}
+
+void arena_defer(struct arena *a, void (*fn)(void *), void *data)
+{
+	struct arena_defer *d = arena_new(a, struct arena_defer);
+
+	d->fn = fn;
+	d->data = data;
+	d->next = a->defers;
+	a->defers = d;
+}
+
+static void run_defers(struct arena *a)
+{
+	while (a->defers) {
+		struct arena_defer *d = a->defers;
+
+		a->defers = d->next;
+		d->fn(d->data);
+	}
+}
+
+static void chunk_free(struct arena *a, struct arena_chunk *chunk)
+{
+	ASAN_UNPOISON_MEMORY_REGION(chunk->bytes, chunk->size);
+	a->total -= chunk->size;
+	free(chunk);
+}
+
+void arena_reset(struct arena *a)
+{
+	struct arena_chunk *keep = NULL;
+
+	run_defers(a);
+	while (a->chunks) {
+		struct arena_chunk *chunk = a->chunks;
+
+		a->chunks = chunk->next;
+		if (!keep && chunk->size <= KEEP_CHUNK)
+			keep = chunk;
+		else
+			chunk_free(a, chunk);
+	}
+	a->at = a->end = NULL;
+	if (keep) {
+		keep->next = NULL;
+		a->chunks = keep;
+		a->at = keep->bytes;
+		a->end = keep->bytes + keep->size;
+		ASAN_POISON_MEMORY_REGION(keep->bytes, keep->size);
+	}
+}
+
+void arena_free(struct arena *a)
+{
+	run_defers(a);
+	while (a->chunks) {
+		struct arena_chunk *chunk = a->chunks;
+
+		a->chunks = chunk->next;
+		chunk_free(a, chunk);
+	}
+	a->at = a->end = NULL;
+}

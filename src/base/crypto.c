@@ -1,0 +1,167 @@
+/* crypto.c - see crypto.h.  The digest is fetched once: looking it up by name on
+ * every call costs more than hashing a short text. */
+#include "base/crypto.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKEN_RANDOM = 40, TOKEN_CHECK = 6 };
+enum { ARGON_PASSES = 3 };
+#define ARGON_MEMORY (32u * 1024 * 1024)
+
+static EVP_MD *sha256_md;
+static pthread_key_t sha256_ctx_key;
+
+static void ctx_free(void *ctx)
+{
+	EVP_MD_CTX_free(ctx);
+}
+
+bool crypto_init(void)
+{
+	if (sha256_md)
+		return true;
+	if (sodium_init() < 0 || pthread_key_create(&sha256_ctx_key, ctx_free))
+		return false;
+	sha256_md = EVP_MD_fetch(NULL, "SHA256", NULL);
+	return sha256_md != NULL;
+}
+
+void random_bytes(void *out, size_t n)
+{
+	randombytes_buf(out, n);
+}
+
+static void must(bool ok, const char *what)
+{
+	if (!ok) {
+		fprintf(stderr, "lodge: %s failed\n", what);
+		abort();
+	}
+}
+
+void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
+{
+	EVP_MD_CTX *ctx = pthread_getspecific(sha256_ctx_key);
+
+	if (!ctx) {
+		ctx = EVP_MD_CTX_new();
+		must(ctx && !pthread_setspecific(sha256_ctx_key, ctx), "EVP_MD_CTX_new");
+	}
+	must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) && EVP_DigestUpdate(ctx, bytes, n) &&
+			EVP_DigestFinal_ex(ctx, out, NULL),
+		"SHA-256");
+}
+
+void hmac_sha256(
+	const void *key, size_t key_len, const void *bytes, size_t n, uint8_t out[SHA256_LEN])
+{
+	must(HMAC(sha256_md, key, (int)key_len, bytes, n, out, NULL) != NULL, "HMAC-SHA-256");
+}
+
+bool same_bytes(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	return a_len == b_len && sodium_memcmp(a, b, a_len) == 0;
+}
+
+void wipe(void *bytes, size_t n)
+{
+	sodium_memzero(bytes, n);
+}
+
+void hex_write(const void *bytes, size_t n, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *b = bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		out[2 * i] = digits[b[i] >> 4];
+		out[2 * i + 1] = digits[b[i] & 15];
+	}
+	out[2 * n] = '\0';
+}
+
+bool hex_read(const char *text, size_t len, void *out, size_t n)
+{
+	size_t got;
+	const char *end;
+
+	return len == 2 * n && sodium_hex2bin(out, n, text, len, NULL, &got, &end) == 0 &&
+	       got == n && end == text + len;
+}
+
+void seal(const uint8_t key[SEAL_KEY_LEN], const char *context, const void *bytes, size_t n,
+	uint8_t *out)
+{
+	enum { NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES };
+	unsigned long long len;
+
+	_Static_assert(NONCE + crypto_aead_xchacha20poly1305_ietf_ABYTES == SEAL_EXTRA, "overhead");
+	randombytes_buf(out, NONCE);
+	crypto_aead_xchacha20poly1305_ietf_encrypt(out + NONCE, &len, bytes, n,
+		(const uint8_t *)context, strlen(context), NULL, out, key);
+}
+
+bool unseal(const uint8_t key[SEAL_KEY_LEN], const char *context, const uint8_t *sealed, size_t n,
+	void *out)
+{
+	enum { NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES };
+
+	return n >= SEAL_EXTRA &&
+	       crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed + NONCE,
+		       n - NONCE, (const uint8_t *)context, strlen(context), sealed, key) == 0;
+}
+
+bool password_hash(const char *password, size_t len, char out[PASSWORD_HASH_MAX])
+{
+	_Static_assert(PASSWORD_HASH_MAX >= crypto_pwhash_STRBYTES, "hash size");
+	return crypto_pwhash_str(out, password, len, ARGON_PASSES, ARGON_MEMORY) == 0;
+}
+
+bool password_matches(const char *hash, const char *password, size_t len)
+{
+	return crypto_pwhash_str_verify(hash, password, len) == 0;
+}
+
+static const char base62[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/* Six digits over prefix and random part: catches typing errors without asking the store. */
+static void checksum(const char *text, size_t len, char out[TOKEN_CHECK])
+{
+	uint8_t digest[SHA256_LEN];
+	uint64_t n = 0;
+
+	sha256(text, len, digest);
+	for (int i = 0; i < 8; i++)
+		n = n << 8 | digest[i];
+	for (int i = 0; i < TOKEN_CHECK; i++, n /= 62)
+		out[i] = base62[n % 62];
+}
+
+void token_new(const char *prefix, char out[TOKEN_MAX])
+{
+	size_t at = strlen(prefix);
+
+	must(at + TOKEN_RANDOM + TOKEN_CHECK < TOKEN_MAX, "token prefix");
+	memcpy(out, prefix, at);
+	for (int i = 0; i < TOKEN_RANDOM; i++)
+		out[at++] = base62[randombytes_uniform(62)];
+	checksum(out, at, out + at);
+	out[at + TOKEN_CHECK] = '\0';
+}
+
+bool token_valid(const char *prefix, const char *text, size_t len)
+{
+	size_t p = strlen(prefix);
+	char check[TOKEN_CHECK];
+
+	if (len != p + TOKEN_RANDOM + TOKEN_CHECK || memcmp(text, prefix, p) != 0)
+		return false;
+	checksum(text, len - TOKEN_CHECK, check);
+	return same_bytes(check, sizeof check, text + len - TOKEN_CHECK, sizeof check);
+}

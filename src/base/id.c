@@ -1,0 +1,56 @@
+/* id.c - see id.h. */
+#include "base/id.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+
+#include <stdatomic.h>
+
+enum { TIME_DIGITS = 11, RANDOM_DIGITS = 13 };
+
+static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+/* The clock, but never the same moment twice and never backwards. */
+static int64_t next_moment(void)
+{
+	static _Atomic int64_t last;
+	int64_t before = atomic_load_explicit(&last, memory_order_relaxed), now;
+
+	do {
+		now = clock_now_us();
+		if (now <= before)
+			now = before + 1;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&last, &before, now, memory_order_relaxed, memory_order_relaxed));
+	return now;
+}
+
+struct id id_new(int64_t *ret_us)
+{
+	int64_t us = next_moment(), left = us;
+	struct id id;
+	uint8_t noise[16];
+	unsigned __int128 n = 0;
+
+	if (ret_us)
+		*ret_us = us;
+	id.text[0] = 'c';
+	for (int i = TIME_DIGITS; i > 0; i--, left /= 36)
+		id.text[i] = digits[left % 36];
+	random_bytes(noise, sizeof noise);
+	for (size_t i = 0; i < sizeof noise; i++)
+		n = n << 8 | noise[i];
+	for (int i = 0; i < RANDOM_DIGITS; i++, n /= 36)
+		id.text[1 + TIME_DIGITS + i] = digits[(unsigned)(n % 36)];
+	id.text[ID_LEN] = '\0';
+	return id;
+}
+
+bool id_valid(const char *text, size_t len)
+{
+	if (len != ID_LEN || text[0] != 'c')
+		return false;
+	for (size_t i = 1; i < ID_LEN; i++)
+		if (!((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9')))
+			return false;
+	return true;
+}

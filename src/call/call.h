@@ -1,0 +1,111 @@
+/* call.h - one request on its way through the house.
+ *
+ *   socket -> request -> router -> credential -> permission -> decode
+ *          -> operation, in one transaction -> encode -> reply
+ *
+ * A call is made when a request's head is known and goes when its reply is
+ * sent.  Operations see only this struct: their input, the caller, the store
+ * connection of the transaction under way, and where to put their answer. */
+#pragma once
+#include "access/audit.h"
+#include "access/caller.h"
+#include "contract/decode.h"
+#include "contract/router.h"
+#include "http/http.h"
+#include "store/store.h"
+
+struct slow_pool;
+struct metrics;
+
+/* What whoever runs the program has chosen, as far as calls need to know. */
+struct app_settings {
+	const char *public_url; /* without a slash at its end */
+	bool secure_cookies;
+	bool access_log;
+	bool open_tenants;
+	int64_t session_lifetime_us, session_idle_us;
+	/* True for the address of a proxy whose X-Forwarded-For is believed. */
+	bool (*trusts)(const void *ctx, const char *address);
+	const void *trusts_ctx;
+};
+
+enum { TOUCHED_CELLS = 1024 };
+
+/* Everything that lives as long as the process serves. */
+struct app {
+	struct app_settings settings;
+	const struct resource *const *resources;
+	size_t resource_count;
+	struct router *router;
+	struct patterns *patterns;
+	struct store *store;
+	struct slow_pool *slow;
+	struct metrics *metrics;
+	struct http_server *server; /* NULL in tests without sockets */
+	uint8_t master_key[32];
+	_Atomic int64_t touched[TOUCHED_CELLS]; /* see chores.c */
+};
+
+struct page_query {
+	int64_t page, per_page;
+	const char *after, *sort;
+	tri total;
+};
+SCHEMA_DECLARED(page_query);
+
+struct call {
+	struct app *app;
+	struct http_exchange *x;
+	struct arena *arena;
+	const struct route *route;
+	const struct operation *op;
+	struct route_match match;
+	int64_t now; /* wall clock, when the call began */
+	const char *ip;
+
+	struct credential credential;
+	struct caller caller;
+	struct db *db; /* of the transaction under way */
+
+	const void *body;  /* decoded through op->body */
+	const void *query; /* decoded through op->query */
+	struct page_query page;
+	struct problem
+		refusal; /* what decoding found wrong; told after the permission is checked */
+
+	void *reply;	   /* a zeroed op->reply to fill in */
+	struct list items; /* a list: the page's rows */
+	int64_t total;	   /* NIL: not counted */
+	const char *next_after;
+	const char *location; /* of what was created, without its root */
+	bool standing;	      /* a grant that stood already: 200 instead of 201 */
+	struct audit_entry audit;
+	struct problem problem;
+	void *own; /* what an operation carries from one step to the next */
+
+	struct work work;
+	enum { STAGE_READ, STAGE_LOOK, STAGE_WRITE } stage;
+	bool replayed; /* answered from an earlier reply with the same Idempotency-Key */
+};
+
+/* The path's parameter; lint makes sure that it exists. */
+const char *call_param(const struct call *c, const char *name);
+/* Sets the problem and returns its code. */
+int call_fail(struct call *c, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int call_field(struct call *c, const char *field, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Notes the difference for the audit row. */
+void call_changed(struct call *c, const struct schema *s, const void *before, const void *after);
+
+/* Fills the page from the statements of listing.h that begin at `statements`; the arguments are
+ * those of its conditions.  The key is the field `id` of the row. */
+int call_list(
+	struct call *c, const struct statement *statements, const struct value *args, size_t count);
+
+/* The handler a server is given. */
+struct http_handler call_handler(struct app *app);
+
+/* Writes the problem as the reply. */
+void call_write_problem(struct call *c, const struct problem *p);
+/* The same without a call: for faults below the router. */
+void problem_reply(struct http_exchange *x, const struct problem *p);

@@ -1,0 +1,192 @@
+/* repeat.c - what makes a repeated or a late request safe: Idempotency-Key and If-Match.
+ *
+ * A key's row is taken at the beginning of the transaction and holds the
+ * sealed reply at its end: both appear or neither, however the process dies,
+ * and a twin that arrives meanwhile waits for the row.  If-Match compares
+ * with the object as it is inside the transaction that changes it. */
+#include <sodium.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "call/steps.h"
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+enum { REPEAT_TAKE, REPEAT_READ, REPEAT_RENEW, REPEAT_KEEP };
+
+struct repeat_row {
+	const char *body_hash, *reply;
+	int64_t status, created_at;
+};
+
+FIELDS(repeat_row) = {
+	FIELD(repeat_row, body_hash),
+	FIELD(repeat_row, reply),
+	FIELD(repeat_row, status),
+	FIELD(repeat_row, created_at),
+};
+static SCHEMA(repeat_row, .internal = true);
+
+static const struct statement sql[] = {
+	[REPEAT_TAKE] = { "repeat_take",
+		"insert into idempotency (hash, body_hash, status, reply, created_at) "
+		"values ($1, $2, 0, '', $3) on conflict (hash) do nothing" },
+	[REPEAT_READ] = { "repeat_read",
+		"select body_hash, reply, status, created_at from idempotency where hash = $1",
+		.row = &repeat_row_schema },
+	[REPEAT_RENEW] = { "repeat_renew",
+		"update idempotency set body_hash = $2, status = 0, reply = '', created_at = $3 "
+		"where hash = $1" },
+	[REPEAT_KEEP] = { "repeat_keep",
+		"update idempotency set status = $2, reply = $3 where hash = $1" },
+};
+STATEMENT_SET(repeat_sql, sql);
+
+static const char *repeat_key(const struct call *c)
+{
+	if (c->route->method != METHOD_POST || c->route->as_printed)
+		return NULL;
+	return http_header(&c->x->request, "idempotency-key");
+}
+
+/* The key is the caller's own, for this method and path. */
+static void key_hash(const struct call *c, const char *key, char out[65])
+{
+	const struct http_request *r = &c->x->request;
+
+	credential_hash(
+		arena_printf(c->arena, "%s\n%s\n%.*s\n%s", c->caller.hash ? c->caller.hash : "",
+			r->method_text, (int)r->path_len, r->path, key),
+		out);
+}
+
+static void body_hash(const struct call *c, char out[65])
+{
+	uint8_t digest[SHA256_LEN];
+
+	sha256(c->x->request.body, c->x->request.body_len, digest);
+	hex_write(digest, sizeof digest, out);
+}
+
+/* What is kept: the length of the extra headers, they themselves, the body. */
+static const char *pack(struct call *c, const char *context)
+{
+	const struct http_reply *r = &c->x->reply;
+	size_t n = sizeof(uint32_t) + r->extra.len + r->body.len;
+	uint8_t *plain = arena_raw(c->arena, n, 1),
+		*sealed = arena_raw(c->arena, n + SEAL_EXTRA, 1);
+	size_t room = sodium_base64_encoded_len(n + SEAL_EXTRA, sodium_base64_VARIANT_ORIGINAL);
+	char *text = arena_raw(c->arena, room, 1);
+	uint32_t extra = (uint32_t)r->extra.len;
+
+	memcpy(plain, &extra, sizeof extra);
+	if (extra)
+		memcpy(plain + sizeof extra, r->extra.at, extra);
+	if (r->body.len)
+		memcpy(plain + sizeof extra + extra, r->body.at, r->body.len);
+	seal(c->app->master_key, context, plain, n, sealed);
+	sodium_bin2base64(text, room, sealed, n + SEAL_EXTRA, sodium_base64_VARIANT_ORIGINAL);
+	return text;
+}
+
+static int unpack(struct call *c, const char *context, const struct repeat_row *row)
+{
+	struct http_reply *r = &c->x->reply;
+	size_t len = strlen(row->reply), n;
+	uint8_t *sealed = arena_raw(c->arena, len + 1, 1), *plain;
+	uint32_t extra;
+
+	if (sodium_base642bin(
+		    sealed, len, row->reply, len, NULL, &n, NULL, sodium_base64_VARIANT_ORIGINAL) ||
+		n < SEAL_EXTRA + sizeof extra)
+		return call_fail(c, ERR_INTERNAL, "A kept reply cannot be read.");
+	plain = arena_raw(c->arena, n, 1);
+	if (!unseal(c->app->master_key, context, sealed, n, plain))
+		return call_fail(
+			c, ERR_INTERNAL, "A kept reply does not open with this master key.");
+	n -= SEAL_EXTRA;
+	memcpy(&extra, plain, sizeof extra);
+	buf_put(&r->extra, plain + sizeof extra, extra);
+	buf_put(&r->body, plain + sizeof extra + extra, n - sizeof extra - extra);
+	r->status = (int)row->status;
+	r->type = r->body.len ? "application/json" : NULL;
+	return 1;
+}
+
+static bool key_valid(const char *key)
+{
+	size_t len = strlen(key);
+
+	for (size_t i = 0; i < len; i++)
+		if (key[i] < ' ' || key[i] > '~')
+			return false;
+	return len >= 1 && len <= 255;
+}
+
+int repeat_begin(struct call *c)
+{
+	const char *key = repeat_key(c);
+	char hash[65], body[65];
+	struct repeat_row row;
+	int64_t taken = 0;
+	int err;
+
+	if (!key)
+		return 0;
+	if (!key_valid(key))
+		return call_field(
+			c, "Idempotency-Key", "format", "must be 1 to 255 printable characters");
+	key_hash(c, key, hash);
+	body_hash(c, body);
+	err = db_run(c->db, &sql[REPEAT_TAKE], &taken, ARGS(T(hash), T(body), N(c->now)));
+	if (err || taken)
+		return err;
+	err = db_one(c->db, c->arena, &sql[REPEAT_READ], &row, ARGS(T(hash)));
+	if (err)
+		return err;
+	if (row.created_at + DAY_US < c->now)
+		return db_run(c->db, &sql[REPEAT_RENEW], NULL, ARGS(T(hash), T(body), N(c->now)));
+	if (strcmp(row.body_hash, body) != 0)
+		return call_fail(c, ERR_IDEMPOTENCY,
+			"This Idempotency-Key was used within a day for a request with another body.");
+	return unpack(c, hash, &row);
+}
+
+int repeat_keep(struct call *c)
+{
+	const char *key = repeat_key(c);
+	char hash[65];
+
+	if (!key)
+		return 0;
+	key_hash(c, key, hash);
+	return db_run(c->db, &sql[REPEAT_KEEP], NULL,
+		ARGS(T(hash), N(c->x->reply.status), T(pack(c, hash))));
+}
+
+int match_check(struct call *c)
+{
+	const char *wanted = http_header(&c->x->request, "if-match");
+	const struct route *get = wanted ? router_sibling_get(c->app->router, c->route) : NULL;
+	struct call probe = *c;
+	char tag[ETAG_LEN + 1];
+	int err;
+
+	if (!get || c->route->method == METHOD_POST || get->op->list || !get->op->reply)
+		return 0;
+	probe.route = get;
+	probe.op = get->op;
+	probe.reply = arena_alloc(c->arena, get->op->reply->size);
+	err = get->op->apply(&probe);
+	if (err) {
+		c->problem = probe.problem;
+		return err;
+	}
+	call_write_reply(&probe);
+	call_etag(&c->x->reply.body, tag);
+	c->x->reply.body.len = c->x->reply.extra.len = 0;
+	c->x->reply.type = NULL;
+	if (call_etag_listed(wanted, tag, false))
+		return 0;
+	return call_fail(c, ERR_PRECONDITION, "The object is at %s now; read it again.", tag);
+}

@@ -1,0 +1,161 @@
+/* reply.c - the last stretch of a call: the operation's struct, or its problem, into HTTP. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "call/call.h"
+#include "call/steps.h"
+#include "contract/encode.h"
+
+void problem_reply(struct http_exchange *x, const struct problem *p)
+{
+	const struct error_row *row = error_row(p->err);
+	const char *code = p->code ? p->code : row->code;
+	struct http_reply *r = &x->reply;
+	struct buf *b = &r->body;
+
+	b->len = 0;
+	r->extra.len = 0;
+	r->status = row->status;
+	r->type = "application/problem+json";
+	buf_printf(b, "{\"type\":\"urn:lodge:problem:%s\",\"title\":", code);
+	json_write_string(b, row->title, strlen(row->title));
+	buf_printf(b, ",\"status\":%d,\"detail\":", row->status);
+	json_write_string(
+		b, p->detail ? p->detail : row->title, strlen(p->detail ? p->detail : row->title));
+	buf_printf(b, ",\"request_id\":\"%s\"", x->request_id);
+	if (p->first) {
+		buf_lit(b, ",\"errors\":[");
+		for (const struct field_error *e = p->first; e; e = e->next) {
+			buf_lit(b, "{\"field\":");
+			json_write_string(b, e->field, strlen(e->field));
+			buf_printf(b, ",\"code\":\"%s\",\"message\":", e->code);
+			json_write_string(b, e->message, strlen(e->message));
+			buf_puts(b, e->next || p->unlisted ? "}," : "}");
+		}
+		if (p->unlisted)
+			buf_printf(b,
+				"{\"field\":\"\",\"code\":\"more\",\"message\":\"and %zu further errors\"}",
+				p->unlisted);
+		buf_putc(b, ']');
+	}
+	buf_putc(b, '}');
+	if (row->status == 401)
+		buf_lit(&r->extra, "WWW-Authenticate: Bearer realm=\"lodge\"\r\n");
+	if (row->status == 503 || row->status == 429)
+		buf_printf(
+			&r->extra, "Retry-After: %d\r\n", p->retry_after_s ? p->retry_after_s : 1);
+}
+
+static void allow_header(struct call *c)
+{
+	bool first = true;
+
+	buf_lit(&c->x->reply.extra, "Allow: ");
+	for (int m = 0; m < METHOD_COUNT; m++) {
+		if (c->match.allowed >> m & 1) {
+			buf_printf(&c->x->reply.extra, "%s%s", first ? "" : ", ",
+				method_name((enum method)m));
+			first = false;
+		}
+	}
+	buf_lit(&c->x->reply.extra, "\r\n");
+}
+
+void call_write_problem(struct call *c, const struct problem *p)
+{
+	problem_reply(c->x, p);
+	if (p->err == ERR_METHOD)
+		allow_header(c);
+}
+
+static void write_page(struct call *c)
+{
+	struct buf *b = &c->x->reply.body;
+
+	buf_lit(b, "{\"items\":[");
+	for (size_t i = 0; i < c->items.count; i++) {
+		if (i)
+			buf_putc(b, ',');
+		encode_object(b, c->op->reply, (const char *)c->items.at + i * c->op->reply->size);
+	}
+	buf_putc(b, ']');
+	if (c->total != NIL)
+		buf_printf(b, ",\"total\":%lld", (long long)c->total);
+	buf_printf(b, ",\"page\":%lld,\"per_page\":%lld,\"next_after\":", (long long)c->page.page,
+		(long long)c->page.per_page);
+	if (c->next_after)
+		buf_printf(b, "\"%s\"}", c->next_after);
+	else
+		buf_lit(b, "null}");
+}
+
+void call_write_reply(struct call *c)
+{
+	struct http_reply *r = &c->x->reply;
+	int status = c->standing ? 200 : c->route->status;
+
+	r->status = status;
+	if (c->op->list)
+		write_page(c);
+	else if (c->op->reply)
+		encode_object(&r->body, c->op->reply, c->reply);
+	if ((c->op->list || c->op->reply) && !r->type)
+		r->type = "application/json";
+	if (c->location && status == 201)
+		buf_printf(&r->extra, "Location: %s\r\n", c->location);
+}
+
+void call_etag(const struct buf *body, char out[ETAG_LEN + 1])
+{
+	uint8_t digest[SHA256_LEN];
+
+	sha256(body->at, body->len, digest);
+	out[0] = '"';
+	hex_write(digest, (ETAG_LEN - 2) / 2, out + 1);
+	out[ETAG_LEN - 1] = '"';
+	out[ETAG_LEN] = '\0';
+}
+
+/* Is the tag in a list such as `"a", W/"b"`, or is that list `*`?  Weak tags count only if asked. */
+bool call_etag_listed(const char *list, const char *tag, bool weak_counts)
+{
+	const char *p = list + strspn(list, " \t");
+
+	if (strcmp(p, "*") == 0)
+		return true;
+	while (*p) {
+		bool weak = strncmp(p, "W/", 2) == 0;
+		size_t len;
+
+		p += weak ? 2 : 0;
+		len = strcspn(p, ",");
+		while (len && (p[len - 1] == ' ' || p[len - 1] == '\t'))
+			len--;
+		if ((!weak || weak_counts) && len == strlen(tag) && memcmp(p, tag, len) == 0)
+			return true;
+		p += strcspn(p, ",");
+		p += strspn(p, ", \t");
+	}
+	return false;
+}
+
+/* A single object carries its tag; a reader who has that version gets 304. */
+void call_tag_reply(struct call *c)
+{
+	const char *known = http_header(&c->x->request, "if-none-match");
+	struct http_reply *r = &c->x->reply;
+	char tag[ETAG_LEN + 1];
+
+	if (c->op->list || !c->op->reply || c->op->storeless || r->status != 200 ||
+		c->route->method == METHOD_POST)
+		return;
+	call_etag(&r->body, tag);
+	buf_printf(&r->extra, "ETag: %s\r\nCache-Control: private, no-cache\r\n", tag);
+	if (known && c->route->method == METHOD_GET && call_etag_listed(known, tag, true)) {
+		r->status = 304;
+		r->body.len = 0;
+		r->type = NULL;
+	}
+}

@@ -1,0 +1,31 @@
+/* steps.h - the steps of a call that have files of their own.  Only this room uses it. */
+#pragma once
+#include "call/call.h"
+
+enum { ETAG_LEN = 34 }; /* with its quotes */
+
+/* reply.c */
+void call_write_reply(struct call *c);
+void call_tag_reply(struct call *c);
+void call_etag(const struct buf *body, char out[ETAG_LEN + 1]);
+bool call_etag_listed(const char *list, const char *tag, bool weak_counts);
+
+/* repeat.c: Idempotency-Key and If-Match, inside the transaction. */
+/* 0: go on; 1: the earlier reply is in place; or an error. */
+int repeat_begin(struct call *c);
+int repeat_keep(struct call *c);
+int match_check(struct call *c);
+extern const struct statement_set repeat_sql;
+
+/* slow.c: a few threads for what takes long and needs no store. */
+struct slow_pool *slow_pool_new(int threads, size_t most);
+void slow_pool_free(struct slow_pool *p);
+/* ERR_BUSY if too much waits. */
+int slow_pool_submit(struct slow_pool *p, struct work *w);
+
+/* metrics.c */
+struct metrics *metrics_new(size_t routes);
+void metrics_free(struct metrics *m);
+/* From the loop's own thread. */
+void metrics_count(struct metrics *m, int loop, size_t route, int status, int64_t us);
+void metrics_write(const struct app *app, struct buf *out);

@@ -1,0 +1,30 @@
+/* decode.h - from text to structs through the tables: bodies, query strings, presets.
+ *
+ * Every offending field is listed in the problem, not only the first.
+ * Malformed text is ERR_BAD_JSON (or ERR_MALFORMED) with its place; a value
+ * that breaks the contract is ERR_INVALID. */
+#pragma once
+#include "base/arena.h"
+#include "base/error.h"
+#include "contract/pattern.h"
+#include "contract/schema.h"
+
+/* A decode that ignores members it does not know (the OpenAI-style routes) says so. */
+enum unknown { UNKNOWN_REFUSED, UNKNOWN_IGNORED };
+
+int decode_body(const struct patterns *patterns, struct arena *a, const struct schema *s,
+	enum unknown unknown, const char *text, size_t len, void *object, struct problem *p);
+
+/* One or more structs filled from one query string: each parameter belongs to the first that has it. */
+struct query_target {
+	const struct schema *schema;
+	void *object;
+};
+
+int decode_query(const struct patterns *patterns, struct arena *a,
+	const struct query_target *targets, size_t count, const char *query, size_t len,
+	struct problem *p);
+
+/* Percent-decoding of a path segment or query part; NULL if an escape is broken, or the result
+ * is not UTF-8 or holds a NUL. */
+char *percent_decode(struct arena *a, const char *text, size_t len, bool plus_is_space);

@@ -1,0 +1,254 @@
+/* lint.c - the rules on routes and operations, and the way through all rules; see lint.h. */
+#include "contract/lint.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "contract/lint_schema.h"
+#include "contract/router.h"
+
+enum { SEGMENTS_MAX = 16 };
+
+bool lint_bad(struct lint *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!l->sentence)
+		l->sentence = arena_vprintf(l->arena, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* How a person finds the row. */
+static const char *name_of(struct lint *l, const struct route *r)
+{
+	return arena_printf(
+		l->arena, "%s %s", method_name(r->method), r->path ? r->path : "(no path)");
+}
+
+static bool empty(const char *text)
+{
+	return !text || !*text;
+}
+
+static bool reads(const struct route *r)
+{
+	return r->method == METHOD_GET || r->method == METHOD_HEAD;
+}
+
+static bool has_permission(struct lint *l, const struct route *r)
+{
+	if (!r->permission)
+		return lint_bad(l, "Route %s has no permission.", name_of(l, r));
+	if (empty(l->permission_name(r->permission)))
+		return lint_bad(l, "Route %s needs permission %d, which has no name.",
+			name_of(l, r), r->permission);
+	return true;
+}
+
+static bool has_words(struct lint *l, const struct route *r)
+{
+	if (empty(r->doc))
+		return lint_bad(l, "Route %s has no doc.", name_of(l, r));
+	if (empty(r->tag))
+		return lint_bad(l, "Route %s has no tag.", name_of(l, r));
+	return true;
+}
+
+static bool has_operation(struct lint *l, const struct route *r)
+{
+	if (!r->op || empty(r->op->id))
+		return lint_bad(l, "Route %s has no operation with an id.", name_of(l, r));
+	if (!r->op->apply)
+		return lint_bad(l, "Operation %s has no apply.", r->op->id);
+	return true;
+}
+
+static bool answers_fit(struct lint *l, const struct route *r)
+{
+	if (r->method >= METHOD_COUNT)
+		return lint_bad(l, "Route %s has no method.", name_of(l, r));
+	if (r->status < 200 || r->status > 399)
+		return lint_bad(l, "Route %s succeeds with status %d.", name_of(l, r), r->status);
+	if (r->status == 204 && r->op->reply)
+		return lint_bad(l, "Route %s answers 204 but names a reply.", name_of(l, r));
+	if (r->op->list && !r->op->reply)
+		return lint_bad(l, "Route %s is a list of nothing.", name_of(l, r));
+	if (r->op->sorts && !r->op->list)
+		return lint_bad(l, "Route %s has sorts but is no list.", name_of(l, r));
+	if (r->op->sorts && (!r->op->sorts->list || !r->op->sorts->list[0]))
+		return lint_bad(l, "Route %s has sorts without entries.", name_of(l, r));
+	return true;
+}
+
+static bool body_fits(struct lint *l, const struct route *r)
+{
+	if (reads(r) && r->op->body)
+		return lint_bad(l, "Route %s takes a body.", name_of(l, r));
+	return true;
+}
+
+static bool is_audited(struct lint *l, const struct route *r)
+{
+	if (reads(r) && r->audit)
+		return lint_bad(
+			l, "Route %s reads but names the audit verb %s.", name_of(l, r), r->audit);
+	if (!reads(r) && empty(r->audit) && empty(r->unaudited))
+		return lint_bad(
+			l, "Route %s changes something but names no audit verb.", name_of(l, r));
+	if (!empty(r->audit) && r->unaudited)
+		return lint_bad(l, "Route %s is both audited and unaudited.", name_of(l, r));
+	return true;
+}
+
+/* One segment: a word, or a whole {name}. */
+static bool segment_is_sound(const char *s, size_t len)
+{
+	const char *open = memchr(s, '{', len), *close = memchr(s, '}', len);
+
+	if (!len)
+		return false;
+	if (!open && !close)
+		return true;
+	return open == s && close == s + len - 1 && len > 2;
+}
+
+static bool path_is_sound(struct lint *l, const struct route *r)
+{
+	size_t segments = 0, params = 0;
+
+	if (empty(r->path) || *r->path != '/')
+		return lint_bad(l, "Route %s does not begin with a slash.", name_of(l, r));
+	for (const char *p = r->path; *p; p += strcspn(p, "/")) {
+		size_t len = strcspn(++p, "/");
+
+		if (!segment_is_sound(p, len))
+			return lint_bad(l,
+				"Route %s has a parameter that is not closed, or an empty part.",
+				name_of(l, r));
+		for (const char *q = r->path; *p == '{' && q < p; q++)
+			if (strncmp(q, p, len) == 0)
+				return lint_bad(l, "Route %s has the parameter %.*s twice.",
+					name_of(l, r), (int)len, p);
+		segments++;
+		params += *p == '{';
+	}
+	if (params > ROUTE_PARAMS_MAX || segments > SEGMENTS_MAX - 2)
+		return lint_bad(l, "Route %s has too many parts.", name_of(l, r));
+	return true;
+}
+
+static bool (*const route_rules[])(struct lint *, const struct route *) = {
+	path_is_sound,
+	has_words,
+	has_permission,
+	has_operation,
+	answers_fit,
+	body_fits,
+	is_audited,
+};
+
+/* What is left of the path behind a prefix that ends at a slash or at its end, or NULL. */
+static const char *behind(const char *path, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(path, prefix, n) == 0 && (!path[n] || path[n] == '/') ? path + n : NULL;
+}
+
+/* Without its root, and without the tenant where the path also answers without it. */
+static const char *shortest(const char *path)
+{
+	static const char *const roots[] = { "/api/v1", "/v1" };
+	static const char *const owned[] = { "/tenant/{tenant_id}/agents/{agent_id}",
+		"/tenant/{tenant_id}/sessions/{session_id}" };
+
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+		if (behind(path, roots[i]) && *behind(path, roots[i]))
+			path = behind(path, roots[i]);
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		if (behind(path, owned[i]))
+			return path + strlen("/tenant/{tenant_id}");
+	return path;
+}
+
+/* The path with its parameters reduced to what the router tells apart, and its spellings to one. */
+static const char *shape(struct lint *l, const char *path)
+{
+	char *shape = arena_alloc(l->arena, strlen(path) * 2 + 1), *out = shape;
+
+	for (const char *p = path; *p; p += strcspn(p, "/")) {
+		size_t len = strcspn(++p, "/");
+
+		*out++ = '/';
+		if (*p == '{')
+			out = stpcpy(out, strncmp(p + len - 3, "id}", 3) == 0 ? "{id}" : "{}");
+		else if (len == 7 && strncmp(p, "tenants", 7) == 0)
+			out = stpcpy(out, "tenant");
+		else
+			out = mempcpy(out, p, len);
+	}
+	return shape;
+}
+
+struct placed {
+	const struct route *route;
+	const char *printed, *shortest; /* its shape, as printed and in its shortest spelling */
+};
+
+static bool pair_is_apart(struct lint *l, const struct placed *a, const struct placed *b)
+{
+	const struct route *r = a->route, *s = b->route;
+	bool same = r->as_printed && s->as_printed ? strcmp(a->printed, b->printed) == 0
+						   : strcmp(a->shortest, b->shortest) == 0;
+
+	if (strcmp(r->op->id, s->op->id) == 0)
+		return lint_bad(l, "The operation id %s stands at %s and at %s.", r->op->id,
+			name_of(l, r), name_of(l, s));
+	if (r->method == s->method && same)
+		return lint_bad(l, "The paths of %s and %s collide.", name_of(l, r), name_of(l, s));
+	return true;
+}
+
+static bool lint_routes(struct lint *l)
+{
+	struct placed *all;
+	size_t total = 0, n = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		total += l->resources[i]->route_count;
+	all = arena_array(l->arena, struct placed, total + 1);
+	for (size_t i = 0; i < l->count; i++) {
+		for (size_t j = 0; j < l->resources[i]->route_count; j++) {
+			const struct route *r = &l->resources[i]->routes[j];
+
+			for (size_t k = 0; k < sizeof route_rules / sizeof *route_rules; k++)
+				if (!route_rules[k](l, r))
+					return false;
+			all[n] = (struct placed){ r, shape(l, r->path),
+				shape(l, shortest(r->path)) };
+			for (size_t k = 0; k < n; k++)
+				if (!pair_is_apart(l, &all[k], &all[n]))
+					return false;
+			n++;
+		}
+	}
+	return true;
+}
+
+int contract_lint(const struct resource *const *resources, size_t count,
+	const char *(*permission_name)(int permission), struct arena *a, const char **ret_sentence)
+{
+	struct lint l = { .arena = a,
+		.resources = resources,
+		.count = count,
+		.permission_name = permission_name };
+
+	types_collect(&l.types, a, resources, count);
+	if (lint_routes(&l) && lint_schemas(&l))
+		return 0;
+	*ret_sentence = l.sentence;
+	return ERR_INTERNAL;
+}

@@ -1,0 +1,387 @@
+/* openapi.c - the document around the types: info, servers, paths, shared responses.
+ * Streamed into the buffer in one pass over the routes; see openapi.h. */
+#include "contract/openapi.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "contract/openapi_parts.h"
+
+struct document {
+	struct buf *o;
+	const struct contract_parts *parts;
+	struct arena arena;
+	struct types types;
+	const struct route **routes; /* those published */
+	size_t count;
+};
+
+static const char description[] =
+	"Every path answers the same at the root, under /v1 and under /api/v1, and tenants is the same "
+	"word as tenant. A path under /tenant/{tenant_id}/agents/{agent_id} also answers under "
+	"/agents/{agent_id}, and one under /tenant/{tenant_id}/sessions/{session_id} under "
+	"/sessions/{session_id}. Paths with a server of their own answer only as printed.\n\n"
+	"Errors are application/problem+json (RFC 9457). Updates are partial: what is left out stays. "
+	"A body with a field that is not in its schema is refused. Times are UTC; ids sort by creation. "
+	"x-max is a ceiling of this service where the contract states none: bytes of text and JSON, "
+	"items of lists, value of numbers. x-default is the value of an absent field where the contract "
+	"states none.";
+
+static void write_info(struct document *d)
+{
+	struct buf *o = d->o;
+	static const struct {
+		const char *root, *doc;
+	} roots[] = {
+		{ "", "The root; every operation is listed as it is spelled here." },
+		{ "/v1", "The same operations, by version." },
+		{ "/api/v1", "The same operations, by the long spelling." },
+	};
+
+	doc_text(o, "openapi", "3.1.0");
+	doc_json(o, "info", "{");
+	doc_text(o, "title", "Lodge");
+	doc_text(o, "summary", "A multi-tenant service that hosts configurable AI agents.");
+	doc_text(o, "description", description);
+	doc_json(o, "license", "{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}");
+	doc_text(o, "version", d->parts->version);
+	buf_putc(o, '}');
+	doc_json(o, "servers", "[");
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+		const char *url =
+			arena_printf(&d->arena, "%s%s", d->parts->public_url, roots[i].root);
+
+		doc_item(o);
+		buf_putc(o, '{');
+		doc_text(o, "url", *url ? url : "/");
+		doc_text(o, "description", roots[i].doc);
+		buf_putc(o, '}');
+	}
+	buf_putc(o, ']');
+	doc_json(o, "security", "[{\"bearer\":[]},{\"cookie\":[]}]");
+}
+
+static void write_tags(struct document *d)
+{
+	doc_json(d->o, "tags", "[");
+	for (size_t i = 0; i < d->count; i++) {
+		size_t first = 0;
+
+		while (strcmp(d->routes[first]->tag, d->routes[i]->tag) != 0)
+			first++;
+		if (first < i)
+			continue;
+		doc_item(d->o);
+		buf_putc(d->o, '{');
+		doc_text(d->o, "name", d->routes[i]->tag);
+		buf_putc(d->o, '}');
+	}
+	buf_putc(d->o, ']');
+}
+
+static bool is_public(const struct document *d, const struct route *r)
+{
+	return r->permission == d->parts->permission_public;
+}
+
+static bool changes(const struct route *r)
+{
+	return r->method != METHOD_GET && r->method != METHOD_HEAD;
+}
+
+/* A read of one object: carries an ETag, and can be asked for only if it changed. */
+static bool reads_one(const struct route *r)
+{
+	return r->method == METHOD_GET && r->op->reply && !r->op->list && !r->as_printed;
+}
+
+static bool repeatable(const struct route *r)
+{
+	return r->method == METHOD_POST && !r->as_printed;
+}
+
+static bool conditional(const struct route *r)
+{
+	return changes(r) && r->method != METHOD_POST && !r->as_printed;
+}
+
+static bool can_occur(const struct document *d, const struct route *r, int err)
+{
+	bool body = r->op->body, query = r->op->query || r->op->list;
+
+	switch (err) {
+	case ERR_MALFORMED:
+		return body || query;
+	case ERR_UNAUTHENTICATED:
+		return !is_public(d, r) || (changes(r) && body);
+	case ERR_FORBIDDEN:
+		return !is_public(d, r);
+	case ERR_NOT_FOUND:
+		return strchr(r->path, '{') != NULL;
+	case ERR_CONFLICT:
+		return changes(r);
+	case ERR_PRECONDITION:
+		return conditional(r);
+	case ERR_TOO_LARGE:
+	case ERR_MEDIA_TYPE:
+		return body;
+	case ERR_INVALID:
+		return body || query || repeatable(r);
+	default:
+		return true;
+	}
+}
+
+static void write_query(struct document *d, const struct schema *s)
+{
+	struct buf *o = d->o;
+
+	for (size_t i = 0; s && i < s->count; i++) {
+		const struct field *f = &s->fields[i];
+
+		doc_item(o);
+		buf_putc(o, '{');
+		doc_text(o, "name", f->name);
+		doc_text(o, "in", "query");
+		doc_text(o, "description", f->doc);
+		if (f->need)
+			doc_json(o, "required", "true");
+		if (f->kind == LIST)
+			doc_json(o, "explode", "false");
+		doc_json(o, "schema", "{");
+		doc_facts(o, f, true);
+		buf_putc(o, '}');
+		if (f->example) {
+			doc_key(o, "example");
+			doc_sample(o, f);
+		}
+		buf_putc(o, '}');
+	}
+}
+
+static void write_sort(struct document *d, const struct words *sorts)
+{
+	doc_item(d->o);
+	buf_lit(d->o,
+		"{\"name\":\"sort\",\"in\":\"query\",\"description\":\"Sorts by this field, a "
+		"minus for falling; not together with after.\","
+		"\"schema\":{\"type\":\"string\",\"enum\":[");
+	for (size_t i = 0; sorts->list[i]; i++) {
+		doc_item(d->o);
+		buf_printf(d->o, "\"%s\",\"-%s\"", sorts->list[i], sorts->list[i]);
+	}
+	buf_lit(d->o, "]}}");
+}
+
+static void write_parameters(struct document *d, const struct route *r)
+{
+	doc_json(d->o, "parameters", "[");
+	write_query(d, r->op->query);
+	if (r->op->list) {
+		doc_reference(d->o, "parameters", "page");
+		doc_reference(d->o, "parameters", "per_page");
+		doc_reference(d->o, "parameters", "after");
+		doc_reference(d->o, "parameters", "total");
+		if (r->op->sorts)
+			write_sort(d, r->op->sorts);
+	}
+	if (repeatable(r))
+		doc_reference(d->o, "parameters", "idempotency_key");
+	if (conditional(r))
+		doc_reference(d->o, "parameters", "if_match");
+	if (reads_one(r))
+		doc_reference(d->o, "parameters", "if_none_match");
+	buf_putc(d->o, ']');
+}
+
+/* The content of a body or reply: its schema and its example, by name. */
+static void write_content(struct document *d, const struct schema *s, const char *suffix)
+{
+	buf_printf(d->o,
+		"\"content\":{\"application/json\":"
+		"{\"schema\":{\"$ref\":\"#/components/schemas/%s%s\"},"
+		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}}",
+		s->name, suffix, s->name, suffix);
+}
+
+static void write_success(struct document *d, const struct route *r)
+{
+	struct buf *o = d->o;
+
+	doc_json(o, arena_printf(&d->arena, "%d", r->status), "{");
+	doc_text(o, "description",
+		r->status == 201   ? "Made."
+		: r->status == 202 ? "Taken; the work goes on."
+		: r->status == 204 ? "Done; there is nothing to say."
+		: r->op->list	   ? "A page of the list."
+		: r->op->reply	   ? r->op->reply->doc
+				   : "Done.");
+	if (reads_one(r))
+		doc_json(o, "headers", "{\"ETag\":{\"$ref\":\"#/components/headers/ETag\"}}");
+	else if (r->status == 201)
+		doc_json(o, "headers",
+			"{\"Location\":{\"$ref\":\"#/components/headers/Location\"}}");
+	if (r->op->reply) {
+		doc_item(o);
+		write_content(d, r->op->reply, r->op->list ? "Page" : "");
+	}
+	buf_putc(o, '}');
+	if (reads_one(r))
+		doc_json(o, "304",
+			"{\"description\":\"Not changed since the ETag in If-None-Match.\"}");
+}
+
+static void write_responses(struct document *d, const struct route *r)
+{
+	doc_json(d->o, "responses", "{");
+	write_success(d, r);
+	for (const struct shared *e = doc_shared_errors; e->name; e++) {
+		if (!can_occur(d, r, e->err))
+			continue;
+		doc_key(d->o, arena_printf(&d->arena, "%d", error_row(e->err)->status));
+		doc_reference(d->o, "responses", e->name);
+	}
+	buf_putc(d->o, '}');
+}
+
+static void write_operation(struct document *d, const struct route *r)
+{
+	struct buf *o = d->o;
+	char method[8] = "";
+
+	for (size_t i = 0; method_name(r->method)[i]; i++)
+		method[i] = (char)tolower((unsigned char)method_name(r->method)[i]);
+	doc_json(o, method, "{");
+	doc_text(o, "operationId", r->op->id);
+	doc_json(o, "tags", "[");
+	json_write_string(o, r->tag, strlen(r->tag));
+	buf_putc(o, ']');
+	doc_text(o, "summary", r->doc);
+	write_parameters(d, r);
+	if (r->op->body) {
+		doc_json(o, "requestBody", "{\"required\":true,");
+		write_content(d, r->op->body, "");
+		buf_putc(o, '}');
+	}
+	write_responses(d, r);
+	if (is_public(d, r))
+		doc_json(o, "security", "[]");
+	doc_text(o, "x-permission", d->parts->permission_name(r->permission));
+	if (r->audit)
+		doc_text(o, "x-audit", r->audit);
+	buf_putc(o, '}');
+}
+
+/* {names} in the path; one that ends in `id` takes only ids. */
+static void write_path_parameters(struct document *d, const char *path)
+{
+	struct buf *o = d->o;
+
+	if (!strchr(path, '{'))
+		return;
+	doc_json(o, "parameters", "[");
+	for (const char *p = strchr(path, '{'); p; p = strchr(p, '{')) {
+		size_t len = strcspn(++p, "}");
+		bool id = len >= 2 && strncmp(p + len - 2, "id", 2) == 0;
+
+		doc_item(o);
+		buf_lit(o, "{\"name\":");
+		json_write_string(o, p, len);
+		doc_text(o, "in", "path");
+		doc_json(o, "required", "true");
+		doc_json(o, "schema", "{\"type\":\"string\"");
+		if (id)
+			doc_text(o, "pattern", ID_PATTERN);
+		buf_lit(o, "}}");
+	}
+	buf_putc(o, ']');
+}
+
+static void write_path(struct document *d, const struct route *first)
+{
+	doc_json(d->o, first->path, "{");
+	if (first->as_printed) {
+		doc_json(d->o, "servers", "[{");
+		doc_text(d->o, "url", *d->parts->public_url ? d->parts->public_url : "/");
+		doc_text(d->o, "description", "Only as printed here.");
+		buf_lit(d->o, "}]");
+	}
+	write_path_parameters(d, first->path);
+	for (size_t i = 0; i < d->count; i++)
+		if (strcmp(d->routes[i]->path, first->path) == 0)
+			write_operation(d, d->routes[i]);
+	buf_putc(d->o, '}');
+}
+
+/* Each path once, with the operations of all its routes, wherever their rows stand. */
+static void write_paths(struct document *d)
+{
+	doc_json(d->o, "paths", "{");
+	for (size_t i = 0; i < d->count; i++) {
+		size_t first = 0;
+
+		while (strcmp(d->routes[first]->path, d->routes[i]->path) != 0)
+			first++;
+		if (first == i)
+			write_path(d, d->routes[i]);
+	}
+	buf_putc(d->o, '}');
+}
+
+static void write_components(struct document *d)
+{
+	struct buf *o = d->o;
+
+	doc_json(o, "components", "{");
+	doc_json(o, "schemas", "{");
+	doc_schemas(o, &d->types);
+	buf_putc(o, '}');
+	doc_shared(o);
+	doc_json(o, "examples", "{");
+	doc_examples(o, &d->types);
+	buf_putc(o, '}');
+	doc_json(o, "securitySchemes",
+		"{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\","
+		"\"description\":\"An API key, or the token of a sign-in.\"},"
+		"\"cookie\":{\"type\":\"apiKey\",\"in\":\"cookie\"");
+	doc_text(o, "name", d->parts->cookie);
+	doc_text(o, "description",
+		"The console's sign-in; a request that changes something must come from its pages.");
+	buf_lit(o, "}}}");
+}
+
+static void collect_routes(struct document *d)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < d->parts->count; i++)
+		total += d->parts->resources[i]->route_count;
+	d->routes = arena_array(&d->arena, const struct route *, total + 1);
+	for (size_t i = 0; i < d->parts->count; i++) {
+		const struct resource *r = d->parts->resources[i];
+
+		for (size_t j = 0; j < r->route_count; j++)
+			if (!r->routes[j].unpublished)
+				d->routes[d->count++] = &r->routes[j];
+	}
+}
+
+void openapi_write(struct buf *out, const struct contract_parts *parts)
+{
+	struct document d = { .o = out, .parts = parts };
+
+	collect_routes(&d);
+	types_collect(&d.types, &d.arena, parts->resources, parts->count);
+	types_add(&d.types, &d.arena, &Problem_schema, TYPE_SHOWN);
+	types_sort(&d.types);
+	buf_putc(out, '{');
+	write_info(&d);
+	write_tags(&d);
+	write_paths(&d);
+	write_components(&d);
+	buf_putc(out, '}');
+	arena_free(&d.arena);
+}

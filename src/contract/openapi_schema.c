@@ -1,0 +1,359 @@
+/* openapi_schema.c - a field table as a JSON Schema (2020-12), and as an example of itself.
+ * Both walk the rows; neither knows any type by name. */
+#include "contract/openapi_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define SAMPLE_ID "cm5x8k2q90a7d3f6h1j4n8p2r"
+#define SAMPLE_TIME "2026-01-31T09:30:00.000Z"
+#define REF_SCHEMA "#/components/schemas/"
+
+/* What was written last tells whether a comma is due, so no state is carried. */
+void doc_item(struct buf *o)
+{
+	if (o->len && !strchr("{[:", o->at[o->len - 1]))
+		buf_putc(o, ',');
+}
+
+void doc_key(struct buf *o, const char *key)
+{
+	doc_item(o);
+	json_write_string(o, key, strlen(key));
+	buf_putc(o, ':');
+}
+
+void doc_text(struct buf *o, const char *key, const char *text)
+{
+	doc_key(o, key);
+	json_write_string(o, text, strlen(text));
+}
+
+void doc_json(struct buf *o, const char *key, const char *json)
+{
+	doc_key(o, key);
+	buf_puts(o, json);
+}
+
+void doc_reference(struct buf *o, const char *kind, const char *name)
+{
+	doc_item(o);
+	buf_printf(o, "{\"$ref\":\"#/components/%s/%s\"}", kind, name);
+}
+
+static void number(struct buf *o, const char *key, double v)
+{
+	doc_key(o, key);
+	json_write_number(o, v);
+}
+
+static const char *type_name(enum kind k)
+{
+	static const char *const names[] = { [FLAG] = "boolean",
+		[INTEGER] = "integer",
+		[NUMBER] = "number",
+		[TEXT] = "string",
+		[CHOICE] = "string",
+		[MOMENT] = "string",
+		[JSON] = "object",
+		[OBJECT] = "object",
+		[LIST] = "array" };
+
+	return names[k];
+}
+
+/* The name of the type that stands in components, or NULL for one written in place. */
+static const char *named_type(enum kind k, const struct schema *of, const struct words *words)
+{
+	return k == OBJECT ? of->name : k == CHOICE ? words->title : NULL;
+}
+
+static void reference(struct buf *o, const char *name)
+{
+	doc_key(o, "$ref");
+	buf_printf(o, "\"" REF_SCHEMA "%s\"", name);
+}
+
+static void word_list(struct buf *o, const struct words *w, bool nullable)
+{
+	doc_json(o, "enum", "[");
+	for (size_t i = 0; w->list[i]; i++) {
+		doc_item(o);
+		json_write_string(o, w->list[i], strlen(w->list[i]));
+	}
+	if (nullable) {
+		doc_item(o);
+		buf_lit(o, "null");
+	}
+	buf_putc(o, ']');
+}
+
+static void value_type(struct buf *o, enum kind k, const struct field *f, bool nullable)
+{
+	const char *name = named_type(k, f->of, f->words);
+
+	if (name && nullable) {
+		doc_json(o, "anyOf", "[{");
+		reference(o, name);
+		buf_lit(o, "},{\"type\":\"null\"}]");
+	} else if (name) {
+		reference(o, name);
+	} else {
+		doc_key(o, "type");
+		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"", type_name(k));
+		if (k == CHOICE)
+			word_list(o, f->words, nullable);
+		else if (k == MOMENT)
+			doc_text(o, "format", "date-time");
+	}
+}
+
+static void bounds(struct buf *o, const struct field *f)
+{
+	static const char *const least[] = { [INTEGER] = "minimum",
+		[NUMBER] = "minimum",
+		[TEXT] = "minLength",
+		[LIST] = "minItems" };
+	static const char *const most[] = { [INTEGER] = "maximum",
+		[NUMBER] = "maximum",
+		[TEXT] = "maxLength",
+		[LIST] = "maxItems" };
+
+	if (!least[f->kind])
+		return;
+	if (f->has_min || (f->kind == TEXT && f->max))
+		number(o, least[f->kind], f->min);
+	if (f->max)
+		number(o, most[f->kind], f->max);
+}
+
+/* Where the contract states no maximum, ours: bytes of text and JSON, items of lists. */
+static void ceiling(struct buf *o, const struct field *f)
+{
+	bool bounded = f->max || f->id || f->constant;
+
+	if (f->ceiling || (!bounded && (f->kind == TEXT || f->kind == JSON || f->kind == LIST)))
+		number(o, "x-max", field_limit(f));
+}
+
+void doc_facts(struct buf *o, const struct field *f, bool taken)
+{
+	value_type(o, f->kind, f, f->nullable);
+	if (f->kind == LIST) {
+		doc_json(o, "items", "{");
+		value_type(o, f->item, f, false);
+		if (f->item_id)
+			doc_text(o, "pattern", ID_PATTERN);
+		else if (taken && f->item == TEXT)
+			number(o, "x-max", CEILING_TEXT);
+		buf_putc(o, '}');
+		if (f->distinct)
+			doc_json(o, "uniqueItems", "true");
+	}
+	if (f->id || f->pattern)
+		doc_text(o, "pattern", f->id ? ID_PATTERN : f->pattern);
+	if (f->email)
+		doc_text(o, "format", "email");
+	if (f->constant)
+		doc_text(o, "const", f->constant);
+	bounds(o, f);
+	if (taken)
+		ceiling(o, f);
+	if (f->preset)
+		doc_json(o, "default", f->preset);
+	if (f->otherwise)
+		doc_json(o, "x-default", f->otherwise);
+	if (f->secret)
+		doc_json(o, "writeOnly", "true");
+}
+
+bool doc_published(const struct type *t)
+{
+	return (t->use & (TYPE_TAKEN | TYPE_SHOWN)) && !t->schema->internal;
+}
+
+static void object_schema(struct buf *o, const struct type *t)
+{
+	const struct schema *s = t->schema;
+	bool taken = t->use & TYPE_TAKEN, any = false;
+
+	doc_json(o, s->name, "{\"type\":\"object\"");
+	doc_text(o, "description", s->doc);
+	doc_json(o, "properties", "{");
+	for (size_t i = 0; i < s->count; i++) {
+		doc_json(o, s->fields[i].name, "{");
+		doc_facts(o, &s->fields[i], taken);
+		doc_text(o, "description", s->fields[i].doc);
+		buf_putc(o, '}');
+		any |= s->fields[i].need;
+	}
+	buf_putc(o, '}');
+	if (any) {
+		doc_json(o, "required", "[");
+		for (size_t i = 0; i < s->count; i++) {
+			if (!s->fields[i].need)
+				continue;
+			doc_item(o);
+			json_write_string(o, s->fields[i].name, s->fields[i].name_len);
+		}
+		buf_putc(o, ']');
+	}
+	if (taken)
+		doc_json(o, "additionalProperties", "false");
+	buf_putc(o, '}');
+}
+
+static void page_schema(struct buf *o, const struct schema *s)
+{
+	doc_item(o);
+	buf_printf(o,
+		"\"%sPage\":{\"type\":\"object\",\"description\":\"A page of %s.\","
+		"\"properties\":{\"items\":{\"type\":\"array\","
+		"\"items\":{\"$ref\":\"" REF_SCHEMA "%s\"},"
+		"\"description\":\"What is on this page, in the order of the list.\"},",
+		s->name, s->name, s->name);
+	buf_lit(o, "\"total\":{\"type\":\"integer\",\"minimum\":0,"
+		   "\"description\":\"All that match, on all pages; left out with total=false.\"},"
+		   "\"page\":{\"type\":\"integer\",\"minimum\":1,"
+		   "\"description\":\"Number of this page, from 1.\"},"
+		   "\"per_page\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":200,"
+		   "\"description\":\"The most that a page holds.\"},"
+		   "\"next_after\":{\"type\":[\"string\",\"null\"],"
+		   "\"description\":\"Pass it as after to read on; null at the end.\"}},"
+		   "\"required\":[\"items\",\"page\",\"per_page\",\"next_after\"]}");
+}
+
+void doc_schemas(struct buf *o, const struct types *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (!doc_published(&t->list[i]))
+			continue;
+		object_schema(o, &t->list[i]);
+		if (t->list[i].use & TYPE_PAGED)
+			page_schema(o, t->list[i].schema);
+	}
+	for (size_t i = 0; i < t->words_count; i++) {
+		doc_json(o, t->words[i]->title, "{\"type\":\"string\"");
+		word_list(o, t->words[i], false);
+		doc_text(o, "description", t->words[i]->doc);
+		buf_putc(o, '}');
+	}
+}
+
+static bool ends_in(const char *name, const char *tail)
+{
+	size_t n = strlen(name), m = strlen(tail);
+
+	return n >= m && strcmp(name + n - m, tail) == 0;
+}
+
+static void sample_text(struct buf *o, const struct field *f)
+{
+	const char *text = f->constant ? f->constant
+			   : f->id || ends_in(f->name, "_id") || strcmp(f->name, "id") == 0
+				   ? SAMPLE_ID
+			   : f->email		     ? "ada@example.org"
+			   : ends_in(f->name, "url") ? "https://example.org/"
+						     : "text";
+	size_t len = strlen(text), least = (size_t)f->min;
+
+	if (f->max && len > (size_t)f->max)
+		len = (size_t)f->max;
+	buf_putc(o, '"');
+	buf_put(o, text, len);
+	for (; len < least; len++)
+		buf_putc(o, 'x');
+	buf_putc(o, '"');
+}
+
+static void sample_number(struct buf *o, const struct field *f)
+{
+	json_write_number(o, f->has_min ? f->min : f->max ? fmin(1, f->max) : 1);
+}
+
+static void sample_object(struct buf *o, const struct schema *s, bool taken);
+
+static void sample_value(struct buf *o, enum kind k, const struct field *f)
+{ /* NOLINT(misc-no-recursion): as deep as the tables, which lint has seen to end */
+	switch (k) {
+	case FLAG:
+		buf_lit(o, "false");
+		break;
+	case INTEGER:
+	case NUMBER:
+		sample_number(o, f);
+		break;
+	case TEXT:
+		sample_text(o, f);
+		break;
+	case CHOICE:
+		json_write_string(o, f->words->list[0], strlen(f->words->list[0]));
+		break;
+	case MOMENT:
+		buf_lit(o, "\"" SAMPLE_TIME "\"");
+		break;
+	case JSON:
+		buf_lit(o, "{}");
+		break;
+	case OBJECT:
+		sample_object(o, f->of, false);
+		break;
+	case LIST: {
+		struct field item = {
+			.name = f->name, .id = f->item_id, .of = f->of, .words = f->words
+		};
+
+		buf_putc(o, '[');
+		for (size_t i = 0; i < (f->min > 1 ? (size_t)f->min : 1); i++) {
+			doc_item(o);
+			sample_value(o, f->item, &item);
+		}
+		buf_putc(o, ']');
+		break;
+	}
+	}
+}
+
+void doc_sample(struct buf *o, const struct field *f)
+{ /* NOLINT(misc-no-recursion): see sample_value */
+	const char *given = f->example ? f->example : f->preset ? f->preset : f->otherwise;
+
+	if (given)
+		buf_puts(o, given);
+	else
+		sample_value(o, f->kind, f);
+}
+
+static void sample_object(struct buf *o, const struct schema *s, bool taken)
+{ /* NOLINT(misc-no-recursion): see sample_value */
+	buf_putc(o, '{');
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->fields[i].secret && !taken)
+			continue;
+		doc_key(o, s->fields[i].name);
+		doc_sample(o, &s->fields[i]);
+	}
+	buf_putc(o, '}');
+}
+
+void doc_examples(struct buf *o, const struct types *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct schema *s = t->list[i].schema;
+
+		if (!doc_published(&t->list[i]))
+			continue;
+		doc_json(o, s->name, "{\"value\":");
+		sample_object(o, s, t->list[i].use & TYPE_TAKEN);
+		buf_putc(o, '}');
+		if (t->list[i].use & TYPE_PAGED) {
+			doc_item(o);
+			buf_printf(o, "\"%sPage\":{\"value\":{\"items\":[", s->name);
+			sample_object(o, s, false);
+			buf_lit(o,
+				"],\"total\":1,\"page\":1,\"per_page\":50,\"next_after\":null}}");
+		}
+	}
+}

@@ -1,0 +1,143 @@
+/* openapi_shared.c - what the operations have in common, as tables: the problem every error is
+ * shown as, the parameters and headers of lists, repeats and conditions, the answers of errors. */
+#include "contract/openapi_parts.h"
+
+#include "base/error.h"
+#include "base/json.h"
+
+struct FieldProblem {
+	const char *field, *code, *message;
+};
+
+struct Problem {
+	const char *type, *title;
+	int64_t status;
+	const char *detail, *request_id;
+	struct list errors;
+};
+
+FIELDS(FieldProblem) = {
+	FIELD(FieldProblem, field, .need = true, .example = "\"permissions[2].skill_id\"",
+		.doc = "Where it is."),
+	FIELD(FieldProblem, code, .need = true, .example = "\"pattern\"",
+		.doc = "What is wrong, for programs."),
+	FIELD(FieldProblem, message, .need = true, .example = "\"must be an id\"",
+		.doc = "What is wrong, for people."),
+};
+static SCHEMA(FieldProblem, .doc = "One field that cannot be accepted.");
+
+FIELDS(Problem) = {
+	FIELD(Problem, type, .need = true, .example = "\"urn:lodge:problem:invalid\"",
+		.doc = "Names the kind of problem."),
+	FIELD(Problem, title, .need = true, .example = "\"One or more fields are not acceptable\"",
+		.doc = "The kind of problem, in words."),
+	FIELD(Problem, status, .need = true, .example = "422", .doc = "The status of the answer."),
+	FIELD(Problem, detail, .need = true, .example = "\"One field is not acceptable.\"",
+		.doc = "This problem, in words a person can act on."),
+	FIELD(Problem, request_id, .need = true,
+		.doc = "Quote it when asking for help; the log has the rest."),
+	FIELD(Problem, errors, .item = OBJECT, .of = &FieldProblem_schema,
+		.doc = "With 422: every field that cannot be accepted, not only the first."),
+};
+SCHEMA(Problem, .doc = "What went wrong, and what to do about it (RFC 9457).");
+
+/* In the order of their status. */
+const struct shared doc_shared_errors[] = {
+	{ ERR_MALFORMED, "Malformed", NULL },
+	{ ERR_UNAUTHENTICATED, "Unauthenticated", "WWW-Authenticate" },
+	{ ERR_FORBIDDEN, "Forbidden", NULL },
+	{ ERR_NOT_FOUND, "NotFound", NULL },
+	{ ERR_CONFLICT, "Conflict", NULL },
+	{ ERR_PRECONDITION, "PreconditionFailed", NULL },
+	{ ERR_TOO_LARGE, "TooLarge", NULL },
+	{ ERR_MEDIA_TYPE, "UnsupportedMediaType", NULL },
+	{ ERR_INVALID, "Invalid", NULL },
+	{ ERR_THROTTLED, "TooManyRequests", "Retry-After" },
+	{ ERR_INTERNAL, "Internal", NULL },
+	{ ERR_BUSY, "Unavailable", "Retry-After" },
+	{ 0 },
+};
+
+static const struct {
+	const char *key, *name, *in, *schema, *doc;
+} parameters[] = {
+	{ "page", "page", "query", "{\"type\":\"integer\",\"minimum\":1,\"default\":1}",
+		"Which page, from 1." },
+	{ "per_page", "per_page", "query",
+		"{\"type\":\"integer\",\"minimum\":1,\"maximum\":200,\"default\":50}",
+		"The most that a page holds." },
+	{ "after", "after", "query", "{\"type\":\"string\",\"pattern\":\"" ID_PATTERN "\"}",
+		"Reads on behind this id, in the default order only: the last page is as cheap as the "
+		"first." },
+	{ "total", "total", "query", "{\"type\":\"boolean\",\"default\":true}",
+		"False leaves the count out." },
+	{ "idempotency_key", "Idempotency-Key", "header", "{\"type\":\"string\"}",
+		"A repeat with the same key within 24 hours gets the first answer and does nothing "
+		"twice." },
+	{ "if_match", "If-Match", "header", "{\"type\":\"string\"}",
+		"Acts only if the object still has this ETag, else 412." },
+	{ "if_none_match", "If-None-Match", "header", "{\"type\":\"string\"}",
+		"Answers 304 if the object still has this ETag." },
+};
+
+static const struct {
+	const char *name, *schema, *doc;
+} headers[] = {
+	{ "ETag", "{\"type\":\"string\"}",
+		"Changes whenever the object does; send it as If-Match." },
+	{ "Location", "{\"type\":\"string\"}", "Where the new object is." },
+	{ "Retry-After", "{\"type\":\"integer\"}", "Seconds to wait before trying again." },
+	{ "WWW-Authenticate", "{\"type\":\"string\"}", "Names the credential to present." },
+};
+
+static void write_parameters(struct buf *o)
+{
+	doc_json(o, "parameters", "{");
+	for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+		doc_json(o, parameters[i].key, "{");
+		doc_text(o, "name", parameters[i].name);
+		doc_text(o, "in", parameters[i].in);
+		doc_text(o, "description", parameters[i].doc);
+		doc_json(o, "schema", parameters[i].schema);
+		buf_putc(o, '}');
+	}
+	buf_putc(o, '}');
+}
+
+static void write_headers(struct buf *o)
+{
+	doc_json(o, "headers", "{");
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		doc_json(o, headers[i].name, "{");
+		doc_text(o, "description", headers[i].doc);
+		doc_json(o, "schema", headers[i].schema);
+		buf_putc(o, '}');
+	}
+	buf_putc(o, '}');
+}
+
+static void write_responses(struct buf *o)
+{
+	doc_json(o, "responses", "{");
+	for (const struct shared *e = doc_shared_errors; e->name; e++) {
+		doc_json(o, e->name, "{");
+		doc_text(o, "description", error_row(e->err)->title);
+		if (e->header) {
+			doc_json(o, "headers", "{");
+			doc_key(o, e->header);
+			doc_reference(o, "headers", e->header);
+			buf_putc(o, '}');
+		}
+		doc_json(o, "content", "{\"application/problem+json\":{\"schema\":");
+		doc_reference(o, "schemas", "Problem");
+		buf_lit(o, "}}}");
+	}
+	buf_putc(o, '}');
+}
+
+void doc_shared(struct buf *o)
+{
+	write_parameters(o);
+	write_headers(o);
+	write_responses(o);
+}

@@ -1,0 +1,59 @@
+/* route.h - the vocabulary in which operations are declared.
+ *
+ * A route is a row: method, path, operation, permission, status, audit verb,
+ * words for people.  Routing, authorisation, audit, idempotency, metrics
+ * labels and the published document are walkers over these rows. */
+#pragma once
+#include "contract/schema.h"
+
+enum method {
+	METHOD_GET,
+	METHOD_HEAD,
+	METHOD_POST,
+	METHOD_PUT,
+	METHOD_PATCH,
+	METHOD_DELETE,
+	METHOD_OTHER
+};
+
+#define METHOD_COUNT METHOD_OTHER
+
+struct call;
+
+/* An operation runs in up to three steps.  `look` and `apply` see the store in one transaction
+ * each and never wait; `prepare` sees no store and may take its time.  Only `apply` is required. */
+struct operation {
+	const char *id; /* operationId, metrics label */
+	const struct schema *body, *query, *reply;
+	const struct words *sorts; /* a list: what it may be sorted by besides the default */
+	bool list;		   /* the reply is a page of `reply` */
+	bool storeless;		   /* answers without the store */
+	int (*look)(struct call *c);
+	int (*prepare)(struct call *c);
+	int (*apply)(struct call *c);
+};
+
+struct route {
+	enum method method;
+	const char *path; /* as published; {name} stands for one segment */
+	const struct operation *op;
+	int permission;	       /* one of access/permission.h; 0 is refused at start-up */
+	int status;	       /* on success */
+	const char *audit;     /* "agent.update"; NULL: changes nothing */
+	const char *unaudited; /* why a route that is no read has no audit verb */
+	const char *tag, *doc;
+	bool as_printed;  /* answers only under the path as written */
+	bool unpublished; /* not in the document */
+	size_t max_body;  /* 0: the setting */
+};
+
+/* A resource's rows; every resource exports one. */
+struct resource {
+	const char *name;
+	const struct route *routes;
+	size_t route_count;
+	const struct schema *const
+		*schemas; /* NULL-terminated: what it publishes beyond its routes */
+};
+
+const char *method_name(enum method m);

@@ -1,0 +1,260 @@
+/* router.c - a tree of path segments; see router.h. */
+#include "contract/router.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id.h"
+#include "contract/decode.h"
+
+enum { SEGMENTS_MAX = 16 };
+
+struct node {
+	struct node *next; /* its sibling */
+	const char *word;  /* not terminated */
+	size_t len;
+	struct node *words, *id, *any; /* children: literals, an id, anything */
+	const struct route *routes[METHOD_COUNT];
+	size_t index[METHOD_COUNT];
+};
+
+struct router {
+	struct arena arena;
+	struct node root;
+	const struct route **routes;
+	size_t count;
+};
+
+struct segment {
+	const char *at;
+	size_t len;
+};
+
+/* Splits at slashes; -1 if the path does not begin with one or has too many parts. */
+static int split(const char *path, size_t len, struct segment out[SEGMENTS_MAX])
+{
+	int count = 0;
+
+	if (!len || *path != '/')
+		return -1;
+	for (size_t at = 1; at <= len;) {
+		const char *slash = memchr(path + at, '/', len - at);
+		size_t end = slash ? (size_t)(slash - path) : len;
+
+		if (count == SEGMENTS_MAX)
+			return -1;
+		out[count++] = (struct segment){ path + at, end - at };
+		at = end + 1;
+	}
+	return count;
+}
+
+static bool is(struct segment s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.at, word, s.len) == 0;
+}
+
+static struct segment singular(struct segment s)
+{
+	return is(s, "tenants") ? (struct segment){ s.at, s.len - 1 } : s;
+}
+
+static bool takes_id(struct segment s)
+{
+	return s.len >= 4 && memcmp(s.at + s.len - 3, "id}", 3) == 0;
+}
+
+static struct node *child(struct router *r, struct node *parent, struct segment s)
+{
+	struct node **at =
+		s.len && *s.at == '{' ? (takes_id(s) ? &parent->id : &parent->any) : NULL;
+
+	if (!at) {
+		s = singular(s);
+		for (at = &parent->words; *at; at = &(*at)->next)
+			if ((*at)->len == s.len && memcmp((*at)->word, s.at, s.len) == 0)
+				return *at;
+	}
+	if (!*at) {
+		*at = arena_new(&r->arena, struct node);
+		(*at)->word = s.at;
+		(*at)->len = s.len;
+	}
+	return *at;
+}
+
+static void insert(
+	struct router *r, const char *root, const struct segment *s, int count, size_t index)
+{
+	struct segment roots[SEGMENTS_MAX];
+	const struct route *route = r->routes[index];
+	struct node *n = &r->root;
+
+	if (*root)
+		for (int i = 0, roots_count = split(root, strlen(root), roots); i < roots_count;
+			i++)
+			n = child(r, n, roots[i]);
+	for (int i = 0; i < count; i++)
+		n = child(r, n, s[i]);
+	n->routes[route->method] = route;
+	n->index[route->method] = index;
+	if (route->method == METHOD_GET && !n->routes[METHOD_HEAD]) {
+		n->routes[METHOD_HEAD] = route;
+		n->index[METHOD_HEAD] = index;
+	}
+}
+
+static void insert_all(struct router *r, size_t index)
+{
+	static const char *const roots[] = { "", "/v1", "/api/v1" };
+	const struct route *route = r->routes[index];
+	struct segment s[SEGMENTS_MAX];
+	int count = split(route->path, strlen(route->path), s);
+	bool shortens = count >= 4 && is(s[0], "tenant") && is(s[1], "{tenant_id}") &&
+			((is(s[2], "agents") && is(s[3], "{agent_id}")) ||
+				(is(s[2], "sessions") && is(s[3], "{session_id}")));
+
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+		insert(r, roots[i], s, count, index);
+		if (route->as_printed)
+			return;
+		if (shortens)
+			insert(r, roots[i], s + 2, count - 2, index);
+	}
+}
+
+struct router *router_new(const struct resource *const *resources, size_t count)
+{
+	struct router *r = calloc(1, sizeof *r);
+	size_t total = 0;
+
+	if (!r)
+		abort();
+	for (size_t i = 0; i < count; i++)
+		total += resources[i]->route_count;
+	r->routes = arena_array(&r->arena, const struct route *, total + 1);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < resources[i]->route_count; j++) {
+			r->routes[r->count] = &resources[i]->routes[j];
+			insert_all(r, r->count++);
+		}
+	return r;
+}
+
+void router_free(struct router *r)
+{
+	if (!r)
+		return;
+	arena_free(&r->arena);
+	free(r);
+}
+
+size_t router_route_count(const struct router *r)
+{
+	return r->count;
+}
+
+const struct route *router_route(const struct router *r, size_t index)
+{
+	return r->routes[index];
+}
+
+struct walk {
+	const struct segment *segments;
+	int count;
+	int params[ROUTE_PARAMS_MAX]; /* which segments were taken by parameters */
+	int taken;
+};
+
+static const struct node *walk(struct walk *w, const struct node *n, int at)
+{ /* NOLINT(misc-no-recursion): at most SEGMENTS_MAX deep */
+	const struct node *found;
+	struct segment s;
+	bool id;
+
+	if (at == w->count) {
+		for (int m = 0; m < METHOD_COUNT; m++)
+			if (n->routes[m])
+				return n;
+		return NULL;
+	}
+	s = w->segments[at];
+	for (const struct node *c = n->words; c; c = c->next) {
+		struct segment word = singular(s);
+
+		if (c->len == word.len && memcmp(c->word, word.at, word.len) == 0) {
+			found = walk(w, c, at + 1);
+			if (found)
+				return found;
+			break;
+		}
+	}
+	id = id_valid(s.at, s.len);
+	if (!s.len || w->taken == ROUTE_PARAMS_MAX)
+		return NULL;
+	w->params[w->taken++] = at;
+	found = n->id && id ? walk(w, n->id, at + 1) : NULL;
+	if (!found && n->any)
+		found = walk(w, n->any, at + 1);
+	if (!found)
+		w->taken--;
+	return found;
+}
+
+/* The names are those of the route's own path, counted from its end: an alias only drops from the front. */
+static bool name_params(struct route_match *m, struct arena *a, const struct walk *w)
+{
+	struct segment names[SEGMENTS_MAX];
+	int count = split(m->route->path, strlen(m->route->path), names);
+
+	for (int i = 0; i < w->taken; i++) {
+		struct segment value = w->segments[w->params[i]];
+		struct segment name = names[count - w->count + w->params[i]];
+		char *text = percent_decode(a, value.at, value.len, false);
+
+		if (!text)
+			return false;
+		m->params[i].name = arena_strndup(a, name.at + 1, name.len - 2);
+		m->params[i].value = text;
+	}
+	m->count = (size_t)w->taken;
+	return true;
+}
+
+void router_find(const struct router *r, struct arena *a, enum method method, const char *path,
+	size_t len, struct route_match *ret)
+{
+	struct segment segments[SEGMENTS_MAX];
+	struct walk w = { .segments = segments, .count = split(path, len, segments) };
+	const struct node *n = w.count < 0 ? NULL : walk(&w, &r->root, 0);
+
+	*ret = (struct route_match){ 0 };
+	if (!n)
+		return;
+	for (int m = 0; m < METHOD_COUNT; m++)
+		if (n->routes[m])
+			ret->allowed |= 1u << m;
+	if (method >= METHOD_COUNT || !n->routes[method])
+		return;
+	ret->route = n->routes[method];
+	ret->index = n->index[method];
+	if (!name_params(ret, a, &w))
+		*ret = (struct route_match){ 0 };
+}
+
+const char *route_param(const struct route_match *m, const char *name)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (strcmp(m->params[i].name, name) == 0)
+			return m->params[i].value;
+	return NULL;
+}
+
+const struct route *router_sibling_get(const struct router *r, const struct route *route)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->routes[i]->method == METHOD_GET &&
+			strcmp(r->routes[i]->path, route->path) == 0)
+			return r->routes[i];
+	return NULL;
+}

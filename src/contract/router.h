@@ -1,0 +1,36 @@
+/* router.h - from a method and a path to the row that answers it.
+ *
+ * Every route answers under three roots (none, /v1, /api/v1), `tenants` is
+ * the same word as `tenant`, and what lies under a tenant's agent or session
+ * also answers without its tenant: the router inserts each spelling, so that
+ * a lookup is one walk.  A literal wins over a parameter; a parameter whose
+ * name ends in `id` takes only ids. */
+#pragma once
+#include "base/arena.h"
+#include "contract/route.h"
+
+struct router;
+
+enum { ROUTE_PARAMS_MAX = 6 };
+
+struct route_match {
+	const struct route *route; /* NULL: no such path, or not with this method */
+	size_t index;		   /* of the route, counted over all resources */
+	unsigned allowed;	   /* bits of the methods the path takes; 0: no such path */
+	size_t count;
+	struct {
+		const char *name, *value;
+	} params[ROUTE_PARAMS_MAX];
+};
+
+struct router *router_new(const struct resource *const *resources, size_t count);
+void router_free(struct router *r);
+size_t router_route_count(const struct router *r);
+const struct route *router_route(const struct router *r, size_t index);
+
+/* The path is as sent, percent-encoded.  Values live in the arena. */
+void router_find(const struct router *r, struct arena *a, enum method method, const char *path,
+	size_t len, struct route_match *ret);
+const char *route_param(const struct route_match *m, const char *name);
+/* The GET row of the same path, or NULL. */
+const struct route *router_sibling_get(const struct router *r, const struct route *route);

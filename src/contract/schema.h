@@ -1,0 +1,153 @@
+/* schema.h - the vocabulary in which objects are declared.
+ *
+ * A schema is a table of fields over a C struct.  JSON in and out, database
+ * rows, validation, the published document, patches and audit diffs are all
+ * computed by walking these tables: nothing else may know a field's name or
+ * bounds.  A row takes its kind from the C member, so the two cannot disagree.
+ *
+ * Every kind has one way to be null inside a struct:
+ *
+ *   text, JSON, object   NULL             integer, time   NIL
+ *   choice               -1               flag            -1 (the member is a `tri`)
+ *   number               not a number     list            at == NULL */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NIL INT64_MIN
+
+typedef int8_t tri; /* 0, 1, or -1 for null */
+
+struct moment {
+	int64_t us; /* since 1970, UTC */
+};
+
+/* A free-form JSON value, kept as its validated text. */
+struct json {
+	const char *text;
+};
+
+struct list {
+	void *at; /* `count` items one behind the other */
+	size_t count;
+};
+
+enum kind { FLAG, INTEGER, NUMBER, TEXT, CHOICE, MOMENT, JSON, OBJECT, LIST };
+
+/* A closed list of words; with a title it is published as a type of its own. */
+struct words {
+	const char *title;
+	const char *const *list; /* NULL-terminated; the index is the value */
+	const char *doc;
+};
+
+struct schema;
+
+struct field {
+	const char *name; /* in JSON, and of the column */
+	uint16_t name_len;
+	uint16_t at;   /* offset of the member */
+	uint16_t size; /* of the member */
+	enum kind kind;
+	bool tri; /* FLAG: the member can be null */
+
+	bool need;     /* absent is an error */
+	bool nullable; /* null is a value */
+	bool secret;   /* taken, never shown: not in replies, logs or audit */
+	bool computed; /* not a column of its table */
+	bool id;       /* TEXT: an id; implies the pattern */
+	bool email;    /* TEXT: an address */
+	bool prompt;   /* TEXT: may be as long as a prompt */
+	bool distinct; /* LIST: no item twice */
+
+	/* Value for numbers, code points for text, items for lists.  A maximum of 0 means that
+	 * the contract states none; text and lists then have the common ceiling (x-max). */
+	bool has_min;
+	double min, max, ceiling;
+	const char *pattern;	   /* PCRE2, matched against the whole text */
+	const struct words *words; /* CHOICE, or LIST of CHOICE */
+	const struct schema *of;   /* OBJECT, or LIST of OBJECT */
+	enum kind item;		   /* LIST */
+	bool item_id;		   /* LIST of TEXT: each is an id */
+	const char *constant;	   /* TEXT: always this */
+	const char *preset;	   /* JSON text of the contract's default, or NULL */
+	const char *otherwise;	   /* JSON text used when absent where the contract is silent */
+	const char *example;	   /* JSON text shown in the document */
+	const char *doc;
+};
+
+struct schema {
+	const char *name, *doc;
+	size_t size;
+	const struct field *fields;
+	size_t count;
+	bool partial;  /* the struct begins with `uint64_t got`, a bit for each field present */
+	bool internal; /* rows of the store, not published */
+};
+
+/* What the contract leaves unbounded is bounded here, and published as x-max. */
+enum {
+	CEILING_PROMPT = 2 * 1024 * 1024, /* bytes */
+	CEILING_TEXT = 64 * 1024,	  /* bytes */
+	CEILING_LIST = 1000,		  /* items */
+	CEILING_JSON = 256 * 1024,	  /* bytes */
+};
+
+#define ID_PATTERN "^c[a-z0-9]{24}$"
+
+#define KIND_OF(x) \
+	_Generic((x), bool \
+		 : FLAG, tri \
+		 : FLAG, int64_t \
+		 : INTEGER, double \
+		 : NUMBER, const char * \
+		 : TEXT, int \
+		 : CHOICE, struct moment \
+		 : MOMENT, struct json \
+		 : JSON, struct list \
+		 : LIST, default \
+		 : OBJECT)
+#define IS_TRI(x) _Generic((x), tri : true, default : false)
+#define MEMBER(S, m) (((struct S *)0)->m)
+
+/* One row.  A pointer to another struct is an OBJECT and names its schema with .of. */
+#define FIELD(S, member, ...)                                                                     \
+	{                                                                                         \
+		.name = #member, .name_len = sizeof(#member) - 1,                                 \
+		.at = offsetof(struct S, member), .size = sizeof(MEMBER(S, member)),              \
+		.kind = KIND_OF(MEMBER(S, member)), .tri = IS_TRI(MEMBER(S, member)), __VA_ARGS__ \
+	}
+
+/* FIELDS(AgentCreate) = { FIELD(...), ... };  SCHEMA(AgentCreate, .doc = "...");
+ * The struct, the table and the published type carry the same name. */
+#define FIELDS(S) static const struct field S##_fields[]
+#define SCHEMA(S, ...)                                           \
+	const struct schema S##_schema = { .name = #S,           \
+		.size = sizeof(struct S),                        \
+		.fields = S##_fields,                            \
+		.count = sizeof S##_fields / sizeof *S##_fields, \
+		__VA_ARGS__ }
+/* For headers. */
+#define SCHEMA_DECLARED(S) extern const struct schema S##_schema
+
+/* The bounds that occur most. */
+#define BOUNDS(lo, hi) .has_min = true, .min = (lo), .max = (hi)
+#define AT_LEAST(lo) .has_min = true, .min = (lo)
+
+const struct field *schema_field(const struct schema *s, const char *name, size_t len);
+/* Sets every field to its preset (or `otherwise`), else to null, else to empty. */
+struct arena;
+void schema_init(const struct schema *s, struct arena *a, void *object);
+bool field_is_null(const struct field *f, const void *object);
+void field_set_null(const struct field *f, void *object);
+bool field_same(const struct field *f, const void *a, const void *b);
+/* The ceiling or maximum that holds for the field, in its own unit. */
+double field_limit(const struct field *f);
+/* Copies the fields that `patch` carries into the fields of the same name in `row`.  Null clears
+ * a field that can be empty and leaves one that cannot as it is. */
+void schema_patch(const struct schema *patch_schema, const void *patch,
+	const struct schema *row_schema, void *row);
+/* Copies fields of the same name and kind. */
+void schema_copy(const struct schema *from_schema, const void *from, const struct schema *to_schema,
+	void *to);

@@ -1,0 +1,126 @@
+/* answer.c - the steps of a connection that send a reply and, perhaps, take leave.
+ *
+ * Small replies are gathered in one page while further requests wait; a large
+ * body is written from where it lies.  What the reply says is reply.c's and
+ * the handler's matter. */
+#include "http/conn.h"
+
+enum { LINGER_BYTES = 8 * 1024 * 1024 };
+
+/* Writes what is owed: 0 when all is written, HTTP_AGAIN or HTTP_DEAD. */
+int http_conn_push(struct http_conn *c)
+{
+	struct http_box *b = c->state == CONN_FLUSH ? c->box : NULL;
+	const struct buf *body = b ? &b->x.reply.body : NULL;
+
+	for (;;) {
+		struct iovec iov[2];
+		int count = 0;
+		size_t head = http_owes_bytes(c) ? c->out->len - c->out->at : 0;
+		size_t rest = body ? body->len - b->body_sent : 0;
+		ssize_t n;
+
+		if (head)
+			iov[count++] = (struct iovec){ c->out->bytes + c->out->at, head };
+		if (rest)
+			iov[count++] = (struct iovec){ body->at + b->body_sent, rest };
+		if (!count)
+			break;
+		if (!c->link.writable)
+			return HTTP_AGAIN;
+		n = c->link.transport->write(&c->link, iov, count);
+		if (n < 0)
+			return (int)n;
+		c->rearm = true;
+		if (head)
+			c->out->at += (size_t)n < head ? (size_t)n : head;
+		if ((size_t)n > head)
+			b->body_sent += (size_t)n - head;
+	}
+	http_conn_drop(c, &c->out);
+	return 0;
+}
+
+/* Behind the last reply.  With bytes unread, closing at once would destroy it on its way. */
+static enum http_step leave(struct http_conn *c)
+{
+	bool unread = c->abrupt || http_has_input(c) || c->link.readable;
+
+	if (c->eof || !unread || !c->link.transport->lingers)
+		return STEP_END;
+	http_conn_drop(c, &c->in);
+	c->link.transport->shut(&c->link);
+	c->state = CONN_LINGER;
+	c->link.readable = true;
+	return STEP_ON;
+}
+
+static enum http_step next_request(struct http_conn *c)
+{
+	if (c->closing)
+		return leave(c);
+	c->state = CONN_IDLE;
+	c->rearm = true;
+	return --c->budget <= 0 && (http_has_input(c) || c->link.readable) ? STEP_YIELD : STEP_ON;
+}
+
+enum http_step http_step_answer(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	struct http_reply *r = &b->x.reply;
+	size_t body, need;
+	int err;
+
+	if (!http_reply_valid(r))
+		return http_conn_fault(c, ERR_INTERNAL, "The answer could not be put into bytes.");
+	need = HTTP_REPLY_HEAD + r->extra.len + (r->type ? strlen(r->type) : 0);
+	if (http_owes_bytes(c) && c->loop->page_size - c->out->len < need &&
+		(err = http_conn_push(c)) < 0)
+		return err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
+	c->closing = c->closing || r->close || !b->x.request.keep_alive || c->loop->draining;
+	if (!c->out)
+		c->out = http_page_take(c->loop);
+	c->out->len = (size_t)(http_reply_head(&b->x, c->closing, c->out->bytes + c->out->len) -
+			       c->out->bytes);
+	body = http_reply_has_body(&b->x) ? r->body.len : 0;
+	if (body && body <= c->loop->page_size - c->out->len) {
+		memcpy(c->out->bytes + c->out->len, r->body.at, body);
+		c->out->len += body;
+		body = 0;
+	}
+	b->body_sent = r->body.len - body;
+	if (!body && !c->closing &&
+		http_has_input(c)) { /* another request waits: write both at once */
+		http_conn_settle(c, true);
+		return next_request(c);
+	}
+	c->state = CONN_FLUSH;
+	return STEP_ON;
+}
+
+enum http_step http_step_flush(struct http_conn *c)
+{
+	int err = http_conn_push(c);
+
+	if (err)
+		return err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
+	http_conn_settle(c, true);
+	return next_request(c);
+}
+
+enum http_step http_step_linger(struct http_conn *c)
+{
+	if (!c->in)
+		c->in = http_page_take(c->loop);
+	while (c->link.readable) {
+		ssize_t n = c->link.transport->drain(&c->link, c->in->bytes, c->loop->page_size);
+
+		if (n == HTTP_AGAIN)
+			break;
+		if (n <= 0 || (c->lingered += (uint32_t)n) > LINGER_BYTES)
+			return STEP_END;
+		if (--c->budget <= 0)
+			return STEP_YIELD;
+	}
+	return STEP_WAIT;
+}

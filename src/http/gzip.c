@@ -1,0 +1,145 @@
+/* gzip.c - compressing a reply for those who take it.
+ *
+ * Called by the handler, on whatever thread it is, when the body is final.
+ * Level 1 on purpose; the figures are at LEVEL below.  It knows a reply's
+ * type and size, not its meaning. */
+#include "http/conn.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+enum { WORTH_IT = 1400, LEVEL = 1, WINDOW_GZIP = 15 + 16, MEMORY = 8 };
+
+static pthread_key_t stream_key;
+static pthread_once_t stream_once = PTHREAD_ONCE_INIT;
+
+static void stream_free(void *stream)
+{
+	deflateEnd(stream);
+	free(stream);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&stream_key, stream_free);
+}
+
+/* One a thread: setting it up costs as much as compressing some kilobytes. */
+static z_stream *stream_get(void)
+{
+	z_stream *z;
+
+	pthread_once(&stream_once, make_key);
+	z = pthread_getspecific(stream_key);
+	if (z)
+		return deflateReset(z) == Z_OK ? z : NULL;
+	z = calloc(1, sizeof *z);
+	if (!z)
+		return NULL;
+	if (deflateInit2(z, LEVEL, Z_DEFLATED, WINDOW_GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(z);
+		return NULL;
+	}
+	if (pthread_setspecific(stream_key, z)) {
+		stream_free(z);
+		return NULL;
+	}
+	return z;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	return at;
+}
+
+/* The weight behind a coding in thousandths: 1000 if none is given, 0 if it is not a weight. */
+static int weight(const char *at, const char *end)
+{
+	int v, unit = 100;
+
+	at = skip_blanks(at, end);
+	if (at == end)
+		return 1000;
+	if (*at != ';')
+		return 0;
+	at = skip_blanks(at + 1, end);
+	if (end - at < 3 || (*at | 0x20) != 'q' || at[1] != '=' || (at[2] != '0' && at[2] != '1'))
+		return 0;
+	v = (at[2] - '0') * 1000;
+	at += 3;
+	if (at < end && *at == '.')
+		for (at++; at < end && unit && *at >= '0' && *at <= '9'; at++, unit /= 10)
+			v += (*at - '0') * unit;
+	return at == end && v <= 1000 ? v : 0;
+}
+
+/* Whether Accept-Encoding, taken as one list over all its lines, has room for gzip. */
+static bool takes_gzip(const struct http_request *r)
+{
+	int gzip = -1, any = -1;
+
+	for (size_t i = 0; i < r->header_count; i++) {
+		const struct http_header *f = &r->headers[i];
+		const char *at = f->value, *end = at + f->value_len, *item;
+		size_t len;
+
+		if (f->name_len != 15 || memcmp(f->name, "accept-encoding", 15) != 0)
+			continue;
+		while (http_list_next(&at, end, &item, &len)) {
+			size_t name = 0;
+
+			while (name < len && http_token[(unsigned char)item[name]])
+				name++;
+			if (http_word_is(item, name, "gzip") || http_word_is(item, name, "x-gzip"))
+				gzip = weight(item + name, item + len);
+			else if (name == 1 && *item == '*')
+				any = weight(item + name, item + len);
+		}
+	}
+	return gzip > 0 || (gzip < 0 && any > 0);
+}
+
+static bool could_compress(const struct http_reply *r)
+{
+	static const char *const types[] = { "application/json", "application/problem+json",
+		"text/" };
+
+	if (r->status < 200 || r->status > 299 || r->body.len < WORTH_IT || !r->type ||
+		r->body.overflow)
+		return false;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strncmp(r->type, types[i], strlen(types[i])) == 0)
+			return true;
+	return false;
+}
+
+void http_gzip(struct http_exchange *x)
+{
+	struct http_reply *r = &x->reply;
+	struct buf packed;
+	z_stream *z;
+
+	if (!could_compress(r))
+		return;
+	buf_lit(&r->extra, "Vary: Accept-Encoding\r\n");
+	if (!takes_gzip(&x->request) || !(z = stream_get()))
+		return;
+	buf_init(&packed, r->body.max);
+	if (!buf_room(&packed, deflateBound(z, r->body.len)))
+		return;
+	z->next_in = (unsigned char *)r->body.at;
+	z->avail_in = (uInt)r->body.len;
+	z->next_out = (unsigned char *)packed.at;
+	z->avail_out = (uInt)packed.cap;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END || z->total_out >= r->body.len) {
+		buf_free(&packed);
+		return;
+	}
+	r->body.len = 0;
+	buf_put(&r->body, packed.at, z->total_out);
+	buf_free(&packed);
+	buf_lit(&r->extra, "Content-Encoding: gzip\r\n");
+}

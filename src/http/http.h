@@ -1,0 +1,155 @@
+/* http.h - what the rooms above see of HTTP: a request, a reply, and the exchange that joins them.
+ *
+ * The listener owns sockets, TLS, parsing and deadlines.  It calls the
+ * handler on the thread of the connection's loop.  The handler either fills
+ * the reply at once or keeps the exchange and finishes it later from any
+ * thread.  This room knows nothing of routes, tenants or the store. */
+#pragma once
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/id.h"
+#include "contract/route.h"
+
+struct http_header {
+	const char *name; /* lower case, NUL-terminated */
+	const char *value;
+	size_t name_len, value_len;
+};
+
+struct http_address {
+	char text[INET6_ADDRSTRLEN];
+	uint16_t port;
+	bool loopback;
+};
+
+struct http_request {
+	enum method method;
+	const char *method_text; /* as sent; for METHOD_OTHER */
+	const char *path;	 /* as sent, still percent-encoded, without the query */
+	size_t path_len;
+	const char *query; /* behind the question mark, or "" */
+	size_t query_len;
+	int minor; /* HTTP/1.x */
+	bool keep_alive;
+	bool tls;
+	bool has_body; /* Content-Length above 0, or chunked */
+	bool chunked;
+	uint64_t content_length; /* if not chunked */
+	const struct http_header *headers;
+	size_t header_count;
+	const char *body; /* whole, when the handler's request() is called */
+	size_t body_len;
+	struct http_address peer;
+	int64_t began_us; /* monotonic: when its first byte came */
+};
+
+/* The value of a header that comes at most once, or NULL. */
+const char *http_header(const struct http_request *r, const char *lower_name);
+/* How often the header comes. */
+size_t http_header_count(const struct http_request *r, const char *lower_name);
+
+struct http_reply {
+	int status;
+	const char *type; /* Content-Type, or NULL for none */
+	struct buf extra; /* further header lines, each "Name: value\r\n" */
+	struct buf body;
+	bool close; /* close the connection behind it */
+};
+
+struct http_loop;
+
+struct http_exchange {
+	struct http_request request;
+	struct http_reply reply;
+	struct arena arena; /* lives until the reply is sent */
+	struct http_loop *loop;
+	uint64_t max_body; /* head() may lower it */
+	void *data;	   /* the handler's own */
+	char request_id[ID_LEN + 1];
+};
+
+enum http_verdict {
+	HTTP_REPLIED, /* the reply is filled in: send it */
+	HTTP_KEPT,    /* http_finish() will be called, once, from any thread */
+	HTTP_GO_ON,   /* head() only: read the body, then call request() */
+};
+
+struct http_handler {
+	/* The head is complete.  May answer at once (the connection closes if a body is still to come). */
+	enum http_verdict (*head)(void *ctx, struct http_exchange *x);
+	enum http_verdict (*request)(void *ctx, struct http_exchange *x);
+	/* A reply for a fault found below the handler (400, 408, 413, 431, 503 ...). err is an ERR_. */
+	void (*fault)(void *ctx, struct http_exchange *x, int err, const char *sentence);
+	/* The exchange is over (sent, or the connection died): count and log it.  The arena still lives. */
+	void (*sent)(void *ctx, struct http_exchange *x, bool complete);
+	/* Called on the loop's own thread when it starts and when it ends. */
+	void (*loop_begin)(void *ctx, struct http_loop *loop);
+	void (*loop_end)(void *ctx, struct http_loop *loop);
+	void *ctx;
+};
+
+/* Every wait has an end.  Milliseconds. */
+struct http_limits {
+	size_t max_head;	/* bytes of request line and headers together */
+	size_t max_headers;	/* how many */
+	uint64_t max_body;	/* bytes; the most any request may carry */
+	size_t max_connections; /* over all loops; one more is answered 503 and closed */
+	int header_ms; /* from a request's first byte (or the handshake) to the end of its head */
+	int body_ms;   /* from there to the end of its body */
+	int idle_ms;   /* between requests */
+	int reply_ms;  /* without the peer taking a byte of the reply */
+	int parked_ms; /* from a kept exchange to http_finish(): then 504 is sent in its place */
+};
+
+struct http_settings {
+	const char *listen;		/* "127.0.0.1:8080", "[::1]:8080", several with commas */
+	const char *tls_cert, *tls_key; /* PEM files, or NULL for plain HTTP */
+	int loops;			/* 0: one a core */
+	struct http_limits limits;
+};
+
+struct http_stats {
+	uint64_t accepted, refused, timeouts, faults;
+	uint64_t open;
+};
+
+struct http_server;
+
+/* Binds and reads the certificate.  0, or an ERR_ with a sentence in p. */
+int http_server_new(struct http_server **ret, const struct http_settings *settings,
+	const struct http_handler *handler, struct arena *a, struct problem *p);
+/* Starts the loops; returns when they answer. */
+int http_server_start(struct http_server *s);
+/* The address bound first, as "127.0.0.1:8080"; for port 0 the one that was given. */
+const char *http_server_address(const struct http_server *s);
+/* Stops listening, lets what is in flight finish (at most grace_ms), closes all, joins the loops. */
+void http_server_stop(struct http_server *s, int grace_ms);
+void http_server_free(struct http_server *s);
+struct http_stats http_server_stats(const struct http_server *s);
+
+/* Sends the reply of a kept exchange.  From any thread, once. */
+void http_finish(struct http_exchange *x);
+
+/* A place for what the handler keeps a loop (its store connection). */
+void http_loop_set(struct http_loop *loop, void *data);
+void *http_loop_get(const struct http_loop *loop);
+int http_loop_index(const struct http_loop *loop);
+
+/* Compresses the body if the caller takes gzip and it is worth it.  Once the body is final. */
+void http_gzip(struct http_exchange *x);
+
+/* The server without sockets: bytes in, bytes out, on the caller's thread.  For tests and fuzzing. */
+struct http_door;
+struct http_door *http_door_new(
+	const struct http_limits *limits, const struct http_handler *handler);
+/* Feeds bytes as a client would, waits for kept exchanges, and appends all that was answered.
+ * False once the server has closed the connection; the next call opens a new one. */
+bool http_door_send(struct http_door *d, const char *bytes, size_t n, struct buf *out);
+/* The client shuts its side; what is still owed is answered. */
+bool http_door_half_close(struct http_door *d, struct buf *out);
+void http_door_free(struct http_door *d);

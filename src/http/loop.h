@@ -1,0 +1,141 @@
+/* loop.h - what belongs to one thread: its connections, their deadlines, its pools, its mailbox.
+ *
+ * Everything here is touched by the loop's own thread alone, but for the
+ * mailbox and the counters.  A loop knows connections by their source and
+ * their deadline; what they are doing is conn.c's matter. */
+#pragma once
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "http/http.h"
+#include "http/parse.h"
+
+struct http_conn;
+
+/* Whatever epoll may report on. */
+struct http_source {
+	void (*event)(struct http_source *s, uint32_t events);
+};
+
+/* A message: an exchange that is finished, or a connection handed over. */
+struct http_mail {
+	struct http_mail *next;
+	void (*open)(struct http_loop *loop, struct http_mail *m);
+	void (*discard)(struct http_loop *loop, struct http_mail *m); /* the loop has ended */
+};
+
+/* One list each, first in first out: within a class every wait is equally long. */
+enum http_deadline {
+	DEADLINE_HEADER,
+	DEADLINE_BODY,
+	DEADLINE_IDLE,
+	DEADLINE_REPLY,
+	DEADLINE_PARKED,
+	DEADLINE_LINGER,
+	DEADLINE_COUNT,
+};
+
+/* A buffer of loop->page_size bytes, of which at..len are yet to be used. */
+struct http_page {
+	struct http_page *next;
+	size_t at, len;
+	char bytes[];
+};
+
+/* An exchange with what the listener keeps beside it. */
+struct http_box {
+	struct http_exchange x; /* first: http_finish() is given this */
+	struct http_mail mail;
+	struct http_conn *conn; /* NULL: gone, or already answered in its place */
+	struct http_box *next;	/* in the pool */
+	struct http_head head;
+	struct http_chunked chunked;
+	struct buf body;
+	uint64_t body_left; /* of Content-Length */
+	size_t body_sent;   /* of the reply's body */
+	struct http_header headers[];
+};
+
+struct http_loop {
+	struct http_source source; /* the mailbox */
+	int index, epoll, wake;
+	void *data; /* the handler's */
+	const struct http_handler *handler;
+	struct http_limits limits;
+	_Atomic size_t *total; /* connections of the whole server, or NULL in the door */
+	pthread_t thread;
+	sem_t ready_to_serve;
+
+	int64_t now_us, now_ms; /* read once a turn */
+	int64_t date_s;
+	char date[29];
+
+	struct http_list {
+		struct http_conn *first, *last;
+		int64_t ms;
+	} deadlines[DEADLINE_COUNT];
+	struct http_conn *ready, **ready_last; /* have more to do, but others come first */
+	struct http_conn *dead;		       /* freed at the end of the turn */
+
+	size_t page_size, page_count, box_count;
+	struct http_page *pages;
+	struct http_box *boxes;
+	size_t open, kept;
+
+	bool draining;
+	int64_t drain_due;
+	_Atomic bool stop;
+	int grace_ms;
+	struct http_listener *listeners; /* in the first loop */
+	int64_t accept_due;		 /* when to try accepting again, or 0 */
+
+	pthread_mutex_t mail_lock;
+	struct http_mail *mail, **mail_last;
+
+	_Atomic uint64_t accepted, refused, timeouts, faults, connections;
+};
+
+bool http_loop_init(struct http_loop *l, int index, const struct http_limits *limits,
+	const struct http_handler *handler);
+/* Gives everything back; false (and nothing is freed) while kept exchanges are unfinished. */
+bool http_loop_fini(struct http_loop *l);
+void *http_loop_main(void *loop);
+
+/* Reads the clocks. */
+void http_loop_tick(struct http_loop *l);
+/* Opens what has come in the mail. */
+void http_loop_mail(struct http_loop *l);
+/* From any thread. */
+void http_loop_post(struct http_loop *l, struct http_mail *m);
+/* Gives the connections in the ready list, as it stands, their next turn. */
+void http_loop_run_ready(struct http_loop *l);
+void http_loop_expire(struct http_loop *l);
+void http_loop_reap(struct http_loop *l);
+/* Milliseconds until something is due; -1 for never. */
+int http_loop_timeout(const struct http_loop *l);
+
+void http_loop_arm(struct http_conn *c, enum http_deadline class);
+void http_loop_disarm(struct http_conn *c);
+void http_loop_ready(struct http_conn *c);
+
+/* exchange.c: the pools. */
+struct http_page *http_page_take(struct http_loop *l);
+void http_page_put(struct http_loop *l, struct http_page *p);
+struct http_box *http_box_take(struct http_loop *l);
+/* Clears the reply, for a fault to be put in its place. */
+void http_box_clear_reply(struct http_box *b);
+void http_box_put(struct http_loop *l, struct http_box *b);
+void http_pools_free(struct http_loop *l);
+
+/* server.c */
+void http_listeners_close(struct http_loop *l);
+void http_listeners_resume(struct http_loop *l);
+
+static inline void http_count(_Atomic uint64_t *counter, int by)
+{
+	/* One writer: no need for a locked instruction. */
+	atomic_store_explicit(counter,
+		atomic_load_explicit(counter, memory_order_relaxed) + (uint64_t)(int64_t)by,
+		memory_order_relaxed);
+}

@@ -1,0 +1,387 @@
+/* server.c - listening, accepting, starting and stopping.
+ *
+ * The listening sockets live in the first loop, which deals connections out
+ * to all loops in turn.  What a connection then does is not known here. */
+#include "http/conn.h"
+
+#include "base/log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	LISTENERS_MAX = 16,
+	LOOPS_MAX = 64,
+	BACKLOG = 1024,
+	ACCEPT_BATCH = 64,
+	ACCEPT_PAUSE_MS = 100, /* without file descriptors left */
+	REFUSED_MAX = 64,      /* told 503 at a time; any more are just closed */
+};
+
+struct http_listener {
+	struct http_source source;
+	struct http_server *server;
+	struct http_listener *next;
+	int fd;
+};
+
+struct http_server {
+	struct http_settings settings;
+	struct http_handler handler;
+	struct http_tls *tls;
+	struct http_listener *listeners, **last_listener;
+	struct http_loop *loops;
+	int loop_count, running;
+	unsigned next;
+	_Atomic size_t total;
+	char address[INET6_ADDRSTRLEN + 16];
+};
+
+static void write_address(const struct sockaddr_storage *sa, struct http_address *out)
+{
+	const struct sockaddr_in *v4 = (const void *)sa;
+	const struct sockaddr_in6 *v6 = (const void *)sa;
+
+	if (sa->ss_family == AF_INET) {
+		inet_ntop(AF_INET, &v4->sin_addr, out->text, sizeof out->text);
+		out->port = ntohs(v4->sin_port);
+		out->loopback = ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	} else {
+		inet_ntop(AF_INET6, &v6->sin6_addr, out->text, sizeof out->text);
+		out->port = ntohs(v6->sin6_port);
+		out->loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+	}
+}
+
+/* Accepting */
+
+static void watch(struct http_loop *l, bool on)
+{
+	for (struct http_listener *k = l->listeners; k; k = k->next) {
+		struct epoll_event e = { .events = on ? EPOLLIN : 0, .data.ptr = &k->source };
+
+		epoll_ctl(l->epoll, EPOLL_CTL_MOD, k->fd, &e);
+	}
+}
+
+void http_listeners_resume(struct http_loop *l)
+{
+	l->accept_due = 0;
+	watch(l, true);
+}
+
+void http_listeners_close(struct http_loop *l)
+{
+	for (struct http_listener *k = l->listeners; k; k = k->next) {
+		close(k->fd);
+		k->fd = -1;
+	}
+	l->listeners = NULL;
+	l->accept_due = 0;
+}
+
+static void conn_arrives(struct http_loop *loop, struct http_mail *m)
+{
+	(void)loop;
+	http_conn_adopt((struct http_conn *)((char *)m - offsetof(struct http_conn, mail)));
+}
+
+static void conn_is_late(struct http_loop *loop, struct http_mail *m)
+{
+	struct http_conn *c = (struct http_conn *)((char *)m - offsetof(struct http_conn, mail));
+
+	(void)loop;
+	c->link.transport->close(&c->link);
+	free(c);
+}
+
+static void welcome(struct http_server *s, int fd, const struct sockaddr_storage *sa)
+{
+	struct http_loop *home = &s->loops[0], *l = &s->loops[s->next++ % (unsigned)s->loop_count];
+	size_t total = atomic_fetch_add_explicit(&s->total, 1, memory_order_relaxed) + 1;
+	size_t max = s->settings.limits.max_connections;
+	struct http_conn *c = total <= max + REFUSED_MAX ? http_conn_new(l, fd, &http_plain) : NULL;
+	int one = 1;
+
+	http_count(total > max ? &home->refused : &home->accepted, 1);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	if (!c || (s->tls && !http_tls_attach(s->tls, &c->link))) {
+		atomic_fetch_sub_explicit(&s->total, 1, memory_order_relaxed);
+		free(c);
+		close(fd);
+		return;
+	}
+	write_address(sa, &c->peer);
+	c->refused = total > max;
+	c->mail.open = conn_arrives;
+	c->mail.discard = conn_is_late;
+	if (l == home)
+		http_conn_adopt(c);
+	else
+		http_loop_post(l, &c->mail);
+}
+
+static void on_listener(struct http_source *source, uint32_t events)
+{
+	struct http_listener *k = (struct http_listener *)source;
+	struct http_loop *home = &k->server->loops[0];
+
+	(void)events;
+	for (int i = 0; i < ACCEPT_BATCH && k->fd >= 0; i++) {
+		struct sockaddr_storage sa = { 0 };
+		socklen_t len = sizeof sa;
+		int fd = accept4(k->fd, (struct sockaddr *)&sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			welcome(k->server, fd, &sa);
+		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			   errno == ENOMEM) {
+			log_warn("cannot accept connections for a moment",
+				LOG_S("reason", strerror(errno)));
+			home->accept_due = home->now_ms + ACCEPT_PAUSE_MS;
+			watch(home, false);
+			return;
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			return;
+		}
+		/* Anything else is the fate of that one connection. */
+	}
+}
+
+/* Listening */
+
+static int listen_at(struct http_server *s, const char *text, const struct addrinfo *ai,
+	struct arena *a, struct problem *p)
+{
+	struct http_listener *k = calloc(1, sizeof *k);
+	int one = 1, fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (!k || fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+		(ai->ai_family == AF_INET6 &&
+			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) < 0) ||
+		bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
+		char why[64];
+
+		snprintf(why, sizeof why, "%s", strerror(errno));
+		if (*why >= 'A' && *why <= 'Z')
+			*why |= 0x20;
+		if (fd >= 0)
+			close(fd);
+		free(k);
+		return problem_set(p, a, ERR_USAGE, "cannot listen on %s: %s", text, why);
+	}
+	*k = (struct http_listener){ .source = { on_listener }, .server = s, .fd = fd };
+	*s->last_listener = k;
+	s->last_listener = &k->next;
+	return 0;
+}
+
+static bool is_port(const char *text)
+{
+	size_t len = strspn(text, "0123456789");
+
+	return len >= 1 && len <= 5 && !text[len] && atoi(text) <= UINT16_MAX;
+}
+
+/* "127.0.0.1:8080" or "[::1]:8080", nothing to be looked up. */
+static int listen_on(struct http_server *s, char *text, struct arena *a, struct problem *p)
+{
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+	};
+	char *host = arena_strdup(a, text), *colon = strrchr(host, ':');
+	struct addrinfo *ai;
+	int err = EAI_NONAME;
+
+	if (colon && colon > host && is_port(colon + 1)) {
+		*colon = '\0';
+		if (*host == '[' && colon[-1] == ']') {
+			host++;
+			colon[-1] = '\0';
+			hints.ai_family = AF_INET6;
+		} else {
+			hints.ai_family = AF_INET;
+		}
+		err = getaddrinfo(host, colon + 1, &hints, &ai);
+	}
+	if (err)
+		return problem_set(p, a, ERR_USAGE,
+			"cannot listen on %s: it is not an address like 127.0.0.1:8080 or [::1]:8080",
+			*text ? text : "an empty address");
+	err = listen_at(s, text, ai, a, p);
+	freeaddrinfo(ai);
+	return err;
+}
+
+static int listen_all(struct http_server *s, const char *list, struct arena *a, struct problem *p)
+{
+	char *text = arena_strdup(a, list), *save = NULL, *item;
+	int count = 0, err;
+
+	for (item = strtok_r(text, ", ", &save); item; item = strtok_r(NULL, ", ", &save)) {
+		if (++count > LISTENERS_MAX)
+			return problem_set(p, a, ERR_USAGE,
+				"cannot listen on more than %d addresses", LISTENERS_MAX);
+		if ((err = listen_on(s, item, a, p)) < 0)
+			return err;
+	}
+	return count ? 0 : problem_set(p, a, ERR_USAGE, "there is no address to listen on");
+}
+
+static void name_address(struct http_server *s)
+{
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof sa;
+	struct http_address at = { 0 };
+
+	if (getsockname(s->listeners->fd, (struct sockaddr *)&sa, &len) < 0)
+		return;
+	write_address(&sa, &at);
+	snprintf(s->address, sizeof s->address, sa.ss_family == AF_INET6 ? "[%s]:%u" : "%s:%u",
+		at.text, (unsigned)at.port);
+}
+
+/* Life */
+
+static bool make_loops(struct http_server *s)
+{
+	long cores = s->settings.loops > 0 ? s->settings.loops : sysconf(_SC_NPROCESSORS_ONLN);
+	int count = cores < 1 ? 1 : cores > LOOPS_MAX ? LOOPS_MAX : (int)cores;
+
+	s->loops = calloc((size_t)count, sizeof *s->loops);
+	if (!s->loops)
+		return false;
+	for (; s->loop_count < count; s->loop_count++) {
+		struct http_loop *l = &s->loops[s->loop_count];
+		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &l->source };
+
+		if (!http_loop_init(l, s->loop_count, &s->settings.limits, &s->handler))
+			return false;
+		l->total = &s->total;
+		l->epoll = epoll_create1(EPOLL_CLOEXEC);
+		if (l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &e) < 0)
+			return false;
+	}
+	s->loops[0].listeners = s->listeners;
+	for (struct http_listener *k = s->listeners; k; k = k->next) {
+		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &k->source };
+
+		if (epoll_ctl(s->loops[0].epoll, EPOLL_CTL_ADD, k->fd, &e) < 0)
+			return false;
+	}
+	return true;
+}
+
+int http_server_new(struct http_server **ret, const struct http_settings *settings,
+	const struct http_handler *handler, struct arena *a, struct problem *p)
+{
+	struct http_server *s = calloc(1, sizeof *s);
+	int err;
+
+	if (!s)
+		return problem_set(p, a, ERR_USAGE, "there is no memory for the listener");
+	s->settings = *settings;
+	s->handler = *handler;
+	s->last_listener = &s->listeners;
+	err = listen_all(s, settings->listen, a, p);
+	if (!err && settings->tls_cert)
+		err = http_tls_new(&s->tls, settings->tls_cert,
+			settings->tls_key ? settings->tls_key : settings->tls_cert, a, p);
+	if (!err && !make_loops(s))
+		err = problem_set(p, a, ERR_USAGE, "cannot make the loops: %s", strerror(errno));
+	if (err) {
+		http_server_free(s);
+		return err;
+	}
+	name_address(s);
+	*ret = s;
+	return 0;
+}
+
+int http_server_start(struct http_server *s)
+{
+	signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an error code, not the end of us */
+	for (; s->running < s->loop_count; s->running++) {
+		struct http_loop *l = &s->loops[s->running];
+
+		if (pthread_create(&l->thread, NULL, http_loop_main, l)) {
+			http_server_stop(s, 0);
+			return ERR_INTERNAL;
+		}
+	}
+	for (int i = 0; i < s->loop_count; i++)
+		while (sem_wait(&s->loops[i].ready_to_serve) < 0)
+			;
+	return 0;
+}
+
+const char *http_server_address(const struct http_server *s)
+{
+	return s->address;
+}
+
+void http_server_stop(struct http_server *s, int grace_ms)
+{
+	static const uint64_t one = 1;
+
+	for (int i = 0; i < s->running; i++) {
+		s->loops[i].grace_ms = grace_ms;
+		atomic_store_explicit(&s->loops[i].stop, true, memory_order_release);
+		if (write(s->loops[i].wake, &one, sizeof one) < 0)
+			log_line(LOG_ERROR, "cannot wake a loop", NULL);
+	}
+	for (int i = 0; i < s->running; i++)
+		pthread_join(s->loops[i].thread, NULL);
+	s->running = 0;
+}
+
+void http_server_free(struct http_server *s)
+{
+	bool unfinished = false;
+
+	if (!s)
+		return;
+	http_server_stop(s, 0);
+	while (s->listeners) {
+		struct http_listener *k = s->listeners;
+
+		s->listeners = k->next;
+		if (k->fd >= 0)
+			close(k->fd);
+		free(k);
+	}
+	for (int i = 0; i < s->loop_count; i++)
+		unfinished |= !http_loop_fini(&s->loops[i]);
+	http_tls_free(s->tls);
+	if (unfinished) { /* http_finish() may still come: its mailbox must stand */
+		log_line(LOG_WARN, "exchanges were left unfinished", NULL);
+		return;
+	}
+	free(s->loops);
+	free(s);
+}
+
+struct http_stats http_server_stats(const struct http_server *s)
+{
+	struct http_stats all = { 0 };
+
+	for (int i = 0; i < s->loop_count; i++) {
+		const struct http_loop *l = &s->loops[i];
+
+		all.accepted += atomic_load_explicit(&l->accepted, memory_order_relaxed);
+		all.refused += atomic_load_explicit(&l->refused, memory_order_relaxed);
+		all.timeouts += atomic_load_explicit(&l->timeouts, memory_order_relaxed);
+		all.faults += atomic_load_explicit(&l->faults, memory_order_relaxed);
+		all.open += atomic_load_explicit(&l->connections, memory_order_relaxed);
+	}
+	return all;
+}

@@ -1,0 +1,34 @@
+/* main.c - finds the subcommand, reads the settings, runs it. */
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "serve/manual.h"
+#include "serve/open.h"
+
+extern char **environ;
+
+int main(int argc, char **argv)
+{
+	struct arena arena = { 0 };
+	struct problem p = { 0 };
+	struct settings settings;
+	int next, status;
+	const struct subcommand *command = subcommand_find(argc, argv, &next, &arena, &p);
+
+	if (!command || !crypto_init())
+		return complain(&p);
+	if (settings_load(&settings, &arena,
+		    &(struct settings_source){ .command = command->name,
+			    .takes = command->arguments,
+			    .argc = argc - next,
+			    .argv = argv + next,
+			    .envp = environ },
+		    &p))
+		return complain(&p);
+	if (settings.help) {
+		manual_print_help(stdout, command);
+		return 0;
+	}
+	status = command->run(&settings, &arena);
+	arena_free(&arena);
+	return status;
+}

@@ -1,0 +1,197 @@
+/* commands.c - the subcommands beside `serve`: short, and each ends with an exit status. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "api/bootstrap.h"
+#include "base/crypto.h"
+#include "contract/lint.h"
+#include "contract/value.h"
+#include "serve/manual.h"
+#include "serve/master_key.h"
+#include "serve/open.h"
+
+enum { DOCUMENT_MAX = 16 * 1024 * 1024 };
+
+int command_version(const struct settings *s, struct arena *a)
+{
+	(void)s;
+	(void)a;
+	printf("lodge %s\n", LODGE_VERSION);
+	return 0;
+}
+
+int command_migrate(const struct settings *s, struct arena *a)
+{
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	int from, to, err = open_store(&store, s, STORE_SERVE, a, &p);
+
+	if (!err)
+		err = store_migrate(store, &from, &to, a, &p);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	if (from == to)
+		printf("The store is at version %d already.\n", to);
+	else
+		printf("The store was brought from version %d to %d.\n", from, to);
+	return 0;
+}
+
+int command_openapi(const struct settings *s, struct arena *a)
+{
+	struct buf out;
+	const char *sentence;
+
+	if (contract_lint(api_resources, api_resource_count, permission_name, a, &sentence)) {
+		fprintf(stderr, "lodge: the tables are wrong: %s\n", sentence);
+		return 1;
+	}
+	buf_init(&out, DOCUMENT_MAX);
+	api_openapi(&out, s->public_url);
+	fwrite(out.at, 1, out.len, stdout);
+	printf("\n");
+	buf_free(&out);
+	return ferror(stdout) ? 1 : 0;
+}
+
+static int check_master_key(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	uint8_t key[32];
+	bool right, marked;
+	struct db *db;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	memset(key, 0, sizeof key);
+	err = master_key_check(db, a, key, &right, &marked);
+	if (!err && marked)
+		err = master_key_load(key, s->master_key_file, db, a, p);
+	wipe(key, sizeof key);
+	db_close(db);
+	return err;
+}
+
+/* Every statement must prepare on the store's engine. */
+static int check_statements(struct store *store, struct arena *a, struct problem *p)
+{
+	struct db *db;
+	int err = store_connect(store, &db, a, p);
+
+	for (int i = 0; !err && api_statements[i]; i++)
+		for (size_t j = 0; !err && j < api_statements[i]->count; j++) {
+			err = db_try(db, &api_statements[i]->list[j]);
+			if (err)
+				problem_set(p, a, err, "the statement %s: %s",
+					api_statements[i]->list[j].name, db_error(db));
+		}
+	if (db)
+		db_close(db);
+	return err;
+}
+
+int command_check(const struct settings *s, struct arena *a)
+{
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	const char *sentence;
+	int err = 0;
+
+	settings_print(stdout, s);
+	if (contract_lint(api_resources, api_resource_count, permission_name, a, &sentence))
+		err = problem_set(&p, a, ERR_INTERNAL, "the tables are wrong: %s", sentence);
+	if (!err)
+		err = open_current(&store, s, STORE_BESIDE, a, &p);
+	if (!err)
+		err = store_check(store, a, &p);
+	if (!err)
+		err = check_statements(store, a, &p);
+	if (!err)
+		err = check_master_key(s, store, a, &p);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	printf("The settings, the tables and the store are sound.\n");
+	return 0;
+}
+
+int command_backup(const struct settings *s, struct arena *a)
+{
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	int err = open_current(&store, s, STORE_BESIDE, a, &p);
+
+	if (!err)
+		err = store_backup(store, s->arguments[0], a, &p);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	printf("Wrote %s. Keep the master key apart from it; without it sealed secrets stay sealed.\n",
+		s->arguments[0]);
+	return 0;
+}
+
+static int make_user(
+	struct store *store, struct arena *a, const struct new_user *in, struct problem *p)
+{
+	const char *id;
+	struct db *db;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = db_begin(db, READ_WRITE);
+	if (!err)
+		err = user_make(db, a, in, &id);
+	if (err)
+		db_rollback(db);
+	else
+		err = db_commit(db);
+	if (err == ERR_DUPLICATE)
+		problem_set(p, a, err, "there is a user with the address %s already", in->email);
+	else if (err)
+		problem_set(p, a, err, "the store: %s", db_error(db));
+	db_close(db);
+	return err;
+}
+
+int command_user_create(const struct settings *s, struct arena *a)
+{
+	const char *password = getenv("LODGE_ADMIN_PASSWORD");
+	char hash[PASSWORD_HASH_MAX];
+	struct new_user in = {
+		.email = getenv("LODGE_ADMIN_EMAIL"), .password_hash = hash, .is_super_admin = true
+	};
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	int err = 0;
+
+	if (!in.email || !email_valid(in.email, strlen(in.email)) || !password || !*password)
+		err = problem_set(&p, a, ERR_USAGE,
+			"set LODGE_ADMIN_EMAIL to an address and LODGE_ADMIN_PASSWORD to a password");
+	if (!err && !password_hash(password, strlen(password), hash))
+		err = problem_set(&p, a, ERR_INTERNAL, "not enough memory to hash a password");
+	if (!err)
+		err = open_current(&store, s, STORE_BESIDE, a, &p);
+	if (!err)
+		err = make_user(store, a, &in, &p);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	printf("Made the super administrator %s.\n", in.email);
+	return 0;
+}
+
+int command_help(const struct settings *s, struct arena *a)
+{
+	(void)a;
+	if (s->argument_count)
+		manual_print_page(stdout);
+	else
+		manual_print_help(stdout, NULL);
+	return 0;
+}

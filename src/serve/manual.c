@@ -1,0 +1,327 @@
+/* manual.c - prints the tables of subcommands and settings for people; see manual.h.
+ *
+ * Two forms: plain text within 80 columns, and roff for man(1).  Neither
+ * knows any setting or subcommand by name. */
+#include "serve/manual.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+enum { WIDTH = 80, INDENT = 2, DOC_AT = 30 };
+
+const struct subcommand subcommands[] = {
+	{ "serve", NULL, "Run the service until it is told to stop.", command_serve },
+	{ "migrate", NULL, "Bring the store up to this version and stop.", command_migrate },
+	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
+	{ "check", NULL,
+		"Check the settings, the store and the tables of the program; print what is in force.",
+		command_check },
+	{ "backup", "FILE", "Write a copy of the store to FILE while the service runs.",
+		command_backup },
+	{ "user create", NULL,
+		"Make an administrator with the address in LODGE_ADMIN_EMAIL and the password in "
+		"LODGE_ADMIN_PASSWORD.",
+		command_user_create },
+	{ "version", NULL, "Print the version of the program.", command_version },
+	{ "help", "[--man]", "Print this help, or with --man the manual page as roff.",
+		command_help },
+	{ 0 },
+};
+
+/* Texts that are in both forms: a term, and what it means. */
+struct note {
+	const char *term, *doc;
+};
+
+static const struct note variables[] = {
+	{ "LODGE_NAME",
+		"The setting of that name: LODGE_MAX_BODY is max_body. One that is set to nothing "
+		"counts as not set." },
+	{ "LODGE_ADMIN_EMAIL, LODGE_ADMIN_PASSWORD",
+		"The first administrator, made by serve if there is no user yet, or by user create. "
+		"They are read from the environment only, so that no list of processes shows them." },
+	{ 0 },
+};
+
+static const struct note files[] = {
+	{ "lodge.conf", "Settings, in the folder the program is started in." },
+	{ "/etc/lodge/lodge.conf", "Settings, if there is no lodge.conf in that folder." },
+	{ "<data>/lodge.db", "The store, unless the setting store names another." },
+	{ "<data>/master.key", "The key that seals stored secrets. Keep a copy apart." },
+	{ 0 },
+};
+
+static const struct note statuses[] = {
+	{ "0", "All went well." },
+	{ "1", "Something failed; a line on standard error says what." },
+	{ "2", "The command or a setting was not understood." },
+	{ 0 },
+};
+
+static const char about[] =
+	"Lodge hosts AI agents for many tenants: one program, one folder of data, PostgreSQL when "
+	"one machine is not enough.";
+static const char rules[] =
+	"Every setting can be given as a flag, as a variable (LODGE_MAX_BODY for --max-body) or as "
+	"a line of lodge.conf (max_body = 8m). A flag outranks a variable, and a variable the file. "
+	"Durations take ms, s, m, h or d, sizes k, m or g.";
+
+/* ---- the subcommand that is meant ---- */
+
+static const struct subcommand *named(const char *name)
+{
+	for (const struct subcommand *c = subcommands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+const struct subcommand *subcommand_find(
+	int argc, char **argv, int *ret_next, struct arena *a, struct problem *p)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+	struct settings_guess best = SETTINGS_NO_GUESS;
+	const struct subcommand *c = NULL;
+
+	*ret_next = 2;
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return named("help");
+	if (strcmp(word, "--version") == 0)
+		return named("version");
+	if (argc > 2) {
+		c = named(arena_printf(a, "%s %s", word, argv[2]));
+		*ret_next = c ? 3 : 2;
+	}
+	if (!c)
+		c = named(word);
+	if (c)
+		return c;
+	for (c = subcommands; c->name; c++) {
+		settings_guess(&best, word, c->name);
+		/* The first of two words alone is not far off either. */
+		if (strncmp(c->name, word, strlen(word)) == 0 && c->name[strlen(word)] == ' ')
+			settings_guess(&best, c->name, c->name);
+	}
+	if (!*word)
+		problem_set(p, a, ERR_USAGE, "no command is given; lodge help lists them");
+	else if (*best.name)
+		problem_set(p, a, ERR_USAGE, "\"%.60s\" is not a command; did you mean lodge %s?",
+			word, best.name);
+	else
+		problem_set(
+			p, a, ERR_USAGE, "\"%.60s\" is not a command; lodge help lists them", word);
+	return NULL;
+}
+
+/* ---- plain text ---- */
+
+/* Writes text from column `at` on, breaking at blanks; further lines begin at column `indent`. */
+static void wrap(FILE *out, const char *text, size_t at, size_t indent)
+{
+	bool fresh = true;
+
+	while (*(text += strspn(text, " "))) {
+		size_t n = strcspn(text, " ");
+
+		if (!fresh && at + 1 + n > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+			fresh = true;
+		}
+		fprintf(out, "%s%.*s", fresh ? "" : " ", (int)n, text);
+		at += n + !fresh;
+		fresh = false;
+		text += n;
+	}
+	fputc('\n', out);
+}
+
+/* A term on the left, its meaning on the right. */
+static void print_pair(FILE *out, const char *term, const char *doc)
+{
+	size_t n = strlen(term);
+
+	fprintf(out, "%*s%s", INDENT, "", term);
+	if (INDENT + n + 2 > DOC_AT)
+		fprintf(out, "\n%*s", DOC_AT, "");
+	else
+		fprintf(out, "%*s", (int)(DOC_AT - INDENT - n), "");
+	wrap(out, doc, DOC_AT, DOC_AT);
+}
+
+static void print_notes(FILE *out, const char *heading, const struct note *notes)
+{
+	fprintf(out, "\n%s\n", heading);
+	for (; notes->term; notes++)
+		print_pair(out, notes->term, notes->doc);
+}
+
+/* "--max-body SIZE", "--[no-]access-log" */
+static const char *flag_form(const struct setting *row, struct arena *a)
+{
+	static const char *const kinds[] = {
+		[SETTING_NUMBER] = "NUMBER",
+		[SETTING_SIZE] = "SIZE",
+		[SETTING_SPAN] = "DURATION",
+		[SETTING_WORD] = "WORD",
+		[SETTING_TEXT] = "TEXT",
+		[SETTING_NETWORKS] = "LIST",
+	};
+	char flag[SETTING_NAME_MAX];
+
+	setting_flag(row, flag);
+	if (row->kind == SETTING_FLAG)
+		return arena_printf(a, "--[no-]%s", flag + 2);
+	return arena_printf(a, "%s %s", flag, row->shows ? row->shows : kinds[row->kind]);
+}
+
+static const char *preset_text(const struct setting *row)
+{
+	return row->derived ? row->derived : *row->preset ? row->preset : "none";
+}
+
+void settings_print_help(FILE *out)
+{
+	struct arena a = { 0 };
+	const char *group = "";
+
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *words = "";
+
+		if (strcmp(group, row->group) != 0)
+			fprintf(out, "\n%s\n", row->group);
+		group = row->group;
+		if (row->words)
+			words = arena_printf(&a, " One of %s.", setting_wanted(row, &a));
+		print_pair(out, flag_form(row, &a),
+			arena_printf(&a, "%s%s [%s]", row->doc, words, preset_text(row)));
+	}
+	arena_free(&a);
+}
+
+void manual_print_help(FILE *out, const struct subcommand *one)
+{
+	struct arena a = { 0 };
+
+	if (one) {
+		fprintf(out, "Usage: lodge %s%s%s [FLAG...]\n\n", one->name,
+			one->arguments ? " " : "", one->arguments ? one->arguments : "");
+		wrap(out, one->doc, 0, 0);
+	} else {
+		fprintf(out, "Usage: lodge COMMAND [FLAG...]\n\n");
+		wrap(out, about, 0, 0);
+		fprintf(out, "\nCommands\n");
+		for (const struct subcommand *c = subcommands; c->name; c++)
+			print_pair(out,
+				arena_printf(&a, "%s%s%s", c->name, c->arguments ? " " : "",
+					c->arguments ? c->arguments : ""),
+				c->doc);
+	}
+	fputc('\n', out);
+	wrap(out, rules, 0, 0);
+	settings_print_help(out);
+	print_notes(out, "Environment", variables);
+	print_notes(out, "Files", files);
+	print_notes(out, "Exit status", statuses);
+	arena_free(&a);
+}
+
+/* ---- roff ---- */
+
+/* Text in which roff sees no request and no escape. */
+static void roff_text(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void roff_line(FILE *out, const char *text)
+{
+	roff_text(out, text);
+	fputc('\n', out);
+}
+
+/* A macro with one argument in quotes. */
+static void roff_macro(FILE *out, const char *macro, const char *argument)
+{
+	fprintf(out, ".%s \"", macro);
+	roff_text(out, argument);
+	fputs("\"\n", out);
+}
+
+static void roff_pair(FILE *out, const char *term, const char *doc)
+{
+	fputs(".TP\n", out);
+	roff_macro(out, "B", term);
+	roff_line(out, doc);
+}
+
+static void roff_notes(FILE *out, const char *heading, const struct note *notes)
+{
+	roff_macro(out, "SH", heading);
+	for (; notes->term; notes++)
+		roff_pair(out, notes->term, notes->doc);
+}
+
+static void roff_settings(FILE *out, struct arena *a)
+{
+	const char *group = "";
+	char variable[SETTING_NAME_MAX];
+
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+
+		if (strcmp(group, row->group) != 0)
+			roff_macro(out, "SS", row->group);
+		group = row->group;
+		setting_variable(row, variable);
+		roff_pair(out, flag_form(row, a), row->doc);
+		fputs(".br\n", out);
+		roff_line(out, arena_printf(a, "Takes %s.", setting_wanted(row, a)));
+		roff_line(out, arena_printf(a, "Default: %s.", preset_text(row)));
+		roff_line(out,
+			row->no_key ? arena_printf(a, "Variable %s.", variable)
+				    : arena_printf(a, "Variable %s, key %s.", variable, row->name));
+	}
+}
+
+void manual_print_page(FILE *out)
+{
+	struct arena a = { 0 };
+
+	fputs(".TH LODGE 1 \"\" \"lodge " LODGE_VERSION "\" \"User Commands\"\n.nh\n.ad l\n", out);
+	fputs(".SH NAME\nlodge \\- host AI agents for many tenants\n", out);
+	fputs(".SH SYNOPSIS\n", out);
+	for (const struct subcommand *c = subcommands; c->name; c++) {
+		roff_macro(out, "B", arena_printf(&a, "lodge %s", c->name));
+		if (c->arguments)
+			roff_macro(out, "I", c->arguments);
+		roff_line(out, "[FLAG...]");
+		fputs(".br\n", out);
+	}
+	fputs(".SH DESCRIPTION\n", out);
+	roff_line(out, about);
+	fputs(".SH COMMANDS\n", out);
+	for (const struct subcommand *c = subcommands; c->name; c++)
+		roff_pair(out,
+			c->arguments ? arena_printf(&a, "%s %s", c->name, c->arguments) : c->name,
+			c->doc);
+	fputs(".SH SETTINGS\n", out);
+	roff_line(out, rules);
+	roff_settings(out, &a);
+	roff_notes(out, "ENVIRONMENT", variables);
+	roff_notes(out, "FILES", files);
+	roff_notes(out, "EXIT STATUS", statuses);
+	arena_free(&a);
+}

@@ -1,0 +1,42 @@
+/* manual.h - the subcommands as a table, and the help and the man page that follow from it.
+ *
+ * What is printed comes from the two tables, subcommands and settings, so it
+ * cannot fall behind them.  What a subcommand does stands elsewhere. */
+#pragma once
+#include <stdio.h>
+
+#include "serve/settings.h"
+
+struct arena;
+struct problem;
+
+struct subcommand {
+	const char *name;      /* one word or two */
+	const char *arguments; /* as settings_source.takes: "FILE", "[--man]"; or NULL */
+	const char *doc;
+	/* Returns the exit status of the program. */
+	int (*run)(const struct settings *s, struct arena *a);
+};
+
+extern const struct subcommand subcommands[]; /* the last has no name */
+
+int command_serve(const struct settings *s, struct arena *a);
+int command_migrate(const struct settings *s, struct arena *a);
+int command_openapi(const struct settings *s, struct arena *a);
+int command_check(const struct settings *s, struct arena *a);
+int command_backup(const struct settings *s, struct arena *a);
+int command_user_create(const struct settings *s, struct arena *a);
+int command_version(const struct settings *s, struct arena *a);
+int command_help(const struct settings *s, struct arena *a);
+
+/* The row that argv names behind the program, and where the words behind its name begin.
+ * NULL with ERR_USAGE and a sentence in p. */
+const struct subcommand *subcommand_find(
+	int argc, char **argv, int *ret_next, struct arena *a, struct problem *p);
+
+/* Every setting with its flag and default, grouped, within 80 columns. */
+void settings_print_help(FILE *out);
+/* The help of one subcommand, or of the whole program (NULL). */
+void manual_print_help(FILE *out, const struct subcommand *one);
+/* The man page lodge(1), as roff. */
+void manual_print_page(FILE *out);

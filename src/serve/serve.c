@@ -1,0 +1,225 @@
+/* serve.c - `lodge serve`: puts the rooms together, runs until told to stop, takes them apart.
+ *
+ * It knows the order in which things must exist, and nothing of what they do. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "api/bootstrap.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "call/chores.h"
+#include "call/steps.h"
+#include "serve/manual.h"
+#include "serve/master_key.h"
+#include "serve/open.h"
+
+enum { SLOW_WAITING_MAX = 1000, CHORES_EVERY_S = 60, PASSWORD_LEN = 20 };
+
+struct serving {
+	const struct settings *settings;
+	struct app app;
+	struct arena *arena;
+	struct problem problem;
+};
+
+static bool trusts(const void *ctx, const char *address)
+{
+	return settings_networks_hold(ctx, address);
+}
+
+static void configure(struct serving *v)
+{
+	const struct settings *s = v->settings;
+
+	v->app.settings = (struct app_settings){
+		.public_url = s->public_url,
+		.secure_cookies = *s->tls_cert || strncmp(s->public_url, "https://", 8) == 0,
+		.access_log = s->access_log,
+		.open_tenants = s->open_tenants,
+		.session_lifetime_us = s->session_lifetime.ms * 1000,
+		.session_idle_us = s->session_idle.ms * 1000,
+		.trusts = s->trusted_proxies.count ? trusts : NULL,
+		.trusts_ctx = &s->trusted_proxies,
+	};
+}
+
+static struct http_settings http_settings_of(const struct settings *s)
+{
+	return (struct http_settings){
+		.listen = s->listen,
+		.tls_cert = *s->tls_cert ? s->tls_cert : NULL,
+		.tls_key = *s->tls_key ? s->tls_key : NULL,
+		.loops = (int)s->loops,
+		.limits = {
+			.max_head = (size_t)s->max_head.bytes,
+			.max_headers = (size_t)s->max_headers,
+			.max_body = (uint64_t)s->max_body.bytes,
+			.max_connections = (size_t)s->max_connections,
+			.header_ms = (int)s->header_timeout.ms,
+			.body_ms = (int)s->body_timeout.ms,
+			.idle_ms = (int)s->idle_timeout.ms,
+			.reply_ms = (int)s->reply_timeout.ms,
+			.parked_ms = (int)s->parked_timeout.ms,
+		},
+	};
+}
+
+/* A password nobody chose: shown once, on standard output, never in the log. */
+static const char *random_password(struct arena *a)
+{
+	static const char letters[] = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+	char *text = arena_alloc(a, PASSWORD_LEN + 1);
+
+	for (int i = 0; i < PASSWORD_LEN; i++) {
+		uint32_t n;
+
+		random_bytes(&n, sizeof n);
+		text[i] = letters[n % (sizeof letters - 1)];
+	}
+	return text;
+}
+
+/* The first start of an empty store: the super administrator and the tenant `demo`. */
+static int first_start(struct serving *v, struct db *db)
+{
+	const char *email = getenv("LODGE_ADMIN_EMAIL"), *password = getenv("LODGE_ADMIN_PASSWORD");
+	const char *chosen = password && *password ? password : random_password(v->arena);
+	char hash[PASSWORD_HASH_MAX];
+	struct new_user admin = {
+		.email = email && *email ? email : "admin@localhost",
+		.name = "Administrator",
+		.password_hash = hash,
+		.is_super_admin = true,
+	};
+	bool empty;
+	int err = store_is_empty(db, &empty);
+
+	if (err || !empty)
+		return err;
+	if (!password_hash(chosen, strlen(chosen), hash))
+		return problem_set(&v->problem, v->arena, ERR_INTERNAL,
+			"not enough memory to hash a password");
+	err = db_begin(db, READ_WRITE);
+	if (!err)
+		err = store_is_empty(db, &empty); /* another process may have been first */
+	if (!err && empty)
+		err = bootstrap(db, v->arena, &admin);
+	if (err)
+		db_rollback(db);
+	else
+		err = db_commit(db);
+	if (!err && empty) {
+		printf("Made the super administrator %s", admin.email);
+		if (chosen != password)
+			printf(" with the password %s\n(shown only now)", chosen);
+		printf("\n");
+		fflush(stdout);
+	}
+	return err;
+}
+
+static int prepare_store(struct serving *v)
+{
+	struct db *db;
+	int from, to,
+		err = open_store(&v->app.store, v->settings, STORE_SERVE, v->arena, &v->problem);
+
+	if (!err)
+		err = store_migrate(v->app.store, &from, &to, v->arena, &v->problem);
+	if (!err && from != to)
+		log_info("the store was migrated", LOG_N("from", from), LOG_N("to", to));
+	if (!err)
+		err = store_connect(v->app.store, &db, v->arena, &v->problem);
+	if (err)
+		return err;
+	err = master_key_load(
+		v->app.master_key, v->settings->master_key_file, db, v->arena, &v->problem);
+	if (!err)
+		err = first_start(v, db);
+	if (err)
+		problem_set(&v->problem, v->arena, err, "the store: %s", db_error(db));
+	db_close(db);
+	return err;
+}
+
+static int start(struct serving *v)
+{
+	struct http_settings http = http_settings_of(v->settings);
+	struct http_handler handler = call_handler(&v->app);
+	int err = api_setup(&v->app, v->arena, &v->problem);
+
+	if (!err)
+		err = prepare_store(v);
+	if (!err)
+		err = http_server_new(&v->app.server, &http, &handler, v->arena, &v->problem);
+	if (err)
+		return err;
+	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
+	err = store_start(v->app.store);
+	return err ? err : http_server_start(v->app.server);
+}
+
+static void stop(struct serving *v)
+{
+	if (v->app.server)
+		http_server_stop(v->app.server, (int)v->settings->stop_grace.ms);
+	slow_pool_free(v->app.slow);
+	if (v->app.store)
+		store_stop(v->app.store);
+	http_server_free(v->app.server);
+	store_close(v->app.store);
+	api_teardown(&v->app);
+	wipe(v->app.master_key, sizeof v->app.master_key);
+}
+
+/* Waits for a signal that ends the service, and does the chores meanwhile. */
+static int wait_for_signal(struct serving *v, const sigset_t *set)
+{
+	struct timespec until_chores = { .tv_sec = CHORES_EVERY_S };
+	int got;
+
+	while ((got = sigtimedwait(set, NULL, &until_chores)) < 0)
+		if (errno == EAGAIN)
+			chores_submit(&v->app);
+	return got;
+}
+
+int command_serve(const struct settings *s, struct arena *a)
+{
+	struct serving v = { .settings = s, .arena = a };
+	sigset_t set;
+	int err, got;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	log_setup((enum log_level)s->log_level, (enum log_format)s->log_format);
+	configure(&v);
+	err = start(&v);
+	if (err) {
+		problem_set(&v.problem, a, err, "%s", error_row(err)->title);
+		stop(&v);
+		return complain(&v.problem);
+	}
+	if (geteuid() == 0)
+		log_line(LOG_WARN, "running as root; a user of its own is safer", NULL);
+	log_info("serving", LOG_S("address", http_server_address(v.app.server)),
+		LOG_S("version", LODGE_VERSION),
+		LOG_S("store", store_is_sqlite(v.app.store) ? "sqlite" : "postgres"));
+	printf("Lodge is at %s (the document is at %s/openapi.json)\n", s->public_url,
+		s->public_url);
+	fflush(stdout);
+	got = wait_for_signal(&v, &set);
+	log_info("stopping", LOG_S("signal", strsignal(got)));
+	stop(&v);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* setting_value.h - one value of a setting: from text into its member, and back; and its origin.
+ *
+ * Private to the settings.  A reader says what is wrong in words that fit
+ * behind the value. */
+#pragma once
+#include "serve/settings.h"
+
+/* Where a value came from; a later place outranks an earlier one. */
+struct settings_origin {
+	enum place { NOWHERE, IN_FILE, IN_ENVIRONMENT, IN_FLAGS } place;
+	const char *words; /* "from --max-body", "in lodge.conf line 3" */
+};
+
+const struct settings_origin *settings_origin(const struct settings *s, const char *name);
+
+/* Reads text, which must stay, into the row's member of s.  NULL, or the fault: "is not a size". */
+const char *setting_read(
+	const struct setting *row, struct arena *a, const char *text, struct settings *s);
+/* The row's value in s, as it would be written. */
+const char *setting_text(const struct setting *row, struct arena *a, const struct settings *s);
+
+/* Forms of text. */
+bool setting_check_listen(const char *text);
+bool setting_check_store(const char *text);
+bool setting_check_url(const char *text);

@@ -1,0 +1,224 @@
+/* settings.c - the table of settings, and what can be said of a setting without reading any.
+ *
+ * See settings.h.  A new setting is a member of struct settings and a row
+ * here; its flag, variable, key, help, manual and tests follow.  What the
+ * service does with a value is decided elsewhere. */
+#include "serve/settings.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "serve/setting_value.h"
+
+enum {
+	KIB = 1024,
+	MIB = 1024 * KIB,
+	GIB = 1024 * MIB,
+	SECOND = 1000,
+	MINUTE = 60 * SECOND,
+	HOUR = 60 * MINUTE,
+	DAY = 24 * HOUR,
+};
+
+enum { TEXT_MAX = 4000, NETWORKS_MAX = 64 };
+
+static const char *const levels[] = {
+	[LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug", NULL
+};
+static const char *const formats[] = { [LOG_TEXT] = "text", [LOG_JSON] = "json", NULL };
+
+/* clang-format off */
+#define SETTING_KIND(x) \
+	_Generic((x), \
+		bool: SETTING_FLAG, \
+		int64_t: SETTING_NUMBER, \
+		int: SETTING_WORD, \
+		const char *: SETTING_TEXT, \
+		struct settings_size: SETTING_SIZE, \
+		struct settings_span: SETTING_SPAN, \
+		struct settings_networks: SETTING_NETWORKS)
+/* clang-format on */
+
+#define SETTING(member, ...)                                                      \
+	{                                                                         \
+		.name = #member, .at = offsetof(struct settings, member),         \
+		.kind = SETTING_KIND(((struct settings *)0)->member), __VA_ARGS__ \
+	}
+#define BETWEEN(lo, hi) .min = (lo), .max = (hi)
+#define PATH .shows = "PATH", .max = TEXT_MAX
+
+const struct setting settings_table[] = {
+	SETTING(config, .group = "The file of settings", .preset = "", PATH, .no_key = true,
+		.derived = "lodge.conf here, else /etc/lodge/lodge.conf, if there is one",
+		.doc = "Read settings from this file: lines of key = value, # begins a comment."),
+
+	SETTING(listen, .group = "Listening", .preset = "127.0.0.1:8080", BETWEEN(1, 1000),
+		.shows = "HOST:PORT", .check = setting_check_listen,
+		.what = "an address to listen on",
+		.wanted = "HOST:PORT or [IPV6]:PORT, several with commas",
+		.doc = "Where to listen; several with commas. Port 0 takes any free port."),
+	SETTING(public_url, .group = "Listening", .preset = "", BETWEEN(0, 1000), .shows = "URL",
+		.derived = "http(s):// and the first address listened on",
+		.check = setting_check_url, .what = "the address of a site",
+		.wanted =
+			"one like https://lodge.example.com, without a question mark or a password",
+		.doc = "The address by which people and other services reach this one."),
+	SETTING(tls_cert, .group = "Listening", .preset = "", PATH, .derived = "plain HTTP",
+		.doc = "The certificate chain (PEM) to serve HTTPS with; needs tls_key."),
+	SETTING(tls_key, .group = "Listening", .preset = "", PATH, .derived = "plain HTTP",
+		.doc = "The private key (PEM) of the certificate; needs tls_cert."),
+	SETTING(trusted_proxies, .group = "Listening", .preset = "", BETWEEN(0, NETWORKS_MAX),
+		.shows = "LIST", .derived = "none", .what = "a list of addresses",
+		.wanted = "addresses or networks like 10.0.0.0/8 or ::1, with commas between",
+		.doc = "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses or "
+		       "networks, with commas between."),
+
+	SETTING(data, .group = "Data", .preset = "./data", .min = 1, PATH,
+		.doc = "The folder in which the service keeps its files; made if it is not there."),
+	SETTING(store, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "STORE",
+		.derived = "sqlite:<data>/lodge.db", .check = setting_check_store, .secret = true,
+		.what = "a store", .wanted = "sqlite:PATH or postgres://USER@HOST/DATABASE",
+		.doc = "The database: sqlite:PATH, postgres://... or postgresql://... A password in it "
+		       "belongs in the file or the variable, where other users cannot see it."),
+	SETTING(master_key_file, .group = "Data", .preset = "", PATH,
+		.derived = "<data>/master.key",
+		.doc = "The key that seals stored secrets. Back it up apart from the store: without "
+		       "it they cannot be read."),
+
+	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
+		.doc = "Threads that serve connections; 0 is one a core."),
+	SETTING(store_workers, .group = "Threads", .preset = "4", BETWEEN(1, 256),
+		.doc = "Connections to PostgreSQL, each with its thread."),
+	SETTING(slow_workers, .group = "Threads", .preset = "2", BETWEEN(1, 64),
+		.doc = "Threads for work that takes its time, such as hashing passwords."),
+
+	SETTING(max_body, .group = "Limits", .preset = "8m", BETWEEN(1 * KIB, 1 * GIB),
+		.doc = "The largest body of a request."),
+	SETTING(max_head, .group = "Limits", .preset = "32k", BETWEEN(1 * KIB, 1 * MIB),
+		.doc = "The largest head of a request: its first line and its headers together."),
+	SETTING(max_headers, .group = "Limits", .preset = "100", BETWEEN(8, 1000),
+		.doc = "The most headers of a request."),
+	SETTING(max_connections, .group = "Limits", .preset = "20000", BETWEEN(1, 1000000),
+		.doc = "The most open connections; one more is answered 503."),
+	SETTING(header_timeout, .group = "Limits", .preset = "10s", BETWEEN(100, 10 * MINUTE),
+		.doc = "From a request's first byte to the end of its head."),
+	SETTING(body_timeout, .group = "Limits", .preset = "60s", BETWEEN(100, 1 * HOUR),
+		.doc = "From there to the end of its body."),
+	SETTING(idle_timeout, .group = "Limits", .preset = "75s", BETWEEN(100, 1 * HOUR),
+		.doc = "How long a connection may rest between requests."),
+	SETTING(reply_timeout, .group = "Limits", .preset = "30s", BETWEEN(100, 1 * HOUR),
+		.doc = "How long a caller may take nothing of its reply."),
+	SETTING(parked_timeout, .group = "Limits", .preset = "60s", BETWEEN(100, 1 * HOUR),
+		.doc = "How long an operation may take before 504 is answered in its place."),
+	SETTING(stop_grace, .group = "Limits", .preset = "10s", BETWEEN(0, 10 * MINUTE),
+		.doc = "When stopping, how long to wait for requests under way."),
+
+	SETTING(log_level, .group = "Logging", .preset = "info", .words = levels,
+		.doc = "The least weighty lines to log."),
+	SETTING(log_format, .group = "Logging", .preset = "text", .words = formats,
+		.doc = "Log as plain lines or as JSON, on standard error."),
+	SETTING(access_log, .group = "Logging", .preset = "true", .doc = "Log every request."),
+
+	SETTING(open_tenants, .group = "Policy", .preset = "false",
+		.doc = "Let any signed-in user found a tenant, not only administrators."),
+	SETTING(allow_private_addresses, .group = "Policy", .preset = "false",
+		.doc = "Let models, webhooks and the like call private and loopback addresses. Any "
+		       "tenant could then reach what this machine can reach."),
+	SETTING(session_lifetime, .group = "Policy", .preset = "30d",
+		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
+		.doc = "When a sign-in ends at the latest."),
+	SETTING(session_idle, .group = "Policy", .preset = "7d",
+		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
+		.doc = "When a sign-in ends that is not used; at most session_lifetime."),
+};
+const size_t settings_count = sizeof settings_table / sizeof *settings_table;
+
+void setting_flag(const struct setting *row, char *out)
+{
+	snprintf(out, SETTING_NAME_MAX, "--%s", row->name);
+	for (char *c = out; *c; c++)
+		if (*c == '_')
+			*c = '-';
+}
+
+void setting_variable(const struct setting *row, char *out)
+{
+	snprintf(out, SETTING_NAME_MAX, "LODGE_%s", row->name);
+	for (char *c = out; *c; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+}
+
+/* Levenshtein's distance; anything longer than a name is far from all of them. */
+static size_t distance(const char *from, const char *to)
+{
+	size_t row[SETTING_NAME_MAX], n = strlen(to);
+
+	if (n >= SETTING_NAME_MAX || strlen(from) >= SETTING_NAME_MAX)
+		return SETTING_NAME_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; from[i]; i++) {
+		size_t corner = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 1; j <= n; j++) {
+			size_t best = corner + (from[i] != to[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+void settings_guess(struct settings_guess *best, const char *typed, const char *name)
+{
+	size_t d = distance(typed, name);
+
+	if (d < best->distance) {
+		best->distance = d;
+		snprintf(best->name, sizeof best->name, "%s", name);
+	}
+}
+
+const struct setting *setting_named(const char *name)
+{
+	for (size_t i = 0; i < settings_count; i++)
+		if (strcmp(settings_table[i].name, name) == 0)
+			return &settings_table[i];
+	return NULL;
+}
+
+const struct settings_origin *settings_origin(const struct settings *s, const char *name)
+{
+	return &s->origins[setting_named(name) - settings_table];
+}
+
+bool settings_given(const struct settings *s, const char *name)
+{
+	return setting_named(name) && settings_origin(s, name)->place != NOWHERE;
+}
+
+void settings_print(FILE *out, const struct settings *s)
+{
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *value = setting_text(row, &a, s);
+
+		if (row->secret && strchr(value, '@'))
+			value = "(not shown)";
+		if (row->no_key)
+			fprintf(out, "# %s: %s\n", row->name, *value ? value : "none");
+		else
+			fprintf(out, "%s = \"%s\" # %s\n", row->name, value, s->origins[i].words);
+	}
+	arena_free(&a);
+}

@@ -1,0 +1,99 @@
+/* engine.h - what an engine must be able to do.  sqlite.c and postgres.c are siblings of this shape;
+ * db.c, work.c and migrate.c speak to either through it. */
+#pragma once
+#include "store/store.h"
+
+enum { DB_STATEMENTS = 1024, DB_COLUMNS = 64, DB_ARGS = 64 };
+
+/* A statement as prepared on one connection. */
+struct prepared {
+	const struct statement *st;
+	void *handle;
+	int columns;
+	int16_t field[DB_COLUMNS]; /* which field of st->row a column fills; -1: none */
+};
+
+struct db {
+	const struct engine *engine;
+	struct store *store;
+	void *impl;
+	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
+	bool in_transaction;
+	enum transaction mode;
+	char error[512];
+};
+
+struct engine {
+	const char *name;
+	int (*open)(struct db *db, const char *where, enum store_open how);
+	void (*close)(struct db *db);
+	/* Several statements of text, without arguments. */
+	int (*script)(struct db *db, const char *sql);
+	int (*prepare)(struct db *db, struct prepared *p, const char *sql);
+	void (*unprepare)(struct db *db, struct prepared *p);
+	const char *(*column_name)(struct db *db, struct prepared *p, int column);
+	/* run, then step until it answers 0 (no more rows) or an error, then reset. */
+	int (*run)(struct db *db, struct prepared *p, const struct value *args, size_t count);
+	int (*step)(struct db *db, struct prepared *p);
+	void (*reset)(struct db *db, struct prepared *p);
+	bool (*is_null)(struct db *db, struct prepared *p, int column);
+	int64_t (*integer)(struct db *db, struct prepared *p, int column);
+	const char *(*text)(struct db *db, struct prepared *p, int column, size_t *ret_len);
+	int64_t (*changed)(struct db *db, struct prepared *p);
+	int (*begin)(struct db *db, enum transaction mode);
+	int (*commit)(struct db *db);
+	void (*rollback)(struct db *db);
+	/* True if the engine has given up the transaction by itself. */
+	bool (*lost)(struct db *db);
+	/* A broken connection is made anew; 0 if it is whole. */
+	int (*mend)(struct db *db);
+};
+
+extern const struct engine sqlite_engine, postgres_engine;
+
+struct store {
+	const struct engine *engine;
+	const char *where; /* path or connection string */
+	struct store_settings settings;
+	struct arena arena;
+	enum store_open how;
+	int lock_fd;
+	struct queue *queue;
+};
+
+/* What the tests may order: an error at the nth statement, a death at the nth commit. */
+#ifdef LODGE_FAULTS
+struct fault_plan {
+	_Atomic int64_t statement_at; /* counts down; at 1 the statement fails with `err` */
+	_Atomic int err;
+	_Atomic int64_t commit_at; /* counts down; at 1 the process dies */
+	_Atomic int before;	   /* the commit, or behind it */
+};
+extern struct fault_plan fault_plan;
+int fault_statement(struct db *db);
+void fault_commit(bool before);
+#else
+#define fault_statement(db) 0
+#define fault_commit(before) ((void)0)
+#endif
+
+int db_prepare(struct db *db, const struct statement *st, struct prepared **ret);
+/* Forgets every prepared statement: the connection behind them is gone. */
+void db_forget(struct db *db);
+int db_fail(struct db *db, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The statement's text for an engine, placeholders expanded. */
+char *statement_text(struct arena *a, const struct engine *e, const struct statement *st);
+
+struct queue *queue_new(struct store *s);
+int queue_start(struct queue *q);
+void queue_stop(struct queue *q);
+void queue_free(struct queue *q);
+int queue_submit(struct queue *q, struct work *w);
+struct store_stats queue_stats(const struct queue *q);
+
+struct migration {
+	int number;
+	const char *name, *sql;
+};
+extern const struct migration migrations[];
+extern const int migration_count;

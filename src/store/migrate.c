@@ -1,0 +1,125 @@
+/* migrate.c - numbered, embedded, forward-only changes of the tables, under a lock, each in its own
+ * transaction.  A store that is newer than the program is refused, untouched. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/engine.h"
+
+static const struct statement sql[] = {
+	{ "meta_version", "select value from meta where key = 'schema_version'",
+		.scan = "one row" },
+	{ "meta_set_version", "update meta set value = $1 where key = 'schema_version'",
+		.scan = "one row" },
+};
+
+int store_version_wanted(void)
+{
+	return migration_count;
+}
+
+static const struct statement table_exists = {
+	"meta_exists",
+	"select count(*) from sqlite_master where type = 'table' and name = 'meta'",
+	.postgres =
+		"select count(*) from information_schema.tables where table_schema = current_schema() "
+		"and table_name = 'meta'",
+	.scan = "the catalogue",
+};
+
+static int version_of(struct db *db, int *ret)
+{
+	int64_t n = 0;
+	int err = db_int(db, &table_exists, &n, NO_ARGS);
+
+	*ret = 0;
+	if (err || !n)
+		return err;
+	err = db_int(db, &sql[0], &n, NO_ARGS);
+	*ret = (int)n;
+	return err;
+}
+
+static int apply(struct db *db, const struct migration *m)
+{
+	struct arena scratch = { 0 };
+	struct statement script = { m->name, m->sql, .scan = "a migration" };
+	char number[16];
+	int err = db->engine->script(db, statement_text(&scratch, db->engine, &script));
+
+	snprintf(number, sizeof number, "%d", m->number);
+	if (!err)
+		err = db_run(db, &sql[1], NULL, ARGS(T(number)));
+	arena_free(&scratch);
+	return err;
+}
+
+/* Two processes that start at once over one PostgreSQL: the second waits, and finds nothing to do.
+ * The lock is the connection's and not the transaction's, whose view of the tables would date from
+ * before the wait. */
+static int lock(struct db *db)
+{
+	if (db->engine == &sqlite_engine)
+		return 0; /* `begin immediate` is the lock */
+	return db->engine->script(db, "select pg_advisory_lock(7011081)");
+}
+
+static int migrate_one(struct db *db, int *ret_version)
+{
+	int err = db_begin(db, READ_WRITE);
+
+	if (!err)
+		err = version_of(db, ret_version);
+	if (!err && *ret_version < migration_count) {
+		err = apply(db, &migrations[*ret_version]);
+		if (!err)
+			(*ret_version)++;
+	}
+	if (err)
+		db_rollback(db);
+	else
+		err = db_commit(db);
+	return err;
+}
+
+int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, struct problem *p)
+{
+	struct db *db;
+	int err = store_connect(s, &db, a, p), version;
+
+	if (err)
+		return err;
+	err = lock(db);
+	if (!err)
+		err = version_of(db, ret_from);
+	for (version = *ret_from; !err && version < migration_count;) {
+		err = migrate_one(db, &version);
+		if (err == ERR_RETRY)
+			err = 0;
+		db_forget(db); /* what was prepared speaks of the old tables */
+	}
+	*ret_to = version;
+	if (err)
+		problem_set(p, a, err, "migration %d failed: %s", version + 1, db_error(db));
+	else if (version > migration_count)
+		err = problem_set(p, a, ERR_STORE,
+			"the store is at version %d and this program only knows %d: use a newer lodge",
+			version, migration_count);
+	db_close(db);
+	return err;
+}
+
+int store_version(struct store *s, int *ret, struct arena *a, struct problem *p)
+{
+	struct db *db;
+	int err = store_connect(s, &db, a, p);
+
+	if (err)
+		return err;
+	err = version_of(db, ret);
+	if (err)
+		problem_set(p, a, err, "the store cannot be read: %s", db_error(db));
+	db_close(db);
+	return err;
+}

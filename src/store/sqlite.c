@@ -1,0 +1,246 @@
+/* sqlite.c - the embedded engine: one file, write-ahead log, every commit on the disk before it is
+ * answered.  A connection belongs to one thread at a time, so SQLite's own locks are off. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/engine.h"
+
+struct sqlite {
+	sqlite3 *handle;
+	sqlite3_stmt *begin_read, *begin_write, *commit, *rollback;
+};
+
+enum { BUSY_MS = 5000 };
+
+static sqlite3 *handle(struct db *db)
+{
+	return ((struct sqlite *)db->impl)->handle;
+}
+
+/* SQLite's results in our words. */
+static int fail(struct db *db, int rc)
+{
+	const char *what = sqlite3_errmsg(handle(db));
+
+	switch (rc & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return db_fail(db, ERR_RETRY, "the file is busy: %s", what);
+	case SQLITE_FULL:
+		return db_fail(db, ERR_STORE_FULL, "no room left: %s", what);
+	default:
+		break;
+	}
+	switch (rc) {
+	case SQLITE_CONSTRAINT_UNIQUE:
+	case SQLITE_CONSTRAINT_PRIMARYKEY:
+	case SQLITE_CONSTRAINT_FOREIGNKEY:
+		return db_fail(db, ERR_DUPLICATE, "%s", what);
+	default:
+		return db_fail(db, ERR_STORE, "%s (code %d)", what, rc);
+	}
+}
+
+static int engine_script(struct db *db, const char *sql)
+{
+	int rc = sqlite3_exec(handle(db), sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : fail(db, rc);
+}
+
+static int compile(struct db *db, const char *sql, sqlite3_stmt **ret)
+{
+	int rc = sqlite3_prepare_v3(handle(db), sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+
+	return rc == SQLITE_OK ? 0 : fail(db, rc);
+}
+
+static int engine_open(struct db *db, const char *where, enum store_open how)
+{
+	static const char setup[] = "pragma journal_mode = wal;"
+				    "pragma synchronous = full;"
+				    "pragma foreign_keys = on;"
+				    "pragma temp_store = memory;"
+				    "pragma cache_size = -4096;"
+				    "pragma mmap_size = 1073741824;";
+	struct sqlite *s = calloc(1, sizeof *s);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int rc;
+
+	(void)how;
+	if (!s)
+		abort();
+	db->impl = s;
+	rc = sqlite3_open_v2(where, &s->handle, flags, NULL);
+	if (rc != SQLITE_OK)
+		return db_fail(db, ERR_STORE, "cannot open %s: %s", where,
+			s->handle ? sqlite3_errmsg(s->handle) : sqlite3_errstr(rc));
+	sqlite3_extended_result_codes(s->handle, 1);
+	sqlite3_busy_timeout(s->handle, BUSY_MS);
+	rc = engine_script(db, setup);
+	if (!rc)
+		rc = compile(db, "begin", &s->begin_read);
+	if (!rc)
+		rc = compile(db, "begin immediate", &s->begin_write);
+	if (!rc)
+		rc = compile(db, "commit", &s->commit);
+	if (!rc)
+		rc = compile(db, "rollback", &s->rollback);
+	return rc;
+}
+
+static void engine_close(struct db *db)
+{
+	struct sqlite *s = db->impl;
+
+	if (!s)
+		return;
+	sqlite3_finalize(s->begin_read);
+	sqlite3_finalize(s->begin_write);
+	sqlite3_finalize(s->commit);
+	sqlite3_finalize(s->rollback);
+	sqlite3_close(s->handle);
+	free(s);
+	db->impl = NULL;
+}
+
+static int engine_prepare(struct db *db, struct prepared *p, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = compile(db, sql, &stmt);
+
+	p->handle = stmt;
+	p->columns = err ? 0 : sqlite3_column_count(stmt);
+	return err;
+}
+
+static void engine_unprepare(struct db *db, struct prepared *p)
+{
+	(void)db;
+	sqlite3_finalize(p->handle);
+}
+
+static const char *engine_column_name(struct db *db, struct prepared *p, int column)
+{
+	(void)db;
+	return sqlite3_column_name(p->handle, column);
+}
+
+/* The arguments live until the statement is reset, so nothing is copied. */
+static int engine_run(struct db *db, struct prepared *p, const struct value *args, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int at = (int)i + 1, rc;
+
+		if (args[i].kind == VALUE_NULL)
+			rc = sqlite3_bind_null(p->handle, at);
+		else if (args[i].kind == VALUE_INT)
+			rc = sqlite3_bind_int64(p->handle, at, args[i].n);
+		else
+			rc = sqlite3_bind_text(
+				p->handle, at, args[i].text, (int)args[i].len, SQLITE_STATIC);
+		if (rc != SQLITE_OK)
+			return fail(db, rc);
+	}
+	return 0;
+}
+
+static int engine_step(struct db *db, struct prepared *p)
+{
+	int rc = sqlite3_step(p->handle);
+
+	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : fail(db, rc);
+}
+
+static void engine_reset(struct db *db, struct prepared *p)
+{
+	(void)db;
+	sqlite3_reset(p->handle);
+}
+
+static bool engine_is_null(struct db *db, struct prepared *p, int column)
+{
+	(void)db;
+	return sqlite3_column_type(p->handle, column) == SQLITE_NULL;
+}
+
+static int64_t engine_integer(struct db *db, struct prepared *p, int column)
+{
+	(void)db;
+	return sqlite3_column_int64(p->handle, column);
+}
+
+static const char *engine_text(struct db *db, struct prepared *p, int column, size_t *ret_len)
+{
+	const char *text = (const char *)sqlite3_column_text(p->handle, column);
+
+	(void)db;
+	*ret_len = text ? (size_t)sqlite3_column_bytes(p->handle, column) : 0;
+	return text ? text : "";
+}
+
+static int64_t engine_changed(struct db *db, struct prepared *p)
+{
+	(void)p;
+	return sqlite3_changes64(handle(db));
+}
+
+static int once(struct db *db, sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	sqlite3_reset(stmt);
+	return rc == SQLITE_DONE ? 0 : fail(db, rc);
+}
+
+static int engine_begin(struct db *db, enum transaction mode)
+{
+	struct sqlite *s = db->impl;
+
+	return once(db, mode == READ_WRITE ? s->begin_write : s->begin_read);
+}
+
+static int engine_commit(struct db *db)
+{
+	return once(db, ((struct sqlite *)db->impl)->commit);
+}
+
+static void engine_rollback(struct db *db)
+{
+	if (!sqlite3_get_autocommit(handle(db)))
+		once(db, ((struct sqlite *)db->impl)->rollback);
+}
+
+static bool engine_lost(struct db *db)
+{
+	return sqlite3_get_autocommit(handle(db)) != 0;
+}
+
+static int engine_mend(struct db *db)
+{
+	(void)db;
+	return 0;
+}
+
+const struct engine sqlite_engine = {
+	.name = "sqlite",
+	.open = engine_open,
+	.close = engine_close,
+	.script = engine_script,
+	.prepare = engine_prepare,
+	.unprepare = engine_unprepare,
+	.column_name = engine_column_name,
+	.run = engine_run,
+	.step = engine_step,
+	.reset = engine_reset,
+	.is_null = engine_is_null,
+	.integer = engine_integer,
+	.text = engine_text,
+	.changed = engine_changed,
+	.begin = engine_begin,
+	.commit = engine_commit,
+	.rollback = engine_rollback,
+	.lost = engine_lost,
+	.mend = engine_mend,
+};

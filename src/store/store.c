@@ -1,0 +1,126 @@
+/* store.c - opening and closing a store: where it is, who may have it, which version it is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "store/engine.h"
+
+bool store_is_sqlite(const struct store *s)
+{
+	return s->engine == &sqlite_engine;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* One serving process a file: a lock beside it, dropped by the system when the process ends. */
+static int lock_file(struct store *s, struct arena *a, struct problem *p)
+{
+	const char *path = arena_printf(a, "%s.lock", s->where);
+
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0)
+		return problem_set(p, a, ERR_STORE, "cannot write %s: %s", path, strerror(errno));
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
+		return problem_set(p, a, ERR_STORE,
+			"the store %s is in use by another lodge (serve or migrate); stop it first",
+			s->where);
+	return 0;
+}
+
+static int open_problem(const struct db *db, const char *where, struct arena *a, struct problem *p)
+{
+	return problem_set(p, a, ERR_STORE, "the store %s: %s", where, db_error(db));
+}
+
+int store_connect(struct store *s, struct db **ret, struct arena *a, struct problem *p)
+{
+	struct db *db = calloc(1, sizeof *db);
+	int err;
+
+	if (!db)
+		abort();
+	db->engine = s->engine;
+	db->store = s;
+	err = db->engine->open(db, s->where, s->how);
+	if (err) {
+		open_problem(db, store_is_sqlite(s) ? s->where : "on PostgreSQL", a, p);
+		db_close(db);
+		return err;
+	}
+	*ret = db;
+	return 0;
+}
+
+int store_open(struct store **ret, const struct store_settings *settings, enum store_open how,
+	struct arena *a, struct problem *p)
+{
+	struct store *s = calloc(1, sizeof *s);
+	int err = 0;
+
+	if (!s)
+		abort();
+	s->settings = *settings;
+	s->how = how;
+	s->lock_fd = -1;
+	if (begins(settings->where, "sqlite:")) {
+		s->engine = &sqlite_engine;
+		s->where = arena_strdup(&s->arena, settings->where + strlen("sqlite:"));
+		sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+		if (how == STORE_SERVE)
+			err = lock_file(s, a, p);
+	} else if (begins(settings->where, "postgres://") ||
+		   begins(settings->where, "postgresql://")) {
+		s->engine = &postgres_engine;
+		s->where = arena_strdup(&s->arena, settings->where);
+	} else {
+		err = problem_set(p, a, ERR_USAGE,
+			"the store must be sqlite:PATH or postgres://..., not \"%s\"",
+			settings->where);
+	}
+	if (err) {
+		store_close(s);
+		return err;
+	}
+	s->queue = queue_new(s);
+	*ret = s;
+	return 0;
+}
+
+int store_start(struct store *s)
+{
+	return queue_start(s->queue);
+}
+
+void store_stop(struct store *s)
+{
+	queue_stop(s->queue);
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	queue_free(s->queue);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	arena_free(&s->arena);
+	free(s);
+}
+
+int store_submit(struct store *s, struct work *w)
+{
+	return queue_submit(s->queue, w);
+}
+
+struct store_stats store_stats(const struct store *s)
+{
+	return queue_stats(s->queue);
+}

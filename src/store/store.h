@@ -1,0 +1,132 @@
+/* store.h - one store on two engines: statements as data, transactions, and threads that run work.
+ *
+ * SQL is written once, in the dialect both engines share, as rows of
+ * statements; the few that differ carry an override.  Rows come and go
+ * through the same field tables as JSON.  Whoever has work for the store
+ * hands over a struct work: on SQLite writes go to one writer that shares a
+ * commit among many, on PostgreSQL all work goes to a pool of connections.
+ * This room knows no tenant, no request and no permission. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "contract/schema.h"
+
+/* In the text: $1.. are arguments; {*} the columns of `row`, {x.*} the same behind an alias; {$} a
+ * placeholder for each column, {$name} for one, {=} an assignment to each that is not key. */
+struct statement {
+	const char *name;
+	const char *sql;
+	const char *postgres; /* replaces sql there, or NULL */
+	const struct schema *row;
+	const char *scan; /* why it may read a whole table, or NULL */
+};
+
+struct statement_set {
+	const char *name;
+	const struct statement *list;
+	size_t count;
+};
+
+#define STATEMENT_SET(id, array) \
+	const struct statement_set id = { #id, array, sizeof(array) / sizeof *(array) }
+
+struct value {
+	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT } kind;
+	int64_t n;
+	const char *text;
+	size_t len;
+};
+
+struct value value_text(const char *text); /* NULL is null */
+struct value value_int(int64_t n);	   /* NIL is null */
+#define T(x) value_text(x)
+#define N(x) value_int(x)
+#define ARGS(...)                              \
+	(const struct value[]){ __VA_ARGS__ }, \
+		sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)
+#define NO_ARGS NULL, 0
+
+struct db; /* one connection, used by one thread at a time */
+
+/* The row is filled through the statement's schema.  ERR_NOT_FOUND if there is none. */
+int db_one(struct db *db, struct arena *a, const struct statement *st, void *row,
+	const struct value *args, size_t count);
+/* All rows, one behind the other; at most `most`. */
+int db_all(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
+	size_t most, const struct value *args, size_t count);
+/* Changes rows; ret_changed may be NULL.  ERR_DUPLICATE if a key exists already. */
+int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
+	const struct value *args, size_t count);
+/* The same, with every placeholder bound from the columns of a row. */
+int db_put(struct db *db, struct arena *a, const struct statement *st, const void *row);
+/* A single integer. */
+int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct value *args,
+	size_t count);
+
+/* Prepares it and no more: does the engine understand it? */
+int db_try(struct db *db, const struct statement *st);
+
+enum transaction { READ_ONLY, READ_WRITE };
+int db_begin(struct db *db, enum transaction mode);
+int db_commit(struct db *db);
+void db_rollback(struct db *db);
+/* A sentence about the last hard error on this connection. */
+const char *db_error(const struct db *db);
+
+/* Work runs in one transaction; 0 commits, an ERR_ rolls back.  It may run more than once, and so
+ * must not act on the outside.  done() is called once, after the commit is durable. */
+struct work {
+	struct work *next;
+	int (*run)(struct work *w, struct db *db);
+	void (*done)(struct work *w, int err);
+	enum transaction mode;
+	int err; /* the store's own */
+};
+
+struct store;
+
+struct store_settings {
+	const char *where; /* sqlite:PATH or postgres://... */
+	int workers;	   /* connections of the pool on PostgreSQL */
+	size_t queue_max;  /* work waiting; more is refused with ERR_BUSY */
+};
+
+enum store_open {
+	STORE_SERVE,  /* alone on an SQLite file: takes its lock */
+	STORE_BESIDE, /* beside a serving process */
+};
+
+/* Opens, and refuses a store that is newer than the program or (unless migrating) older. */
+int store_open(struct store **ret, const struct store_settings *settings, enum store_open how,
+	struct arena *a, struct problem *p);
+/* Starts the threads that run work. */
+int store_start(struct store *s);
+/* Runs what is queued, then stops the threads. */
+void store_stop(struct store *s);
+void store_close(struct store *s);
+/* Brings the tables up to this program's version; *ret_from and *ret_to say what happened. */
+int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, struct problem *p);
+int store_version_wanted(void);
+/* The version of the tables; 0 for an empty store. */
+int store_version(struct store *s, int *ret, struct arena *a, struct problem *p);
+bool store_is_sqlite(const struct store *s);
+/* ERR_BUSY if the queue is full, else done() will be called. */
+int store_submit(struct store *s, struct work *w);
+/* Runs it on the caller's thread and connection. */
+int store_run_here(struct store *s, struct db *db, struct work *w);
+/* A connection of the caller's own.  On SQLite good for reading beside the writer. */
+int store_connect(struct store *s, struct db **ret, struct arena *a, struct problem *p);
+void db_close(struct db *db);
+/* A consistent copy as an SQLite file, whatever the engine, while others work. */
+int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p);
+/* Structural soundness: 0, or a sentence for each thing that is wrong. */
+int store_check(struct store *s, struct arena *a, struct problem *p);
+
+struct store_stats {
+	uint64_t work_done, work_failed, commits, retries, queued, reconnects;
+};
+struct store_stats store_stats(const struct store *s);

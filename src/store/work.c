@@ -1,0 +1,363 @@
+/* work.c - the threads that run work: one writer with shared commits on SQLite, a pool of
+ * connections on PostgreSQL.
+ *
+ * On SQLite the writer takes all that waits, runs each piece in a savepoint
+ * of one transaction, commits once, and only then calls done(): many writes
+ * cost one fsync, and no answer leaves before its commit is on the disk.  A
+ * full disk makes SQLite drop the whole transaction; the piece that met it
+ * fails and the others run again. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "store/engine.h"
+
+enum { BATCH_MAX = 256, TRIES_MAX = 12, MEND_TRIES = 20, MEND_PAUSE_MS = 100 };
+
+struct worker {
+	pthread_t thread;
+	struct db *db;
+	struct queue *queue;
+};
+
+struct queue {
+	struct store *store;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct work *first, **last;
+	size_t waiting;
+	bool stopping;
+	struct worker *workers;
+	int worker_count, started;
+	_Atomic uint64_t done, failed, commits, retries, reconnects;
+};
+
+struct queue *queue_new(struct store *s)
+{
+	struct queue *q = calloc(1, sizeof *q);
+
+	if (!q)
+		abort();
+	q->store = s;
+	q->last = &q->first;
+	q->worker_count = store_is_sqlite(s) ? 1 : s->settings.workers;
+	q->workers = calloc((size_t)q->worker_count, sizeof *q->workers);
+	if (!q->workers)
+		abort();
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->more, NULL);
+	return q;
+}
+
+void queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	for (int i = 0; i < q->worker_count; i++)
+		db_close(q->workers[i].db);
+	free(q->workers);
+	pthread_mutex_destroy(&q->lock);
+	pthread_cond_destroy(&q->more);
+	free(q);
+}
+
+int queue_submit(struct queue *q, struct work *w)
+{
+	int err = 0;
+
+	w->next = NULL;
+	w->err = 0;
+	pthread_mutex_lock(&q->lock);
+	if (q->stopping) {
+		err = ERR_STOPPING;
+	} else if (q->waiting >= q->store->settings.queue_max) {
+		err = ERR_BUSY;
+	} else {
+		*q->last = w;
+		q->last = &w->next;
+		if (q->waiting++ == 0 || q->worker_count > 1)
+			pthread_cond_signal(&q->more);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return err;
+}
+
+/* Takes up to `most` pieces, waiting for the first; NULL when the queue is stopped and empty. */
+static struct work *take(struct queue *q, size_t most)
+{
+	struct work *batch, *end = NULL;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->first && !q->stopping)
+		pthread_cond_wait(&q->more, &q->lock);
+	batch = q->first;
+	for (struct work *w = batch; w && most; w = w->next, most--) {
+		end = w;
+		q->waiting--;
+	}
+	if (end) {
+		q->first = end->next;
+		end->next = NULL;
+	}
+	if (!q->first)
+		q->last = &q->first;
+	pthread_mutex_unlock(&q->lock);
+	return batch;
+}
+
+static void finish(struct queue *q, struct work *w, int err)
+{
+	atomic_fetch_add_explicit(err ? &q->failed : &q->done, 1, memory_order_relaxed);
+	w->done(w, err);
+}
+
+static bool is_store_error(int err)
+{
+	return err == ERR_STORE || err == ERR_STORE_FULL;
+}
+
+static void complain(const struct queue *q, const struct db *db, int err)
+{
+	if (is_store_error(err))
+		log_error("the store failed", LOG_S("engine", q->store->engine->name),
+			LOG_S("error", db_error(db)));
+}
+
+static void pause_ms(int64_t ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* Longer with each try, and never the same for two that met. */
+static void back_off(int tries)
+{
+	uint8_t noise;
+
+	random_bytes(&noise, sizeof noise);
+	pause_ms((int64_t)(1 + noise % 4) << (tries < 6 ? tries : 6));
+}
+
+/* One piece in a transaction of its own, again while the store asks for it. */
+static int run_alone(struct queue *q, struct db *db, struct work *w)
+{
+	int err = ERR_RETRY;
+
+	for (int tries = 0; err == ERR_RETRY && tries < TRIES_MAX; tries++) {
+		if (tries) {
+			atomic_fetch_add_explicit(&q->retries, 1, memory_order_relaxed);
+			back_off(tries);
+		}
+		err = db_begin(db, w->mode);
+		if (err)
+			continue;
+		err = w->run(w, db);
+		if (err)
+			db_rollback(db);
+		else
+			err = db_commit(db);
+	}
+	if (!err && w->mode == READ_WRITE)
+		atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+	return err == ERR_RETRY ? ERR_BUSY : err;
+}
+
+static const struct statement savepoints[] = {
+	{ "savepoint", "savepoint w", .scan = "no table" },
+	{ "release", "release w", .scan = "no table" },
+	{ "undo", "rollback to w", .scan = "no table" },
+};
+
+static int step(struct db *db, int which)
+{
+	return db_run(db, &savepoints[which], NULL, NO_ARGS);
+}
+
+/* Runs the pieces in one transaction.  0: all are decided and their effects wait for the commit.
+ * Otherwise the transaction is lost; *ret_culprit is the piece that met the error, if one did. */
+static int run_together(struct db *db, struct work *batch, struct work **ret_culprit)
+{
+	int err = db_begin(db, READ_WRITE);
+
+	*ret_culprit = NULL;
+	for (struct work *w = batch; w && !err; w = w->next) {
+		*ret_culprit = w;
+		err = step(db, 0);
+		if (err)
+			break;
+		w->err = w->run(w, db);
+		if (db->engine->lost(db) || is_store_error(w->err) || w->err == ERR_RETRY)
+			err = w->err ? w->err : ERR_STORE;
+		else if (w->err)
+			err = step(db, 2);
+		if (!err)
+			err = step(db, 1);
+	}
+	if (!err)
+		*ret_culprit = NULL;
+	return err;
+}
+
+static struct work *without(struct work *batch, const struct work *culprit)
+{
+	struct work **at = &batch;
+
+	while (*at && *at != culprit)
+		at = &(*at)->next;
+	if (*at)
+		*at = culprit->next;
+	return batch;
+}
+
+static void finish_all(struct queue *q, struct work *batch)
+{
+	while (batch) {
+		struct work *w = batch;
+
+		batch = w->next;
+		finish(q, w, w->err);
+	}
+}
+
+static void run_one_by_one(struct queue *q, struct db *db, struct work *batch)
+{
+	while (batch) {
+		struct work *w = batch;
+		int err;
+
+		batch = w->next;
+		err = run_alone(q, db, w);
+		complain(q, db, err);
+		finish(q, w, err);
+	}
+}
+
+static void run_batch(struct queue *q, struct db *db, struct work *batch)
+{
+	while (batch && batch->next) {
+		struct work *culprit;
+		int err = run_together(db, batch, &culprit);
+
+		if (!err && !(err = db_commit(db))) {
+			atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+			finish_all(q, batch);
+			return;
+		}
+		db_rollback(db);
+		atomic_fetch_add_explicit(&q->retries, 1, memory_order_relaxed);
+		if (!culprit) /* the commit itself, or the beginning: let each find out for itself */
+			break;
+		complain(q, db, err);
+		batch = without(batch, culprit);
+		finish(q, culprit, err == ERR_RETRY ? ERR_BUSY : err);
+	}
+	run_one_by_one(q, db, batch);
+}
+
+static void *writer_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct work *batch;
+
+	while ((batch = take(worker->queue, BATCH_MAX)))
+		run_batch(worker->queue, worker->db, batch);
+	return NULL;
+}
+
+/* A server that restarts is away for a moment: wait for it a little before giving up. */
+static int mend(struct worker *worker)
+{
+	struct queue *q = worker->queue;
+	int err = ERR_STORE;
+
+	for (int tries = 0; err && tries < MEND_TRIES; tries++) {
+		if (tries)
+			pause_ms(MEND_PAUSE_MS);
+		err = q->store->engine->mend(worker->db);
+	}
+	if (!err) {
+		atomic_fetch_add_explicit(&q->reconnects, 1, memory_order_relaxed);
+		log_warn("the store is back", LOG_S("engine", q->store->engine->name));
+	}
+	return err;
+}
+
+static void *pool_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct queue *q = worker->queue;
+	struct work *w;
+
+	while ((w = take(q, 1))) {
+		int err = run_alone(q, worker->db, w);
+
+		/* A connection that broke before the commit was sent did nothing: once more on a new
+		 * one.  Behind it the outcome is unknown, and only the caller may repeat. */
+		if (err == ERR_STORE && q->store->engine->lost(worker->db) && !mend(worker) &&
+			w->mode == READ_ONLY)
+			err = run_alone(q, worker->db, w);
+		complain(q, worker->db, err);
+		finish(q, w, err);
+	}
+	return NULL;
+}
+
+int queue_start(struct queue *q)
+{
+	void *(*entry)(void *) = store_is_sqlite(q->store) ? writer_main : pool_main;
+
+	for (q->started = 0; q->started < q->worker_count; q->started++) {
+		struct worker *w = &q->workers[q->started];
+		struct arena scratch = { 0 };
+		struct problem problem = { 0 };
+		int err = store_connect(q->store, &w->db, &scratch, &problem);
+
+		if (err)
+			log_error("the store cannot be reached", LOG_S("error", problem.detail));
+		arena_free(&scratch);
+		w->queue = q;
+		if (err || pthread_create(&w->thread, NULL, entry, w))
+			return err ? err : ERR_INTERNAL;
+	}
+	return 0;
+}
+
+void queue_stop(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->stopping = true;
+	pthread_cond_broadcast(&q->more);
+	pthread_mutex_unlock(&q->lock);
+	for (; q->started > 0; q->started--)
+		pthread_join(q->workers[q->started - 1].thread, NULL);
+}
+
+struct store_stats queue_stats(const struct queue *q)
+{
+	struct queue *lockable = (struct queue *)q;
+	struct store_stats s = {
+		.work_done = q->done,
+		.work_failed = q->failed,
+		.commits = q->commits,
+		.retries = q->retries,
+		.reconnects = q->reconnects,
+	};
+
+	pthread_mutex_lock(&lockable->lock);
+	s.queued = q->waiting;
+	pthread_mutex_unlock(&lockable->lock);
+	return s;
+}
+
+int store_run_here(struct store *s, struct db *db, struct work *w)
+{
+	int err = run_alone(s->queue, db, w);
+
+	complain(s->queue, db, err);
+	return err;
+}

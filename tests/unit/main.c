@@ -1,0 +1,83 @@
+/* main.c - runs the registered tests, or those whose name contains an argument, in name order.
+ * One line a failure; the last line is "N passed, N failed". */
+#include "t.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/crypto.h"
+#include "base/log.h"
+
+static struct test *all;
+static struct test *current;
+static char step[512];
+static int failures_here;
+
+void test_register(struct test *t)
+{
+	struct test **at = &all;
+
+	while (*at && strcmp((*at)->name, t->name) < 0)
+		at = &(*at)->next;
+	t->next = *at;
+	*at = t;
+}
+
+void test_step(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(step, sizeof step, fmt, ap);
+	va_end(ap);
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+	enum { SHOWN = 20 };
+	va_list ap;
+
+	if (++failures_here > SHOWN)
+		return;
+	printf("%s:%d: %s%s%s: ", file, line, current->name, *step ? ": " : "", step);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+static bool wanted(const struct test *t, int argc, char **argv)
+{
+	if (argc < 2)
+		return true;
+	for (int i = 1; i < argc; i++)
+		if (strstr(t->name, argv[i]) || strstr(t->file, argv[i]))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	int passed = 0, failed = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!crypto_init())
+		return 2;
+	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_ERROR, LOG_TEXT);
+	for (struct test *t = all; t; t = t->next) {
+		if (!wanted(t, argc, argv))
+			continue;
+		current = t;
+		failures_here = 0;
+		*step = '\0';
+		t->run();
+		if (failures_here) {
+			printf("FAILED %s\n", t->name);
+			failed++;
+		} else {
+			passed++;
+		}
+	}
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed ? 1 : 0;
+}
