@@ -46,17 +46,17 @@ struct json_number {
 void json_open(struct json_reader *r, struct arena *a, const char *text, size_t len);
 /* The type of the value that comes next. */
 enum json_type json_peek(struct json_reader *r);
-bool json_null(struct json_reader *r);
-bool json_bool(struct json_reader *r, bool *ret);
-bool json_number(struct json_reader *r, struct json_number *ret);
+bool json_read_null(struct json_reader *r);
+bool json_read_bool(struct json_reader *r, bool *ret);
+bool json_read_number(struct json_reader *r, struct json_number *ret);
 /* The decoded text, NUL-terminated; it may hold NULs of its own, so look at the length. */
-bool json_string(struct json_reader *r, const char **ret, size_t *ret_len);
+bool json_read_string(struct json_reader *r, const char **ret, size_t *ret_len);
 /* Enters an object; then json_key answers true once for each member, and the value must be read. */
-bool json_object(struct json_reader *r);
-bool json_key(struct json_reader *r, const char **ret, size_t *ret_len);
+bool json_enter_object(struct json_reader *r);
+bool json_next_key(struct json_reader *r, const char **ret, size_t *ret_len);
 /* Enters an array; then json_item answers true before each item. */
-bool json_array(struct json_reader *r);
-bool json_item(struct json_reader *r);
+bool json_enter_array(struct json_reader *r);
+bool json_next_item(struct json_reader *r);
 /* Reads any value and throws it away, checking all of it; ret may be NULL. */
 bool json_skip(struct json_reader *r, const char **ret_text, size_t *ret_len);
 /* True if nothing but white space is left and no fault was found. */

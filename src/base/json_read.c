@@ -67,12 +67,12 @@ static bool word(struct json_reader *r, const char *text)
 	return true;
 }
 
-bool json_null(struct json_reader *r)
+bool json_read_null(struct json_reader *r)
 {
 	return word(r, "null");
 }
 
-bool json_bool(struct json_reader *r, bool *ret)
+bool json_read_bool(struct json_reader *r, bool *ret)
 {
 	*ret = json_peek(r) == JSON_BOOL && *r->at == 't';
 	return word(r, *ret ? "true" : "false");
@@ -92,7 +92,7 @@ static bool digits(struct json_reader *r)
 	return true;
 }
 
-bool json_number(struct json_reader *r, struct json_number *ret)
+bool json_read_number(struct json_reader *r, struct json_number *ret)
 {
 	enum { WHOLE_DIGITS = 16 };
 	const double most = 9007199254740991.0;
@@ -282,7 +282,7 @@ static const char *plain_run(const char *p, const char *end)
 	return p;
 }
 
-bool json_string(struct json_reader *r, const char **ret, size_t *ret_len)
+bool json_read_string(struct json_reader *r, const char **ret, size_t *ret_len)
 {
 	const char *close, *start;
 	char *text, *out;
@@ -429,7 +429,7 @@ static bool next(struct json_reader *r, char close)
 	return true;
 }
 
-bool json_object(struct json_reader *r)
+bool json_enter_object(struct json_reader *r)
 {
 	struct json_keys *keys;
 
@@ -441,7 +441,7 @@ bool json_object(struct json_reader *r)
 	return true;
 }
 
-bool json_key(struct json_reader *r, const char **ret, size_t *ret_len)
+bool json_next_key(struct json_reader *r, const char **ret, size_t *ret_len)
 {
 	const char *start;
 
@@ -453,7 +453,7 @@ bool json_key(struct json_reader *r, const char **ret, size_t *ret_len)
 	if (json_peek(r) != JSON_STRING)
 		return fail(r, "a member begins with its name in quotes");
 	start = r->at;
-	if (!json_string(r, ret, ret_len))
+	if (!json_read_string(r, ret, ret_len))
 		return false;
 	if (!key_add(r, *ret, *ret_len)) {
 		r->at = start;
@@ -466,12 +466,12 @@ bool json_key(struct json_reader *r, const char **ret, size_t *ret_len)
 	return true;
 }
 
-bool json_array(struct json_reader *r)
+bool json_enter_array(struct json_reader *r)
 {
 	return enter(r, '[');
 }
 
-bool json_item(struct json_reader *r)
+bool json_next_item(struct json_reader *r)
 {
 	return next(r, ']');
 }
@@ -485,21 +485,21 @@ static bool skip_value(struct json_reader *r) /* NOLINT(misc-no-recursion): dept
 
 	switch (json_peek(r)) {
 	case JSON_NULL:
-		return json_null(r);
+		return json_read_null(r);
 	case JSON_BOOL:
-		return json_bool(r, &flag);
+		return json_read_bool(r, &flag);
 	case JSON_NUMBER:
-		return json_number(r, &number);
+		return json_read_number(r, &number);
 	case JSON_STRING:
-		return json_string(r, &text, &len);
+		return json_read_string(r, &text, &len);
 	case JSON_ARRAY:
-		json_array(r);
-		while (json_item(r))
+		json_enter_array(r);
+		while (json_next_item(r))
 			skip_value(r);
 		return !r->fault;
 	case JSON_OBJECT:
-		json_object(r);
-		while (json_key(r, &text, &len))
+		json_enter_object(r);
+		while (json_next_key(r, &text, &len))
 			skip_value(r);
 		return !r->fault;
 	case JSON_FAULT:

@@ -43,7 +43,7 @@ struct app {
 	struct metrics *metrics;
 	struct http_server *server; /* NULL in tests without sockets */
 	uint8_t master_key[32];
-	_Atomic int64_t touched[TOUCHED_CELLS]; /* see chores.c */
+	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see chores.c */
 };
 
 struct page_query {

@@ -19,7 +19,8 @@ static const struct statement sql[] = {
 	[FORGET_LOGINS] = { "forget_logins",
 		"delete from logins where hash in "
 		"(select hash from logins where expires_at < $1 order by expires_at limit 500)" },
-	[TOUCH_KEY] = { "touch_key", "update api_keys set last_used_at = $2 where hash = $1" },
+	[TOUCH_KEY] = { "touch_key", "update api_keys set last_used_at = $2 where hash = $1",
+		.across = "a hash names one key of one tenant" },
 	[TOUCH_LOGIN] = { "touch_login", "update logins set last_used_at = $2 where hash = $1" },
 };
 STATEMENT_SET(chores_sql, sql);
@@ -74,13 +75,13 @@ void chores_submit(struct app *app)
 static bool recently_touched(struct app *app, const char *hash, int64_t now)
 {
 	uint32_t at = 0;
-	int64_t minute = now / MINUTE_US, before;
+	uint64_t mark;
 
 	for (int i = 0; i < 8; i++)
 		at = at * 31 + (unsigned char)hash[i];
-	before = atomic_exchange_explicit(&app->touched[at % TOUCHED_CELLS],
-		minute ^ (int64_t)at << 32, memory_order_relaxed);
-	return before == (minute ^ (int64_t)at << 32);
+	mark = (uint64_t)(now / MINUTE_US) ^ (uint64_t)at << 32;
+	return atomic_exchange_explicit(
+		       &app->touched[at % TOUCHED_CELLS], mark, memory_order_relaxed) == mark;
 }
 
 void touch_credential(struct app *app, const struct caller *caller, int64_t last_used, int64_t now)

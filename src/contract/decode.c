@@ -45,7 +45,7 @@ static bool decode_text(struct decoder *d, const struct field *f, void *at, cons
 	const char *text;
 	size_t len;
 
-	if (!json_string(&d->r, &text, &len))
+	if (!json_read_string(&d->r, &text, &len))
 		return false;
 	value_from_text(&d->k, f, at, path, text, len);
 	return true;
@@ -55,7 +55,7 @@ static bool decode_number(struct decoder *d, const struct field *f, void *at, co
 {
 	struct json_number n;
 
-	if (!json_number(&d->r, &n))
+	if (!json_read_number(&d->r, &n))
 		return false;
 	value_from_number(&d->k, f, at, path, &n);
 	return true;
@@ -78,8 +78,8 @@ static bool decode_list(struct decoder *d, const struct field *f, void *at, cons
 	struct list list = { .at = arena_alloc(d->k.arena, 1) };
 	struct field item = value_item_field(f);
 
-	json_array(&d->r);
-	while (json_item(&d->r)) {
+	json_enter_array(&d->r);
+	while (json_next_item(&d->r)) {
 		char where[160];
 
 		snprintf(where, sizeof where, "%s[%zu]", path, list.count);
@@ -132,7 +132,7 @@ static bool decode_value(struct decoder *d, const struct field *f, void *object,
 		if (!f->nullable)
 			problem_field(d->k.problem, d->k.arena, path, "null", "must not be null");
 		field_set_null(f, object);
-		return json_null(&d->r);
+		return json_read_null(&d->r);
 	}
 	switch (f->kind) {
 	case FLAG: {
@@ -140,7 +140,7 @@ static bool decode_value(struct decoder *d, const struct field *f, void *object,
 
 		if (type != JSON_BOOL)
 			return wrong_type(d, f, path);
-		if (!json_bool(&d->r, &flag))
+		if (!json_read_bool(&d->r, &flag))
 			return false;
 		*(tri *)at = flag;
 		return true;
@@ -190,9 +190,9 @@ static bool decode_object(struct decoder *d, const struct schema *s, void *objec
 	const char *key;
 	size_t len;
 
-	if (!json_object(&d->r))
+	if (!json_enter_object(&d->r))
 		return false;
-	while (json_key(&d->r, &key, &len)) {
+	while (json_next_key(&d->r, &key, &len)) {
 		const struct field *f = schema_field(s, key, len);
 
 		if (!f) {

@@ -73,7 +73,7 @@ static void one_value(struct check *k, const struct field *f, void *object, cons
 	case INTEGER:
 	case NUMBER:
 		json_open(&r, k->arena, text, strlen(text));
-		if (json_peek(&r) == JSON_NUMBER && json_number(&r, &n) && r.at == r.end)
+		if (json_peek(&r) == JSON_NUMBER && json_read_number(&r, &n) && r.at == r.end)
 			value_from_number(k, f, at, f->name, &n);
 		else
 			problem_field(k->problem, k->arena, f->name, "type", "must be a number");

@@ -200,11 +200,11 @@ void value_preset(struct arena *a, const struct field *f, void *object, const ch
 		*(tri *)at = *json == 't';
 		break;
 	case JSON_NUMBER:
-		json_number(&r, &n);
+		json_read_number(&r, &n);
 		value_from_number(&k, f, at, "", &n);
 		break;
 	case JSON_STRING:
-		json_string(&r, &text, &len);
+		json_read_string(&r, &text, &len);
 		value_from_text(&k, f, at, "", text, len);
 		break;
 	case JSON_ARRAY:

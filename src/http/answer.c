@@ -89,8 +89,8 @@ enum http_step http_step_answer(struct http_conn *c)
 		body = 0;
 	}
 	b->body_sent = r->body.len - body;
-	if (!body && !c->closing &&
-		http_has_input(c)) { /* another request waits: write both at once */
+	if (!body && !c->closing && http_has_input(c)) {
+		/* Another request waits: its reply goes into the same write. */
 		http_conn_settle(c, true);
 		return next_request(c);
 	}

@@ -89,6 +89,7 @@ struct http_loop {
 	int grace_ms;
 	struct http_listener *listeners; /* in the first loop */
 	int64_t accept_due;		 /* when to try accepting again, or 0 */
+	int64_t accept_warn;		 /* when to complain of that again */
 
 	pthread_mutex_t mail_lock;
 	struct http_mail *mail, **mail_last;

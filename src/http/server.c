@@ -23,7 +23,8 @@ enum {
 	BACKLOG = 1024,
 	ACCEPT_BATCH = 64,
 	ACCEPT_PAUSE_MS = 100, /* without file descriptors left */
-	REFUSED_MAX = 64,      /* told 503 at a time; any more are just closed */
+	ACCEPT_WARN_MS = 10 * 1000,
+	REFUSED_MAX = 64, /* told 503 at a time; any more are just closed */
 };
 
 struct http_listener {
@@ -144,8 +145,11 @@ static void on_listener(struct http_source *source, uint32_t events)
 			welcome(k->server, fd, &sa);
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 			   errno == ENOMEM) {
-			log_warn("cannot accept connections for a moment",
-				LOG_S("reason", strerror(errno)));
+			if (home->now_ms >= home->accept_warn) { /* not once a pause */
+				log_warn("cannot accept connections for a moment",
+					LOG_S("reason", strerror(errno)));
+				home->accept_warn = home->now_ms + ACCEPT_WARN_MS;
+			}
 			home->accept_due = home->now_ms + ACCEPT_PAUSE_MS;
 			watch(home, false);
 			return;

@@ -21,7 +21,7 @@ const struct subcommand subcommands[] = {
 	{ "backup", "FILE", "Write a copy of the store to FILE while the service runs.",
 		command_backup },
 	{ "user create", NULL,
-		"Make an administrator with the address in LODGE_ADMIN_EMAIL and the password in "
+		"Make a super administrator with the address in LODGE_ADMIN_EMAIL and the password in "
 		"LODGE_ADMIN_PASSWORD.",
 		command_user_create },
 	{ "version", NULL, "Print the version of the program.", command_version },
@@ -40,8 +40,9 @@ static const struct note variables[] = {
 		"The setting of that name: LODGE_MAX_BODY is max_body. One that is set to nothing "
 		"counts as not set." },
 	{ "LODGE_ADMIN_EMAIL, LODGE_ADMIN_PASSWORD",
-		"The first administrator, made by serve if there is no user yet, or by user create. "
-		"They are read from the environment only, so that no list of processes shows them." },
+		"The first super administrator, made by serve if there is no user yet, or by user "
+		"create. Without them serve takes admin@localhost and a random password, and prints "
+		"it once. They are not flags, so that no list of processes shows them." },
 	{ 0 },
 };
 

@@ -129,8 +129,8 @@ static void read_list(
 
 	list->at = arena_alloc(a, 1);
 	json_open(&r, a, text, len);
-	json_array(&r);
-	while (json_item(&r) && json_string(&r, &item_text, &item_len)) {
+	json_enter_array(&r);
+	while (json_next_item(&r) && json_read_string(&r, &item_text, &item_len)) {
 		if (list->count == cap) {
 			void *more = arena_alloc(a, size * (cap = cap ? cap * 2 : 8));
 
@@ -333,6 +333,7 @@ int db_begin(struct db *db, enum transaction mode)
 	if (!err)
 		err = db->engine->begin(db, mode);
 	db->in_transaction = !err;
+	db->uncertain = false;
 	db->mode = mode;
 	return err;
 }
@@ -344,8 +345,10 @@ int db_commit(struct db *db)
 	if (db->mode == READ_WRITE)
 		fault_commit(true);
 	err = fault_statement(db);
-	if (!err)
+	if (!err) {
 		err = db->engine->commit(db);
+		db->uncertain = err == ERR_STORE && db->mode == READ_WRITE;
+	}
 	if (err)
 		db_rollback(db);
 	else if (db->mode == READ_WRITE)

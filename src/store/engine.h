@@ -20,6 +20,7 @@ struct db {
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
 	bool in_transaction;
 	enum transaction mode;
+	bool uncertain; /* a commit was sent and its outcome is not known */
 	char error[512];
 };
 
@@ -45,6 +46,7 @@ struct engine {
 	void (*rollback)(struct db *db);
 	/* True if the engine has given up the transaction by itself. */
 	bool (*lost)(struct db *db);
+	bool (*broken)(struct db *db);
 	/* A broken connection is made anew; 0 if it is whole. */
 	int (*mend)(struct db *db);
 };

@@ -6,19 +6,20 @@
  *
  *   rows      schema of a row           columns   what to select
  *   from      tables and conditions     key       unique, newest first when descending
- *   n1, n2    the numbers of the two arguments behind those that `from` uses, as text */
+ *   n1, n2    the numbers of the two arguments behind those that `from` uses, as text
+ *   ...       further members of the statements, such as .scan */
 #pragma once
 #include "store/store.h"
 
 enum { LIST_COUNT, LIST_PAGE, LIST_AFTER, LIST_SORTS };
 
 /* clang-format off */
-#define LIST_STATEMENTS(id, rows, columns, from, key, n1, n2) \
-	{ id "_count", "select count(*) from " from }, \
+#define LIST_STATEMENTS(id, rows, columns, from, key, n1, n2, ...) \
+	{ id "_count", "select count(*) from " from, ##__VA_ARGS__ }, \
 	{ id "_page", "select " columns " from " from " order by " key " desc limit $" n1 " offset $" n2, \
-	  .row = (rows) }, \
+	  .row = (rows), ##__VA_ARGS__ }, \
 	{ id "_after", "select " columns " from " from " and " key " < $" n1 " order by " key " desc limit $" n2, \
-	  .row = (rows) }
+	  .row = (rows), ##__VA_ARGS__ }
 
 #define SORT_STATEMENTS(id, rows, columns, from, key, n1, n2, column) \
 	{ id "_up", "select " columns " from " from " order by " column ", " key " limit $" n1 " offset $" n2, \

@@ -125,6 +125,8 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	PQclear(result);
 	if (err)
 		return err;
+	PQclear(p->result);
+	p->result = NULL;
 	result = PQdescribePrepared(p->conn, name);
 	if (PQresultStatus(result) != PGRES_COMMAND_OK)
 		err = fail(db, result);
@@ -258,11 +260,16 @@ static bool engine_lost(struct db *db)
 	       PQtransactionStatus(impl(db)->conn) != PQTRANS_INTRANS;
 }
 
+static bool engine_broken(struct db *db)
+{
+	return PQstatus(impl(db)->conn) != CONNECTION_OK;
+}
+
 static int engine_mend(struct db *db)
 {
 	struct postgres *p = impl(db);
 
-	if (PQstatus(p->conn) == CONNECTION_OK)
+	if (!engine_broken(db))
 		return 0;
 	PQclear(p->result);
 	p->result = NULL;
@@ -290,5 +297,6 @@ const struct engine postgres_engine = {
 	.commit = engine_commit,
 	.rollback = engine_rollback,
 	.lost = engine_lost,
+	.broken = engine_broken,
 	.mend = engine_mend,
 };

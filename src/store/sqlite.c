@@ -217,6 +217,12 @@ static bool engine_lost(struct db *db)
 	return sqlite3_get_autocommit(handle(db)) != 0;
 }
 
+static bool engine_broken(struct db *db)
+{
+	(void)db;
+	return false;
+}
+
 static int engine_mend(struct db *db)
 {
 	(void)db;
@@ -242,5 +248,6 @@ const struct engine sqlite_engine = {
 	.commit = engine_commit,
 	.rollback = engine_rollback,
 	.lost = engine_lost,
+	.broken = engine_broken,
 	.mend = engine_mend,
 };

@@ -31,8 +31,7 @@ static int column_number(const struct schema *s, const char *name, size_t len)
 
 static bool is_key(const struct field *f)
 {
-	return strcmp(f->name, "id") == 0 || strcmp(f->name, "tenant_id") == 0 ||
-	       strcmp(f->name, "created_at") == 0;
+	return strcmp(f->name, "id") == 0 || strcmp(f->name, "tenant_id") == 0;
 }
 
 static void expand_columns(struct buf *b, const struct engine *e, const struct schema *s, char what,

@@ -22,7 +22,8 @@ struct statement {
 	const char *sql;
 	const char *postgres; /* replaces sql there, or NULL */
 	const struct schema *row;
-	const char *scan; /* why it may read a whole table, or NULL */
+	const char *scan;   /* why it may read a whole table, or NULL */
+	const char *across; /* why it names no tenant, or NULL */
 };
 
 struct statement_set {

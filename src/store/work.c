@@ -298,9 +298,12 @@ static void *pool_main(void *arg)
 
 		/* A connection that broke before the commit was sent did nothing: once more on a new
 		 * one.  Behind it the outcome is unknown, and only the caller may repeat. */
-		if (err == ERR_STORE && q->store->engine->lost(worker->db) && !mend(worker) &&
-			w->mode == READ_ONLY)
-			err = run_alone(q, worker->db, w);
+		if (err == ERR_STORE && q->store->engine->broken(worker->db)) {
+			bool again = !worker->db->uncertain;
+
+			if (!mend(worker) && again)
+				err = run_alone(q, worker->db, w);
+		}
 		complain(q, worker->db, err);
 		finish(q, w, err);
 	}

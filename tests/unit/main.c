@@ -1,6 +1,6 @@
 /* main.c - runs the registered tests, or those whose name contains an argument, in name order.
  * One line a failure; the last line is "N passed, N failed". */
-#include "t.h"
+#include "fixture.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!crypto_init())
 		return 2;
-	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_ERROR, LOG_TEXT);
+	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_SILENT, LOG_TEXT);
 	for (struct test *t = all; t; t = t->next) {
 		if (!wanted(t, argc, argv))
 			continue;
@@ -78,6 +78,8 @@ int main(int argc, char **argv)
 			passed++;
 		}
 	}
+	if (argc < 2)
+		failed += conform_missing();
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed ? 1 : 0;
 }

@@ -15,7 +15,7 @@
 enum { DOCUMENT_MAX = 16 << 20, CONTRACT_SCHEMAS = 81 };
 
 /* ---- the document ----
- * Values are made with json_pack() alone: base/json.h has json_object() and others of its own. */
+ * Values are made with json_pack() alone: base/json.h has json_enter_object() and others of its own. */
 
 static json_t *document(void)
 {

@@ -181,6 +181,8 @@ static const struct row heads[] = {
 	ROW("GET / HTTP/1.1\n", ERR_MALFORMED),
 	ROW("GET / HTTP/1.1\r\n" H "\n", ERR_MALFORMED),
 	ROW("GET / HTTP/1.1\r\nHost: a\n\r\n", ERR_MALFORMED),
+	ROW("GET / HTTP/1.1\r\n" H "X: ab\n\r\n", ERR_MALFORMED),
+	ROW("GET / HTTP/1.11\n" H "\r\n", ERR_MALFORMED),
 	ROW("GET / HTTP/1.1\r\n" H "X: a\rb\r\n\r\n", ERR_MALFORMED),
 	ROW("GET / HTTP/1.1\r\n" H "X: a\r\r\n\r\n", ERR_MALFORMED),
 	ROW("GET / HTTP/1.1\r\n" H "X: a\r\n b\r\n\r\n", ERR_MALFORMED),

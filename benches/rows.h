@@ -1,0 +1,150 @@
+/* rows.h - what the programs here share: a store to write into, ids, statements of the same rows
+ * that the service writes. */
+#pragma once
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "texts.h"
+
+enum { ID_LEN = 25, TIME_DIGITS = 11 };
+
+#define INSERT_AGENT                                                                               \
+	"insert into agents (tenant_id, id, name, slug, kind, resource_class, code_ref, image_ref, " \
+	"repo_url, is_active, is_admin_only, is_seed, hidden, default_role_enabled, "              \
+	"can_author_skills, editor_enabled, external_mail_enabled, meeting_managed, "              \
+	"environment_mode, skill_visibility_scope, iteration_warn_threshold, hourly_limit_pd, "    \
+	"voice, avatar_sha256, created_by_id, created_by_agent_id, created_at, updated_at, "       \
+	"name_folded, ssh_public_key, description, initial_greeting, description_prompt, "         \
+	"bootstrap_instructions) values (?1, ?2, ?3, ?4, 'user', 'small', 'main', null, null, 1, " \
+	"0, 0, 0, 1, 0, 0, 1, 0, 'shared', 'private_only', null, null, null, null, ?5, null, ?6, " \
+	"?6, ?7, null, ?8, ?9, ?10, null)"
+#define INSERT_DIRECTORY "insert into directory (id, tenant_id) values (?1, ?2)"
+#define INSERT_ROLE                                                                                \
+	"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "    \
+	"values (?1, ?2, ?3, 'OWNER', ?4, ?4)"
+#define INSERT_AUDIT                                                                               \
+	"insert into audit_logs (id, tenant_id, user_id, agent_id, action, resource_type, "        \
+	"resource_id, ip, user_agent, meta, created_at) values (?1, ?2, ?3, ?4, 'agent.create', "  \
+	"'agent', ?4, '127.0.0.1', null, '{}', ?5)"
+
+struct id {
+	char text[ID_LEN + 1];
+};
+
+static inline int64_t clock_us(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* xorshift64*: good enough to look like the service's ids, and too cheap to be measured. */
+static inline uint64_t noise(void)
+{
+	static uint64_t x = 0x9e3779b97f4a7c15u;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	return x * 0x2545f4914f6cdd1du;
+}
+
+/* c, eleven digits of time, thirteen of chance. */
+static inline struct id id_at(int64_t us)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	struct id id = { "c" };
+	uint64_t n = 0;
+
+	for (int i = TIME_DIGITS; i > 0; i--, us /= 36)
+		id.text[i] = digits[us % 36];
+	for (int i = 1 + TIME_DIGITS; i < ID_LEN; i++, n /= 36)
+		id.text[i] = digits[(n = n < 36 ? noise() : n) % 36];
+	return id;
+}
+
+static inline void check(sqlite3 *db, int rc, int wanted, const char *what)
+{
+	if (rc == wanted)
+		return;
+	fprintf(stderr, "%s: %s\n", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+	exit(1);
+}
+
+static inline sqlite3 *open_store(const char *path, const char *pragmas)
+{
+	sqlite3 *db = NULL;
+
+	check(db, sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL),
+		SQLITE_OK, path);
+	check(db, sqlite3_exec(db, pragmas, NULL, NULL, NULL), SQLITE_OK, pragmas);
+	return db;
+}
+
+static inline sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *st;
+
+	check(db, sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &st, NULL), SQLITE_OK,
+		sql);
+	return st;
+}
+
+static inline void bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
+}
+
+static inline void run(sqlite3_stmt *st)
+{
+	check(sqlite3_db_handle(st), sqlite3_step(st), SQLITE_DONE, sqlite3_sql(st));
+	sqlite3_reset(st);
+}
+
+/* The rows of one agent, but for the record in the audit log. */
+struct agent_rows {
+	sqlite3_stmt *agent, *directory, *role;
+};
+
+static inline struct agent_rows agent_rows_prepare(sqlite3 *db)
+{
+	return (struct agent_rows){ prepare(db, INSERT_AGENT), prepare(db, INSERT_DIRECTORY),
+		prepare(db, INSERT_ROLE) };
+}
+
+static inline void agent_rows_insert(const struct agent_rows *r, const char *tenant,
+	const char *user, const struct id *id, int64_t us, const char *name, const char *folded,
+	const char *slug)
+{
+	bind_text(r->agent, 1, tenant);
+	bind_text(r->agent, 2, id->text);
+	bind_text(r->agent, 3, name);
+	bind_text(r->agent, 4, slug);
+	bind_text(r->agent, 5, user);
+	sqlite3_bind_int64(r->agent, 6, us);
+	bind_text(r->agent, 7, folded);
+	bind_text(r->agent, 8, DESCRIPTION);
+	bind_text(r->agent, 9, GREETING);
+	bind_text(r->agent, 10, PROMPT);
+	run(r->agent);
+	bind_text(r->directory, 1, id->text);
+	bind_text(r->directory, 2, tenant);
+	run(r->directory);
+	bind_text(r->role, 1, tenant);
+	bind_text(r->role, 2, id->text);
+	bind_text(r->role, 3, user);
+	sqlite3_bind_int64(r->role, 4, us);
+	run(r->role);
+}
+
+static inline void agent_rows_free(const struct agent_rows *r)
+{
+	sqlite3_finalize(r->agent);
+	sqlite3_finalize(r->directory);
+	sqlite3_finalize(r->role);
+}

@@ -1,0 +1,355 @@
+/* fixture.c - see fixture.h. */
+#include "fixture.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "api/bootstrap.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "call/steps.h"
+
+enum { REPLY_MAX = 64 << 20, REQUEST_MAX = 32 << 20 };
+
+static const struct http_limits limits = {
+	.max_head = 32 * 1024,
+	.max_headers = 100,
+	.max_body = 8 << 20,
+	.max_connections = 1000,
+	.header_ms = 10000,
+	.body_ms = 10000,
+	.idle_ms = 10000,
+	.reply_ms = 10000,
+	.parked_ms = 60000,
+};
+
+static const char *engine(void)
+{
+	const char *store = getenv("LODGE_TEST_STORE");
+
+	return store && *store ? store : "sqlite";
+}
+
+bool fixture_is_sqlite(void)
+{
+	return strcmp(engine(), "sqlite") == 0;
+}
+
+/* Runs text on a PostgreSQL address without a store behind it. */
+static void on_server(const char *sql)
+{
+	struct store_settings settings = { .where = engine(), .workers = 1, .queue_max = 1 };
+	struct statement st = { "test", sql, .scan = "a test" };
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	struct store *s = NULL;
+	struct db *db = NULL;
+
+	if (store_open(&s, &settings, STORE_BESIDE, &a, &p) || store_connect(s, &db, &a, &p) ||
+		db_run(db, &st, NULL, NO_ARGS))
+		test_fail(__FILE__, __LINE__, "%s: %s", sql, p.detail ? p.detail : db_error(db));
+	db_close(db);
+	store_close(s);
+	arena_free(&a);
+}
+
+const char *fixture_place(struct arena *a, const char **ret_folder)
+{
+	static int count;
+	const char *schema;
+
+	if (fixture_is_sqlite()) {
+		char *folder = arena_strdup(a, "/tmp/lodge-unit.XXXXXX");
+
+		if (!mkdtemp(folder))
+			test_fail(__FILE__, __LINE__, "mkdtemp");
+		*ret_folder = folder;
+		return arena_printf(a, "sqlite:%s/lodge.db", folder);
+	}
+	schema = arena_printf(a, "t%d_%d", (int)getpid(), ++count);
+	*ret_folder = schema;
+	on_server(arena_printf(a, "create schema %s", schema));
+	return arena_printf(a, "%s%soptions=-csearch_path%%3D%s", engine(),
+		strchr(engine(), '?') ? "&" : "?", schema);
+}
+
+void fixture_drop(const char *where, const char *folder)
+{
+	struct arena a = { 0 };
+
+	(void)where;
+	if (fixture_is_sqlite()) {
+		if (system(arena_printf(&a, "rm -rf '%s'", folder)))
+			test_fail(__FILE__, __LINE__, "rm");
+	} else {
+		on_server(arena_printf(&a, "drop schema %s cascade", folder));
+	}
+	arena_free(&a);
+}
+
+static struct db *connect_to(struct fixture *f)
+{
+	struct problem p = { 0 };
+	struct db *db = NULL;
+
+	if (store_connect(f->app.store, &db, &f->arena, &p))
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+	return db;
+}
+
+void fixture_sql(struct fixture *f, const char *sql, const struct value *args, size_t count)
+{
+	struct statement st = { "test", sql, .scan = "a test" };
+	struct db *db = connect_to(f);
+
+	if (db_run(db, &st, NULL, args, count))
+		test_fail(__FILE__, __LINE__, "%s: %s", sql, db_error(db));
+	db_close(db);
+}
+
+int64_t fixture_count(struct fixture *f, const char *sql)
+{
+	struct statement st = { "test", sql, .scan = "a test" };
+	struct db *db = connect_to(f);
+	int64_t n = -1;
+
+	if (db_int(db, &st, &n, NO_ARGS))
+		test_fail(__FILE__, __LINE__, "%s: %s", sql, db_error(db));
+	db_close(db);
+	return n;
+}
+
+static const char *login_for(struct fixture *f, const char *user_id)
+{
+	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
+	int64_t now = clock_now_us();
+
+	token_new(TOKEN_LOGIN, token);
+	credential_hash(token, hash);
+	fixture_sql(f,
+		"insert into logins (hash, user_id, created_at, expires_at, last_used_at) "
+		"values ($1, $2, $3, $4, $3)",
+		ARGS(T(hash), T(user_id), N(now), N(now + 3600 * SECOND_US)));
+	return token;
+}
+
+const char *fixture_user(struct fixture *f, const char *email, const char **ret_token)
+{
+	struct new_user in = { .email = email };
+	struct db *db = connect_to(f);
+	const char *id;
+
+	if (user_make(db, &f->arena, &in, &id))
+		test_fail(__FILE__, __LINE__, "%s", db_error(db));
+	db_close(db);
+	if (ret_token)
+		*ret_token = login_for(f, id);
+	return id;
+}
+
+const char *fixture_tenant(struct fixture *f, const char *slug, const char *owner_id)
+{
+	struct TenantCreate in = { .name = slug, .slug = slug };
+	struct db *db = connect_to(f);
+	const char *id;
+
+	if (tenant_make(db, &f->arena, &in, owner_id, &id))
+		test_fail(__FILE__, __LINE__, "%s", db_error(db));
+	db_close(db);
+	return id;
+}
+
+void fixture_member(struct fixture *f, const char *tenant_id, const char *user_id, const char *role)
+{
+	fixture_sql(f,
+		"insert into members (tenant_id, user_id, role, created_at, updated_at) "
+		"values ($1, $2, $3, $4, $4)",
+		ARGS(T(tenant_id), T(user_id), T(role), N(clock_now_us())));
+}
+
+static void first_rows(struct fixture *f)
+{
+	struct new_user admin = {
+		.email = "admin@localhost", .name = "Admin", .is_super_admin = true
+	};
+	struct statement find = { "test", "select id, slug from tenants", .row = &TenantRead_schema,
+		.scan = "a test" };
+	struct statement who = { "test", "select id as slug, id from users",
+		.row = &TenantRead_schema, .scan = "a test" };
+	struct TenantRead row;
+	struct db *db = connect_to(f);
+
+	if (bootstrap(db, &f->arena, &admin) || db_one(db, &f->arena, &find, &row, NO_ARGS))
+		test_fail(__FILE__, __LINE__, "%s", db_error(db));
+	f->tenant_id = row.id;
+	if (db_one(db, &f->arena, &who, &row, NO_ARGS))
+		test_fail(__FILE__, __LINE__, "%s", db_error(db));
+	f->admin_id = row.id;
+	db_close(db);
+	f->admin = login_for(f, f->admin_id);
+}
+
+struct fixture *fixture_open(void)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	struct store_settings settings = { .workers = 2, .queue_max = 10000 };
+	struct http_handler handler;
+	struct problem p = { 0 };
+	int from, to;
+
+	f->app.settings = (struct app_settings){ .public_url = "http://lodge.test",
+		.session_lifetime_us = 86400 * SECOND_US,
+		.session_idle_us = 3600 * SECOND_US };
+	settings.where = f->where = fixture_place(&f->arena, &f->folder);
+	if (api_setup(&f->app, &f->arena, &p) ||
+		store_open(&f->app.store, &settings, STORE_SERVE, &f->arena, &p) ||
+		store_migrate(f->app.store, &from, &to, &f->arena, &p) ||
+		store_start(f->app.store)) {
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+		exit(2);
+	}
+	random_bytes(f->app.master_key, sizeof f->app.master_key);
+	f->app.slow = slow_pool_new(1, 100);
+	first_rows(f);
+	handler = call_handler(&f->app);
+	f->door = http_door_new(&limits, &handler);
+	return f;
+}
+
+void fixture_close(struct fixture *f)
+{
+	http_door_free(f->door);
+	slow_pool_free(f->app.slow);
+	store_stop(f->app.store);
+	store_close(f->app.store);
+	api_teardown(&f->app);
+	fixture_drop(f->where, f->folder);
+	arena_free(&f->arena);
+	free(f);
+}
+
+static void release(void *json)
+{
+	json_decref(json);
+}
+
+/* The request's text: its first line, Host, the caller's credential, further lines, the body. */
+static void compose(struct buf *out, const char *token, const char *body, char *request)
+{
+	char *line = strchr(request, '\n');
+
+	if (line)
+		*line++ = '\0';
+	buf_printf(out, "%s HTTP/1.1\r\nHost: lodge.test\r\n", request);
+	if (token)
+		buf_printf(out, "Authorization: Bearer %s\r\n", token);
+	if (line)
+		buf_printf(out, "%s\r\n", line);
+	if (body && !(line && strcasestr(line, "content-type:")))
+		buf_lit(out, "Content-Type: application/json\r\n");
+	if (body)
+		buf_printf(out, "Content-Length: %zu\r\n", strlen(body));
+	buf_lit(out, "\r\n");
+	if (body)
+		buf_puts(out, body);
+}
+
+static struct answer read_answer(struct fixture *f, struct buf *in)
+{
+	struct answer r = { 0 };
+	char *text = arena_strndup(&f->arena, in->at, in->len), *end = strstr(text, "\r\n\r\n");
+
+	if (!end || strncmp(text, "HTTP/1.1 ", 9) != 0) {
+		test_fail(__FILE__, __LINE__, "not a reply: %.200s", text);
+		return (struct answer){ .head = "", .body = "" };
+	}
+	end[2] = '\0';
+	r.status = atoi(text + 9);
+	r.head = text;
+	r.body = end + 4;
+	r.body_len = in->len - (size_t)(r.body - text);
+	r.json = json_loadb(r.body, r.body_len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+	if (r.json)
+		arena_defer(&f->arena, release, r.json);
+	return r;
+}
+
+static enum method method_of(const char *request)
+{
+	for (int m = 0; m < METHOD_COUNT; m++)
+		if (strncmp(request, method_name((enum method)m),
+			    strlen(method_name((enum method)m))) == 0)
+			return (enum method)m;
+	return METHOD_OTHER;
+}
+
+struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
+{
+	struct buf out, in;
+	struct answer r;
+	struct route_match match;
+	const char *path;
+	char *text;
+	va_list ap;
+
+	va_start(ap, request);
+	text = arena_vprintf(&f->arena, request, ap);
+	va_end(ap);
+	buf_init(&out, REQUEST_MAX);
+	buf_init(&in, REPLY_MAX);
+	compose(&out, token, body, text);
+	http_door_send(f->door, out.at, out.len, &in);
+	r = read_answer(f, &in);
+	path = strchr(text, ' ') + 1;
+	router_find(f->app.router, &f->arena, method_of(text), path, strcspn(path, "? "), &match);
+	if (match.route && match.route->method == method_of(text))
+		conform(match.route, r.status, r.json);
+	buf_free(&out);
+	buf_free(&in);
+	return r;
+}
+
+json_t *at(const struct answer *r, const char *path)
+{
+	json_t *v = r->json;
+	char key[128];
+
+	while (v && *path) {
+		size_t len = strcspn(path, ".");
+
+		snprintf(key, sizeof key, "%.*s", (int)len, path);
+		v = json_is_array(v) ? json_array_get(v, (size_t)atoi(key))
+				     : json_object_get(v, key);
+		path += len + (path[len] == '.');
+	}
+	return v;
+}
+
+const char *text_at(const struct answer *r, const char *path)
+{
+	return json_string_value(at(r, path));
+}
+
+const char *header_of(struct fixture *f, const struct answer *r, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = strstr(r->head, "\r\n"); p && p[2]; p = strstr(p + 2, "\r\n"))
+		if (strncasecmp(p + 2, name, len) == 0 && p[2 + len] == ':')
+			return arena_strndup(&f->arena, p + 4 + len, strcspn(p + 4 + len, "\r"));
+	return NULL;
+}
+
+bool refuses(const struct answer *r, const char *field, const char *code)
+{
+	size_t i;
+	json_t *e;
+
+	json_array_foreach(at(r, "errors"), i,
+		e) if (strcmp(json_string_value(json_object_get(e, "field")), field) == 0 &&
+		       strcmp(json_string_value(json_object_get(e, "code")), code) ==
+			       0) return r->status == 422;
+	return false;
+}

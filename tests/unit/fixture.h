@@ -1,0 +1,69 @@
+/* fixture.h - a whole server without sockets, on a fresh store of the engine under test.
+ *
+ * LODGE_TEST_STORE names the engine: `sqlite` (a file in a folder of its own)
+ * or a PostgreSQL address (a schema of its own).  Every reply that passes
+ * through ask() is held against the schema its route declares. */
+#pragma once
+#include <jansson.h>
+
+#include "call/call.h"
+#include "t.h"
+
+struct fixture {
+	struct app app;
+	struct http_door *door;
+	struct arena arena;
+	const char *where;     /* of the store, as in the setting */
+	const char *folder;    /* SQLite: removed at the end */
+	const char *tenant_id; /* the tenant `demo` */
+	const char *admin;     /* a login token: super administrator, and OWNER of demo */
+	const char *admin_id;
+};
+
+struct fixture *fixture_open(void);
+void fixture_close(struct fixture *f);
+bool fixture_is_sqlite(void);
+/* A store alone, not migrated; fixture_drop() removes it. */
+const char *fixture_place(struct arena *a, const char **ret_folder);
+void fixture_drop(const char *where, const char *folder);
+
+/* Makes people and tenants straight in the store. */
+const char *fixture_user(struct fixture *f, const char *email, const char **ret_token);
+const char *fixture_tenant(struct fixture *f, const char *slug, const char *owner_id);
+void fixture_member(
+	struct fixture *f, const char *tenant_id, const char *user_id, const char *role);
+/* Runs SQL with arguments. */
+void fixture_sql(struct fixture *f, const char *sql, const struct value *args, size_t count);
+int64_t fixture_count(struct fixture *f, const char *sql);
+
+struct answer {
+	int status;
+	const char *head, *body;
+	size_t body_len;
+	json_t *json; /* freed with the fixture */
+};
+
+/* ask(f, token, "POST /tenant/%s/agents", "{\"name\":...}", id); a line after the first is a header.
+ * A body of NULL sends none. */
+struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The value at a path such as "items.0.name"; NULL if it is not there. */
+json_t *at(const struct answer *r, const char *path);
+const char *text_at(const struct answer *r, const char *path);
+/* The value of a header of the reply, or NULL. */
+const char *header_of(struct fixture *f, const struct answer *r, const char *name);
+/* True if the problem lists this field with this code. */
+bool refuses(const struct answer *r, const char *field, const char *code);
+
+/* conform.c: holds a reply against the route's schema, and counts what was exercised. */
+void conform(const struct route *route, int status, json_t *body);
+/* Fails the run for each declared operation that no test brought to success. */
+int conform_missing(void);
+
+#define STATUS(r, want)                                                                           \
+	do {                                                                                      \
+		struct answer r_ = (r);                                                           \
+		if (r_.status != (want))                                                          \
+			test_fail(__FILE__, __LINE__, "status %d, not %d: %s", r_.status, (want), \
+				r_.body);                                                         \
+	} while (0)

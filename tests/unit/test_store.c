@@ -1,0 +1,308 @@
+/* test_store.c - the store on the engine under test: statements and their plans, migrations, work that
+ * shares commits, copies, and what happens when the server goes away. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "store/engine.h"
+
+static const char *const tenant_tables[] = { "members", "groups", "group_members", "api_keys",
+	"agents", "agent_roles", "agent_group_roles", "favorites" };
+
+/* Does the text name the table as a word? */
+static bool names_table(const char *sql, const char *table)
+{
+	size_t len = strlen(table);
+
+	for (const char *p = strstr(sql, table); p; p = strstr(p + 1, table)) {
+		bool before = p == sql || p[-1] == ' ' || p[-1] == '(';
+		bool after = p[len] == '\0' || p[len] == ' ' || p[len] == ')';
+
+		if (before && after)
+			return true;
+	}
+	return false;
+}
+
+static void check_tenant(struct db *db, struct arena *a, const struct statement *st)
+{
+	const char *text = statement_text(a, db->engine, st);
+
+	for (size_t i = 0; i < sizeof tenant_tables / sizeof *tenant_tables; i++)
+		if (names_table(text, tenant_tables[i]) && !strstr(text, "tenant_id") &&
+			!st->across)
+			test_fail(__FILE__, __LINE__, "%s reads %s without its tenant", st->name,
+				tenant_tables[i]);
+}
+
+static int arguments(const char *sql, char mark)
+{
+	int most = 0;
+
+	for (const char *p = strchr(sql, mark); p; p = strchr(p + 1, mark))
+		most = atoi(p + 1) > most ? atoi(p + 1) : most;
+	return most;
+}
+
+/* The plan as text, one step a line. */
+static const char *plan_of(struct db *db, struct arena *a, const struct statement *st)
+{
+	const char *text = statement_text(a, db->engine, st), *plan = "";
+	struct statement explain = { "explain", .scan = "a test" };
+	struct prepared *p;
+
+	if (db->engine == &sqlite_engine) {
+		explain.sql = arena_printf(a, "explain query plan %s", text);
+	} else {
+		const char *nulls = "";
+
+		for (int i = 0, n = arguments(text, '$'); i < n; i++)
+			nulls = arena_printf(a, "%s%snull", nulls, i ? ", " : "");
+		if (db->engine->script(
+			    db, arena_printf(a, "deallocate all; prepare q as %s", text)))
+			test_fail(__FILE__, __LINE__, "%s: %s", st->name, db_error(db));
+		db_forget(db);
+		explain.sql = arena_printf(a,
+			*nulls ? "explain (costs off) execute q(%s)"
+			       : "explain (costs off) execute q%s",
+			nulls);
+	}
+	if (db_prepare(db, &explain, &p) || db->engine->run(db, p, NO_ARGS)) {
+		test_fail(__FILE__, __LINE__, "%s: %s", st->name, db_error(db));
+		return "";
+	}
+	while (db->engine->step(db, p) > 0) {
+		size_t len;
+
+		plan = arena_printf(
+			a, "%s%s\n", plan, db->engine->text(db, p, p->columns - 1, &len));
+	}
+	db->engine->reset(db, p);
+	db_forget(db);
+	return plan;
+}
+
+static void check_plan(struct db *db, struct arena *a, const struct statement *st)
+{
+	const char *plan = plan_of(db, a, st);
+	const char *scan = db->engine == &sqlite_engine ? "SCAN " : "Seq Scan on ";
+
+	for (const char *p = strstr(plan, scan); p && !st->scan; p = strstr(p + 1, scan)) {
+		const char *what = p + strlen(scan);
+
+		/* An index is read from its start to its end, or a row made of constants. */
+		if (strncmp(what, "CONSTANT", 8) == 0 || strncmp(what, "(subquery", 9) == 0)
+			continue;
+		test_fail(__FILE__, __LINE__, "%s reads a whole table:\n%s", st->name, plan);
+		break;
+	}
+}
+
+TEST(store_every_statement_prepares_and_none_reads_a_whole_table)
+{
+	struct fixture *f = fixture_open();
+	struct problem p = { 0 };
+	struct db *db;
+
+	CHECK_INT(store_connect(f->app.store, &db, &f->arena, &p), 0);
+	if (!fixture_is_sqlite())
+		CHECK_INT(
+			db->engine->script(db,
+				"set enable_seqscan = off; set plan_cache_mode = force_generic_plan"),
+			0);
+	for (int i = 0; api_statements[i]; i++) {
+		for (size_t k = 0; k < api_statements[i]->count; k++) {
+			const struct statement *st = &api_statements[i]->list[k];
+
+			test_step("%s", st->name);
+			if (db_try(db, st))
+				test_fail(__FILE__, __LINE__, "%s", db_error(db));
+			check_tenant(db, &f->arena, st);
+			check_plan(db, &f->arena, st);
+		}
+	}
+	db_close(db);
+	fixture_close(f);
+}
+
+TEST(store_migrates_once_and_refuses_a_newer_store)
+{
+	struct fixture *f = fixture_open();
+	struct problem p = { 0 };
+	int from, to;
+
+	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), 0);
+	CHECK_INT(from, store_version_wanted());
+	CHECK_INT(to, from);
+	fixture_sql(f, "update meta set value = '9999' where key = 'schema_version'", NO_ARGS);
+	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), ERR_STORE);
+	CHECK(strstr(p.detail, "9999") && strstr(p.detail, "newer"));
+	fixture_close(f);
+}
+
+TEST(store_belongs_to_one_server_on_sqlite)
+{
+	struct fixture *f;
+	struct store *second = NULL;
+	struct store_settings settings = { .workers = 1, .queue_max = 1 };
+	struct problem p = { 0 };
+
+	if (!fixture_is_sqlite())
+		return;
+	f = fixture_open();
+	settings.where = f->where;
+	CHECK_INT(store_open(&second, &settings, STORE_SERVE, &f->arena, &p), ERR_STORE);
+	CHECK(strstr(p.detail, "in use by another lodge"));
+	p = (struct problem){ 0 };
+	CHECK_INT(store_open(&second, &settings, STORE_BESIDE, &f->arena, &p), 0);
+	store_close(second);
+	fixture_close(f);
+}
+
+/* Pieces of work that insert a row each; every third fails by its own decision. */
+struct piece {
+	struct work work;
+	int number;
+	_Atomic int verdict; /* 1: not told yet */
+};
+
+static int piece_run(struct work *w, struct db *db)
+{
+	static const struct statement insert = { "test",
+		"insert into meta (key, value) values ($1, 'x')" };
+	struct piece *p = (struct piece *)w;
+	char key[32];
+	int err;
+
+	snprintf(key, sizeof key, "piece %d", p->number);
+	err = db_run(db, &insert, NULL, ARGS(T(key)));
+	return err ? err : p->number % 3 == 0 ? ERR_CONFLICT : 0;
+}
+
+static void piece_done(struct work *w, int err)
+{
+	((struct piece *)w)->verdict = err;
+}
+
+struct crowd {
+	struct fixture *f;
+	struct piece *pieces;
+	int from, to;
+};
+
+static void *submit_all(void *arg)
+{
+	struct crowd *c = arg;
+
+	for (int i = c->from; i < c->to; i++) {
+		c->pieces[i] = (struct piece){
+			.work = { .run = piece_run, .done = piece_done, .mode = READ_WRITE },
+			.number = i,
+			.verdict = 1
+		};
+		if (store_submit(c->f->app.store, &c->pieces[i].work))
+			test_fail(__FILE__, __LINE__, "not taken");
+	}
+	return NULL;
+}
+
+TEST(store_work_that_fails_leaves_no_trace_and_does_not_touch_its_neighbours)
+{
+	enum { PIECES = 600, THREADS = 4 };
+	struct fixture *f = fixture_open();
+	struct piece *pieces = calloc(PIECES, sizeof *pieces);
+	struct crowd crowds[THREADS];
+	pthread_t threads[THREADS];
+	struct store_stats stats;
+
+	for (int t = 0; t < THREADS; t++) {
+		crowds[t] = (struct crowd){ f, pieces, t * PIECES / THREADS,
+			(t + 1) * PIECES / THREADS };
+		pthread_create(&threads[t], NULL, submit_all, &crowds[t]);
+	}
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(threads[t], NULL);
+	for (int i = 0; i < PIECES; i++) {
+		while (pieces[i].verdict == 1)
+			usleep(1000);
+		CHECK_INT(pieces[i].verdict, i % 3 == 0 ? ERR_CONFLICT : 0);
+	}
+	CHECK_INT(fixture_count(f, "select count(*) from meta where key like 'piece %'"),
+		PIECES - PIECES / 3);
+	stats = store_stats(f->app.store);
+	if (fixture_is_sqlite())
+		CHECK(stats.commits < PIECES / 2); /* many shared a commit */
+	fixture_close(f);
+	free(pieces);
+}
+
+TEST(store_copies_itself_while_it_is_used)
+{
+	struct fixture *f = fixture_open();
+	struct store_settings settings = { .workers = 1, .queue_max = 1 };
+	struct store *copy = NULL;
+	struct problem p = { 0 };
+	struct db *db = NULL;
+	struct statement count = { "test", "select count(*) from agents", .scan = "a test" };
+	char path[] = "/tmp/lodge-copy.XXXXXX";
+	int64_t n = 0;
+
+	CHECK(mkdtemp(path) != NULL);
+	settings.where = arena_printf(&f->arena, "sqlite:%s/copy.db", path);
+	for (int i = 0; i < 5; i++)
+		STATUS(ask(f, f->admin,
+			       arena_printf(
+				       &f->arena, "{\"name\":\"Ä quote\",\"slug\":\"s%d\"}", i),
+			       "POST /tenant/%s/agents", f->tenant_id),
+			422);
+	for (int i = 0; i < 5; i++)
+		STATUS(ask(f, f->admin,
+			       arena_printf(&f->arena,
+				       "{\"name\":\"A\",\"slug\":\"s%d\",\"description\":\"é '\\\" \\\\ %d\"}",
+				       i, i),
+			       "POST /tenant/%s/agents", f->tenant_id),
+			201);
+	CHECK_INT(store_backup(f->app.store, settings.where + 7, &f->arena, &p), 0);
+	CHECK_INT(store_backup(f->app.store, settings.where + 7, &f->arena, &p), ERR_STORE);
+	CHECK(p.detail && strstr(p.detail, "File exists"));
+	p = (struct problem){ 0 };
+	CHECK_INT(store_open(&copy, &settings, STORE_BESIDE, &f->arena, &p), 0);
+	CHECK_INT(store_check(copy, &f->arena, &p), 0);
+	CHECK_INT(store_connect(copy, &db, &f->arena, &p), 0);
+	CHECK_INT(db_int(db, &count, &n, NO_ARGS), 0);
+	CHECK_INT(n, 5);
+	db_close(db);
+	store_close(copy);
+	CHECK_INT(system(arena_printf(&f->arena, "rm -rf %s", path)), 0);
+	fixture_close(f);
+}
+
+TEST(store_comes_back_after_its_connections_are_cut)
+{
+	struct fixture *f;
+
+	if (fixture_is_sqlite())
+		return;
+	f = fixture_open();
+	STATUS(ask(f, f->admin, NULL, "GET /me"), 200);
+	for (int round = 0; round < 3; round++) {
+		int status = 0;
+
+		fixture_count(f,
+			"select count(pg_terminate_backend(pid)) from pg_stat_activity "
+			"where pid <> pg_backend_pid() and usename = current_user and query not like '%terminate%' "
+			"and datname = current_database()");
+		for (int i = 0; i < 10 && status != 200; i++)
+			status = ask(f, f->admin, NULL, "GET /me").status;
+		CHECK_INT(status, 200);
+		STATUS(ask(f, f->admin, "{\"name\":\"A\",\"slug\":\"a\"}",
+			       "POST /tenant/%s/agents\nIdempotency-Key: k", f->tenant_id),
+			201);
+	}
+	CHECK_INT(fixture_count(f, "select count(*) from agents"), 1);
+	fixture_close(f);
+}
