@@ -443,7 +443,8 @@ bool json_enter_object(struct json_reader *r)
 
 bool json_next_key(struct json_reader *r, const char **ret, size_t *ret_len)
 {
-	const char *start;
+	const char *start, *name = "";
+	size_t len = 0;
 
 	if (!next(r, '}')) {
 		if (!r->fault)
@@ -453,9 +454,11 @@ bool json_next_key(struct json_reader *r, const char **ret, size_t *ret_len)
 	if (json_peek(r) != JSON_STRING)
 		return fail(r, "a member begins with its name in quotes");
 	start = r->at;
-	if (!json_read_string(r, ret, ret_len))
+	if (!json_read_string(r, &name, &len))
 		return false;
-	if (!key_add(r, *ret, *ret_len)) {
+	*ret = name;
+	*ret_len = len;
+	if (!key_add(r, name, len)) {
 		r->at = start;
 		return fail(r, "this name comes twice in its object");
 	}

@@ -93,6 +93,8 @@ static bool same_list(const struct field *f, const struct list *a, const struct 
 {
 	if (a->count != b->count || !a->at != !b->at)
 		return false;
+	if (!a->at || !b->at)
+		return true;
 	for (size_t i = 0; i < a->count; i++) {
 		if (f->item == OBJECT) {
 			if (!same_object(f->of, (const char *)a->at + i * f->of->size,

@@ -34,7 +34,7 @@ int http_conn_push(struct http_conn *c)
 		c->rearm = true;
 		if (head)
 			c->out->at += (size_t)n < head ? (size_t)n : head;
-		if ((size_t)n > head)
+		if (b && (size_t)n > head)
 			b->body_sent += (size_t)n - head;
 	}
 	http_conn_drop(c, &c->out);

@@ -48,7 +48,7 @@ struct http_request {
 	int64_t began_us; /* monotonic: when its first byte came */
 };
 
-/* The value of a header that comes at most once, or NULL. */
+/* The value of a header that comes at most once, or NULL; of several, the first. */
 const char *http_header(const struct http_request *r, const char *lower_name);
 /* How often the header comes. */
 size_t http_header_count(const struct http_request *r, const char *lower_name);
@@ -85,7 +85,9 @@ struct http_handler {
 	enum http_verdict (*request)(void *ctx, struct http_exchange *x);
 	/* A reply for a fault found below the handler (400, 408, 413, 431, 503 ...). err is an ERR_. */
 	void (*fault)(void *ctx, struct http_exchange *x, int err, const char *sentence);
-	/* The exchange is over (sent, or the connection died): count and log it.  The arena still lives. */
+	/* The exchange is over (sent, or the connection died): count and log it.  The arena still lives.
+	 * Complete means that the last byte was handed to the transport.  May be NULL, as may the
+	 * two below; the three above may not. */
 	void (*sent)(void *ctx, struct http_exchange *x, bool complete);
 	/* Called on the loop's own thread when it starts and when it ends. */
 	void (*loop_begin)(void *ctx, struct http_loop *loop);
@@ -93,7 +95,7 @@ struct http_handler {
 	void *ctx;
 };
 
-/* Every wait has an end.  Milliseconds. */
+/* Every wait has an end: milliseconds, above 0. */
 struct http_limits {
 	size_t max_head;	/* bytes of request line and headers together */
 	size_t max_headers;	/* how many */
@@ -123,12 +125,16 @@ struct http_server;
 /* Binds and reads the certificate.  0, or an ERR_ with a sentence in p. */
 int http_server_new(struct http_server **ret, const struct http_settings *settings,
 	const struct http_handler *handler, struct arena *a, struct problem *p);
-/* Starts the loops; returns when they answer. */
+/* Starts the loops; returns when they answer.  From here on the process ignores SIGPIPE. */
 int http_server_start(struct http_server *s);
 /* The address bound first, as "127.0.0.1:8080"; for port 0 the one that was given. */
 const char *http_server_address(const struct http_server *s);
-/* Stops listening, lets what is in flight finish (at most grace_ms), closes all, joins the loops. */
+/* Stops listening, lets what is in flight finish (at most grace_ms), closes all, joins the loops.
+ * An exchange still kept then has lost its connection: http_finish() stays allowed until
+ * http_server_free(), but sent() is no longer called for it. */
 void http_server_stop(struct http_server *s, int grace_ms);
+/* Stops at once what still runs.  With a kept exchange still unfinished the memory is left
+ * standing, so that a late http_finish() finds its mailbox. */
 void http_server_free(struct http_server *s);
 struct http_stats http_server_stats(const struct http_server *s);
 

@@ -96,11 +96,13 @@ static int take_request_line(struct http_head *h, const char *at, size_t n)
 	static const char shape[] = "The request line is not `method target HTTP/1.1`.";
 	struct http_request *r = h->request;
 	const char *space = memchr(at, ' ', n), *last = memrchr(at, ' ', n);
-	const char *version = last ? last + 1 : NULL;
-	size_t len = space ? (size_t)(space - at) : 0;
+	const char *version;
+	size_t len;
 
-	if (!len || space == last)
+	if (!space || !last || space == at || space == last)
 		return fault(h, ERR_MALFORMED, shape);
+	version = last + 1;
+	len = (size_t)(space - at);
 	if (len > HTTP_METHOD_MAX)
 		return fault(h, ERR_MALFORMED, "The method is too long.");
 	for (size_t i = 0; i < len; i++)

@@ -46,19 +46,22 @@ struct http_server {
 	char address[INET6_ADDRSTRLEN + 16];
 };
 
-static void write_address(const struct sockaddr_storage *sa, struct http_address *out)
-{
-	const struct sockaddr_in *v4 = (const void *)sa;
-	const struct sockaddr_in6 *v6 = (const void *)sa;
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
-	if (sa->ss_family == AF_INET) {
-		inet_ntop(AF_INET, &v4->sin_addr, out->text, sizeof out->text);
-		out->port = ntohs(v4->sin_port);
-		out->loopback = ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+static void write_address(const union address *at, struct http_address *out)
+{
+	if (at->any.sa_family == AF_INET) {
+		inet_ntop(AF_INET, &at->v4.sin_addr, out->text, sizeof out->text);
+		out->port = ntohs(at->v4.sin_port);
+		out->loopback = ntohl(at->v4.sin_addr.s_addr) >> 24 == 127;
 	} else {
-		inet_ntop(AF_INET6, &v6->sin6_addr, out->text, sizeof out->text);
-		out->port = ntohs(v6->sin6_port);
-		out->loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+		inet_ntop(AF_INET6, &at->v6.sin6_addr, out->text, sizeof out->text);
+		out->port = ntohs(at->v6.sin6_port);
+		out->loopback = IN6_IS_ADDR_LOOPBACK(&at->v6.sin6_addr);
 	}
 }
 
@@ -104,7 +107,7 @@ static void conn_is_late(struct http_loop *loop, struct http_mail *m)
 	free(c);
 }
 
-static void welcome(struct http_server *s, int fd, const struct sockaddr_storage *sa)
+static void welcome(struct http_server *s, int fd, const union address *peer)
 {
 	struct http_loop *home = &s->loops[0], *l = &s->loops[s->next++ % (unsigned)s->loop_count];
 	size_t total = atomic_fetch_add_explicit(&s->total, 1, memory_order_relaxed) + 1;
@@ -120,7 +123,7 @@ static void welcome(struct http_server *s, int fd, const struct sockaddr_storage
 		close(fd);
 		return;
 	}
-	write_address(sa, &c->peer);
+	write_address(peer, &c->peer);
 	c->refused = total > max;
 	c->mail.open = conn_arrives;
 	c->mail.discard = conn_is_late;
@@ -137,12 +140,12 @@ static void on_listener(struct http_source *source, uint32_t events)
 
 	(void)events;
 	for (int i = 0; i < ACCEPT_BATCH && k->fd >= 0; i++) {
-		struct sockaddr_storage sa = { 0 };
-		socklen_t len = sizeof sa;
-		int fd = accept4(k->fd, (struct sockaddr *)&sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		union address peer = { 0 };
+		socklen_t len = sizeof peer;
+		int fd = accept4(k->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			welcome(k->server, fd, &sa);
+			welcome(k->server, fd, &peer);
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 			   errno == ENOMEM) {
 			if (home->now_ms >= home->accept_warn) { /* not once a pause */
@@ -192,7 +195,7 @@ static bool is_port(const char *text)
 {
 	size_t len = strspn(text, "0123456789");
 
-	return len >= 1 && len <= 5 && !text[len] && atoi(text) <= UINT16_MAX;
+	return len >= 1 && len <= 5 && !text[len] && strtoul(text, NULL, 10) <= UINT16_MAX;
 }
 
 /* "127.0.0.1:8080" or "[::1]:8080", nothing to be looked up. */
@@ -243,15 +246,15 @@ static int listen_all(struct http_server *s, const char *list, struct arena *a, 
 
 static void name_address(struct http_server *s)
 {
-	struct sockaddr_storage sa = { 0 };
-	socklen_t len = sizeof sa;
+	union address bound = { 0 };
+	socklen_t len = sizeof bound;
 	struct http_address at = { 0 };
 
-	if (getsockname(s->listeners->fd, (struct sockaddr *)&sa, &len) < 0)
+	if (getsockname(s->listeners->fd, &bound.any, &len) < 0)
 		return;
-	write_address(&sa, &at);
-	snprintf(s->address, sizeof s->address, sa.ss_family == AF_INET6 ? "[%s]:%u" : "%s:%u",
-		at.text, (unsigned)at.port);
+	write_address(&bound, &at);
+	snprintf(s->address, sizeof s->address,
+		bound.any.sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", at.text, (unsigned)at.port);
 }
 
 /* Life */

@@ -17,12 +17,12 @@ struct http_tls {
 	SSL_CTX *ctx;
 };
 
-/* Why the last call failed: the system's word if a file would not open, else the library's. */
+/* Why the last call failed: what was found first is nearest to the cause. */
 static const char *reason(void)
 {
 	unsigned long first = ERR_peek_error();
 	const char *text = ERR_SYSTEM_ERROR(first) ? strerror(ERR_GET_REASON(first))
-						   : ERR_reason_error_string(ERR_peek_last_error());
+						   : ERR_reason_error_string(first);
 
 	return text ? text : "unknown reason";
 }

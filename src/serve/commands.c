@@ -170,10 +170,12 @@ int command_user_create(const struct settings *s, struct arena *a)
 	struct problem p = { 0 };
 	int err = 0;
 
-	if (!in.email || !email_valid(in.email, strlen(in.email)) || !password || !*password)
-		err = problem_set(&p, a, ERR_USAGE,
+	if (!in.email || !email_valid(in.email, strlen(in.email)) || !password || !*password) {
+		problem_set(&p, a, ERR_USAGE,
 			"set LODGE_ADMIN_EMAIL to an address and LODGE_ADMIN_PASSWORD to a password");
-	if (!err && !password_hash(password, strlen(password), hash))
+		return complain(&p);
+	}
+	if (!password_hash(password, strlen(password), hash))
 		err = problem_set(&p, a, ERR_INTERNAL, "not enough memory to hash a password");
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);

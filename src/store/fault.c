@@ -1,13 +1,25 @@
 /* fault.c - faults on order, for the tests alone: an error at the nth statement, a death at the nth
- * commit.  In a release this file is empty. */
+ * commit (LODGE_FAULT=commit:N:before or :after).  In a release this file is empty. */
 #include "store/engine.h"
 
 #ifdef LODGE_FAULTS
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct fault_plan fault_plan;
+
+__attribute__((constructor)) static void read_order(void)
+{
+	const char *order = getenv("LODGE_FAULT");
+
+	if (order && strncmp(order, "commit:", 7) == 0) {
+		fault_plan.commit_at = strtoll(order + 7, NULL, 10);
+		fault_plan.before = strstr(order, ":before") != NULL;
+	}
+}
 
 int fault_statement(struct db *db)
 {

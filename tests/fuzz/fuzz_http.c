@@ -105,7 +105,7 @@ static const char *check_reply(const char *at, const char *end, size_t *final)
 	size_t length = 0;
 
 	MUST(next - at > 14 && memcmp(at, "HTTP/1.1 ", 9) == 0 && at[12] == ' ');
-	status = atoi(at + 9);
+	status = (int)strtol(at + 9, NULL, 10);
 	while (at = next, next = line_end(at, end), next - at > 2) {
 		MUST(memchr(at, ':', (size_t)(next - at)));
 		dates += strncmp(at, "Date: ", 6) == 0;
