@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,18 +18,6 @@
 #include "contract/encode.h"
 
 enum { META_MAX = 64 * 1024, SMALL_BODY = 64 * 1024 };
-
-FIELDS(page_query) = {
-	FIELD(page_query, page, .preset = "1", BOUNDS(1, 1000000), .doc = "Which page, from 1."),
-	FIELD(page_query, per_page, .preset = "50", BOUNDS(1, 200), .doc = "Rows on a page."),
-	FIELD(page_query, after, .nullable = true, .id = true,
-		.doc = "Continue behind this id instead of counting pages; deep pages stay cheap."),
-	FIELD(page_query, sort, .nullable = true, BOUNDS(1, 64),
-		.doc = "A field to sort by, with - before it for descending."),
-	FIELD(page_query, total, .nullable = true, .preset = "true",
-		.doc = "False leaves the count out."),
-};
-SCHEMA(page_query, .doc = "What every list takes.");
 
 const char *call_param(const struct call *c, const char *name)
 {
@@ -69,109 +56,6 @@ void call_changed(struct call *c, const struct schema *s, const void *before, co
 	encode_changes(&b, s, before, after);
 	c->audit.meta = b.overflow ? NULL : arena_strndup(c->arena, b.at, b.len);
 	buf_free(&b);
-}
-
-/* The caller's address: the peer's, or what trusted proxies say, read from the near end. */
-static const char *caller_address(const struct call *c)
-{
-	const struct app_settings *s = &c->app->settings;
-	const char *forwarded = http_header(&c->x->request, "x-forwarded-for");
-	const char *address = c->x->request.peer.text, *end;
-
-	if (!forwarded || !s->trusts)
-		return address;
-	end = forwarded + strlen(forwarded);
-	while (end > forwarded && s->trusts(s->trusts_ctx, address)) {
-		const char *start = end;
-
-		while (start > forwarded && start[-1] != ',')
-			start--;
-		address = arena_strndup(c->arena, start + strspn(start, " \t"),
-			(size_t)(end - start) - strspn(start, " \t"));
-		end = start > forwarded ? start - 1 : forwarded;
-	}
-	return address;
-}
-
-static bool is_json(const char *type)
-{
-	size_t len = strcspn(type, "; \t");
-
-	return (len == 16 && strncasecmp(type, "application/json", len) == 0) ||
-	       (len > 5 && strncasecmp(type + len - 5, "+json", 5) == 0);
-}
-
-/* Reads query and body into structs.  What is wrong with them is kept until the caller is known
- * to be allowed to hear it. */
-static void decode(struct call *c)
-{
-	const struct http_request *r = &c->x->request;
-	struct query_target targets[2];
-	size_t count = 0;
-	const char *type = http_header(r, "content-type");
-	void *object;
-
-	if (c->op->query) {
-		c->query = object = arena_alloc(c->arena, c->op->query->size);
-		targets[count++] = (struct query_target){ c->op->query, object };
-	}
-	if (c->op->list)
-		targets[count++] = (struct query_target){ &page_query_schema, &c->page };
-	if (decode_query(c->app->patterns, c->arena, targets, count, r->query, r->query_len,
-		    &c->refusal))
-		return;
-	if (c->op->body) {
-		if (r->body_len && (!type || !is_json(type))) {
-			problem_set(&c->refusal, c->arena, ERR_MEDIA_TYPE,
-				"Send the body as Content-Type: application/json.");
-			return;
-		}
-		c->body = object = arena_alloc(c->arena, c->op->body->size);
-		decode_body(c->app->patterns, c->arena, c->op->body, UNKNOWN_REFUSED, r->body,
-			r->body_len, object, &c->refusal);
-	} else if (r->body_len) {
-		problem_set(&c->refusal, c->arena, ERR_MALFORMED, "This operation takes no body.");
-	}
-}
-
-/* A browser sends our cookie along with requests that other pages cause; those are not ours. */
-static int check_origin(struct call *c)
-{
-	const char *origin = http_header(&c->x->request, "origin");
-
-	if (!c->credential.cookie || c->route->method == METHOD_GET)
-		return 0;
-	if (origin && strcmp(origin, c->app->settings.public_url) == 0)
-		return 0;
-	return call_fail(c, ERR_BAD_ORIGIN, "A change by cookie must come from %s.",
-		c->app->settings.public_url);
-}
-
-/* Who is it, and may they?  In the transaction under way. */
-static int permit(struct call *c)
-{
-	struct place place = {
-		.tenant_id = call_param(c, "tenant_id"),
-		.agent_id = call_param(c, "agent_id"),
-	};
-	bool loopback = c->x->request.peer.loopback && c->ip == c->x->request.peer.text;
-	int err;
-
-	c->caller = (struct caller){ .role = -1 };
-	if (permission_scope(c->route->permission) == SCOPE_OPEN ||
-		(c->route->permission == PERM_METRICS && loopback))
-		return 0;
-	if (c->credential.bad)
-		return call_fail(
-			c, ERR_UNAUTHENTICATED, "That is not a credential of this service.");
-	err = caller_load(&c->caller, c->db, c->arena, &c->credential, c->now,
-		c->app->settings.session_idle_us, &c->problem);
-	if (!err)
-		err = check_origin(c);
-	if (!err)
-		err = caller_permit(&c->caller, c->db, c->arena, c->route->permission, &place,
-			loopback, &c->problem);
-	return err;
 }
 
 static int write_audit(struct call *c)
@@ -236,7 +120,7 @@ static int run(struct work *w, struct db *db)
 	int err;
 
 	start_over(c, db);
-	err = permit(c);
+	err = call_permit(c);
 	if (!err && c->refusal.err) {
 		c->problem = c->refusal;
 		err = c->refusal.err;
@@ -427,7 +311,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 
 	(void)ctx;
 	c->now = clock_now_us();
-	c->ip = caller_address(c);
+	c->ip = call_address(c);
 	if (!c->route) {
 		int err = c->match.allowed ? ERR_METHOD : ERR_NOT_FOUND;
 
@@ -441,7 +325,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	c->op = c->route->op;
 	c->credential = credential_read(
 		http_header(&x->request, "authorization"), http_header(&x->request, "cookie"));
-	decode(c);
+	call_decode(c);
 	if (c->op->storeless && c->route->permission == PERM_PUBLIC)
 		return begin_storeless(c);
 	return c->route->method == METHOD_GET ? begin_read(c) : begin_look(c);

@@ -4,6 +4,15 @@
 
 enum { ETAG_LEN = 34 }; /* with its quotes */
 
+/* admit.c */
+/* The caller's address: the peer's, or what trusted proxies say, read from the near end. */
+const char *call_address(const struct call *c);
+/* Reads query and body into structs.  What is wrong with them is kept until the caller is known to
+ * be allowed to hear it. */
+void call_decode(struct call *c);
+/* Who is it, and may they?  In the transaction under way. */
+int call_permit(struct call *c);
+
 /* reply.c */
 void call_write_reply(struct call *c);
 void call_tag_reply(struct call *c);
