@@ -4,8 +4,9 @@
 #include "base/crypto.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
-enum { TIME_DIGITS = 11, RANDOM_DIGITS = 13 };
+enum { TIME_DIGITS = 11, RANDOM_DIGITS = 13, NOISE = 16 };
 
 static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -24,11 +25,26 @@ static int64_t next_moment(void)
 	return now;
 }
 
+/* Random bytes are fetched many ids at a time: a system call costs more than all the rest. */
+static void noise_take(uint8_t out[NOISE])
+{
+	static _Thread_local uint8_t pool[NOISE * 64];
+	static _Thread_local size_t left;
+
+	if (!left) {
+		random_bytes(pool, sizeof pool);
+		left = sizeof pool;
+	}
+	left -= NOISE;
+	memcpy(out, pool + left, NOISE);
+	wipe(pool + left, NOISE);
+}
+
 struct id id_new(int64_t *ret_us)
 {
 	int64_t us = next_moment(), left = us;
 	struct id id;
-	uint8_t noise[16];
+	uint8_t noise[NOISE];
 	unsigned __int128 n = 0;
 
 	if (ret_us)
@@ -36,7 +52,7 @@ struct id id_new(int64_t *ret_us)
 	id.text[0] = 'c';
 	for (int i = TIME_DIGITS; i > 0; i--, left /= 36)
 		id.text[i] = digits[left % 36];
-	random_bytes(noise, sizeof noise);
+	noise_take(noise);
 	for (size_t i = 0; i < sizeof noise; i++)
 		n = n << 8 | noise[i];
 	for (int i = 0; i < RANDOM_DIGITS; i++, n /= 36)
