@@ -55,7 +55,8 @@ int main(int argc, char **argv)
 	if (!fds)
 		die("calloc");
 	len = snprintf(request, sizeof request,
-		"GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n", argv[3], argv[4]);
+		"GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n", argv[3],
+		argv[4]);
 	for (int i = 0; i < count; i++) {
 		fds[i] = socket(AF_INET, SOCK_STREAM, 0);
 		if (fds[i] < 0 || connect(fds[i], (struct sockaddr *)&where, sizeof where))

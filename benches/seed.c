@@ -54,9 +54,9 @@ static void insert_tenants(sqlite3 *db, struct tenant *tenants, int count, int64
 	sqlite3_stmt *member = prepare(db,
 		"insert into members (tenant_id, user_id, role, created_at, updated_at) "
 		"values (?1, ?2, 'OWNER', ?3, ?3)");
-	sqlite3_stmt *key = prepare(db,
-		"insert into api_keys (tenant_id, id, user_id, name, hash, created_at) "
-		"values (?1, ?2, ?3, 'bench', ?4, ?5)");
+	sqlite3_stmt *key =
+		prepare(db, "insert into api_keys (tenant_id, id, user_id, name, hash, created_at) "
+			    "values (?1, ?2, ?3, 'bench', ?4, ?5)");
 
 	for (int i = 0; i < count; i++) {
 		struct tenant *t = &tenants[i];
@@ -145,8 +145,8 @@ int main(int argc, char **argv)
 	}
 	agent_rows_free(&rows);
 	check(db,
-		sqlite3_exec(db, "commit; pragma locking_mode = normal; pragma journal_mode = wal", NULL,
-			NULL, NULL),
+		sqlite3_exec(db, "commit; pragma locking_mode = normal; pragma journal_mode = wal",
+			NULL, NULL, NULL),
 		SQLITE_OK, "commit");
 	check(db, sqlite3_close(db), SQLITE_OK, "close");
 	reads = create(argv[4]);

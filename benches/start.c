@@ -34,7 +34,8 @@ static int answers(const struct sockaddr_in *where, const char *path)
 	if (fd < 0)
 		exit(1);
 	if (!connect(fd, (const struct sockaddr *)where, sizeof *where) &&
-		send(fd, text, (size_t)len, MSG_NOSIGNAL) == len && recv(fd, text, 12, MSG_WAITALL) == 12)
+		send(fd, text, (size_t)len, MSG_NOSIGNAL) == len &&
+		recv(fd, text, 12, MSG_WAITALL) == 12)
 		good = memcmp(text, "HTTP/1.1 200", 12) == 0;
 	close(fd);
 	return good;

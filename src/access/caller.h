@@ -2,7 +2,7 @@
  *
  * Everything is read in the transaction of the request it guards, so that a
  * decision is never older than the last committed change of a role, key,
- * membership or suspension.  Nothing here is cached. */
+ * membership or suspension; what memo.h keeps is proven to be as fresh. */
 #pragma once
 #include "access/permission.h"
 #include "base/arena.h"
@@ -58,6 +58,7 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 /* What the path says about where the permission is decided; each may be NULL. */
 struct place {
 	const char *tenant_id, *agent_id;
+	bool finds_agent; /* the operation itself finds out whether the agent is there */
 };
 
 /* May the caller?  0, or ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_SUSPENDED with a sentence. */
@@ -66,6 +67,8 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 /* A further permission in the same place; ERR_FORBIDDEN names it. */
 int caller_also(const struct caller *c, struct arena *a, int permission, struct problem *p);
 
+/* True for those who hold OWNER on every agent of the tenant. */
+bool caller_holds_all(const struct caller *c);
 /* ERR_FORBIDDEN, naming what is missing. */
 int caller_lacks(struct arena *a, int permission, struct problem *p);
 

@@ -95,6 +95,7 @@ int call_permit(struct call *c)
 	struct place place = {
 		.tenant_id = call_param(c, "tenant_id"),
 		.agent_id = call_param(c, "agent_id"),
+		.finds_agent = c->route->finds_agent,
 	};
 	bool loopback = c->x->request.peer.loopback && c->ip == c->x->request.peer.text;
 	int err;

@@ -152,7 +152,9 @@ void call_tag_reply(struct call *c)
 		c->route->method == METHOD_POST)
 		return;
 	call_etag(&r->body, tag);
-	buf_printf(&r->extra, "ETag: %s\r\nCache-Control: private, no-cache\r\n", tag);
+	buf_lit(&r->extra, "ETag: ");
+	buf_put(&r->extra, tag, ETAG_LEN);
+	buf_lit(&r->extra, "\r\nCache-Control: private, no-cache\r\n");
 	if (known && c->route->method == METHOD_GET && call_etag_listed(known, tag, true)) {
 		r->status = 304;
 		r->body.len = 0;

@@ -44,7 +44,8 @@ struct route {
 	const char *tag, *doc;
 	bool as_printed;  /* answers only under the path as written */
 	bool unpublished; /* not in the document */
-	size_t max_body;  /* 0: the setting */
+	bool finds_agent; /* its operation answers ERR_NOT_FOUND by itself if the agent is not there */
+	size_t max_body; /* 0: the setting */
 };
 
 /* A resource's rows; every resource exports one. */

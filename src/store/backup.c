@@ -55,9 +55,7 @@ static int copy_row(
 		size_t len;
 		const char *text = from->engine->text(from, source, i, &len);
 
-		args[i] = from->engine->is_null(from, source, i)
-				  ? value_text(NULL)
-				  : (struct value){ VALUE_TEXT, 0, text, len };
+		args[i] = text ? (struct value){ VALUE_TEXT, 0, text, len } : value_text(NULL);
 	}
 	return db_run(to, insert, NULL, args, (size_t)source->columns);
 }

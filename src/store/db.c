@@ -106,10 +106,32 @@ void db_forget(struct db *db)
 	}
 }
 
+int64_t db_version(struct db *db)
+{
+	if (db->mode == READ_WRITE || !db->in_transaction)
+		return NIL;
+	if (db->version == NIL)
+		db->version = db->engine->version(db);
+	return db->version;
+}
+
+void db_attach(struct db *db, void *data, void (*release)(void *))
+{
+	db->attached = data;
+	db->release = release;
+}
+
+void *db_attached(const struct db *db)
+{
+	return db->attached;
+}
+
 void db_close(struct db *db)
 {
 	if (!db)
 		return;
+	if (db->attached)
+		db->release(db->attached);
 	db_forget(db);
 	db->engine->close(db);
 	free(db);
@@ -142,6 +164,29 @@ static void read_list(
 	}
 }
 
+/* The word's place in its list, or -1. */
+static int word_index(const struct words *words, const char *text, size_t len)
+{
+	for (int i = 0; words->list[i]; i++)
+		if (strncmp(words->list[i], text, len) == 0 && words->list[i][len] == '\0')
+			return i;
+	return -1;
+}
+
+static void read_number(
+	struct db *db, struct prepared *p, int column, const struct field *f, void *row)
+{
+	void *at = (char *)row + f->at;
+	int64_t n;
+
+	if (!db->engine->integer(db, p, column, &n))
+		field_set_null(f, row);
+	else if (f->kind == FLAG)
+		*(tri *)at = n != 0;
+	else
+		*(int64_t *)at = n; /* an integer, or the one member of a moment */
+}
+
 static void read_column(struct db *db, struct prepared *p, int column, struct arena *a, void *row)
 {
 	const struct field *f = &p->st->row->fields[p->field[column]];
@@ -149,41 +194,20 @@ static void read_column(struct db *db, struct prepared *p, int column, struct ar
 	const char *text;
 	size_t len;
 
-	if (db->engine->is_null(db, p, column)) {
-		field_set_null(f, row);
+	if (f->kind == FLAG || f->kind == INTEGER || f->kind == MOMENT) {
+		read_number(db, p, column, f, row);
 		return;
 	}
-	switch (f->kind) {
-	case FLAG:
-		*(tri *)at = db->engine->integer(db, p, column) != 0;
-		break;
-	case INTEGER:
-		*(int64_t *)at = db->engine->integer(db, p, column);
-		break;
-	case MOMENT:
-		((struct moment *)at)->us = db->engine->integer(db, p, column);
-		break;
-	case TEXT:
-	case JSON:
-		text = db->engine->text(db, p, column, &len);
-		*(const char **)at = arena_strndup(a, text, len);
-		break;
-	case CHOICE:
-		text = db->engine->text(db, p, column, &len);
-		*(int *)at = -1;
-		for (int i = 0; f->words->list[i]; i++)
-			if (strlen(f->words->list[i]) == len &&
-				memcmp(f->words->list[i], text, len) == 0)
-				*(int *)at = i;
-		break;
-	case LIST:
-		text = db->engine->text(db, p, column, &len);
+	text = db->engine->text(db, p, column, &len);
+	if (!text)
+		field_set_null(f, row);
+	else if (f->kind == CHOICE)
+		*(int *)at = word_index(f->words, text, len);
+	else if (f->kind == LIST)
 		read_list(f, row, a, text, len);
-		break;
-	case NUMBER:
-	case OBJECT: /* never a column: money is integers, objects are rows of their own */
-		break;
-	}
+	else if (f->kind == TEXT || f->kind == JSON)
+		*(const char **)at = arena_strndup(a, text, len);
+	/* NUMBER and OBJECT are never columns: money is integers, objects are rows of their own. */
 }
 
 static void read_row(struct db *db, struct prepared *p, struct arena *a, void *row)
@@ -200,7 +224,11 @@ static int start(struct db *db, const struct statement *st, struct prepared **re
 
 	if (!err)
 		err = db_prepare(db, st, ret);
-	return err ? err : db->engine->run(db, *ret, args, count);
+	if (err)
+		return err;
+	if (count > (size_t)(*ret)->params)
+		count = (size_t)(*ret)->params;
+	return db->engine->run(db, *ret, args, count);
 }
 
 int db_one(struct db *db, struct arena *a, const struct statement *st, void *row,
@@ -267,8 +295,8 @@ int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct
 	if (got)
 		return got;
 	got = db->engine->step(db, p);
-	if (got > 0)
-		*ret = db->engine->is_null(db, p, 0) ? 0 : db->engine->integer(db, p, 0);
+	if (got > 0 && !db->engine->integer(db, p, 0, ret))
+		*ret = 0;
 	db->engine->reset(db, p);
 	return got > 0 ? 0 : got ? got : ERR_NOT_FOUND;
 }
@@ -334,6 +362,7 @@ int db_begin(struct db *db, enum transaction mode)
 		err = db->engine->begin(db, mode);
 	db->in_transaction = !err;
 	db->uncertain = false;
+	db->version = NIL;
 	db->mode = mode;
 	return err;
 }

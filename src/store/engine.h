@@ -9,6 +9,7 @@ enum { DB_STATEMENTS = 1024, DB_COLUMNS = 64, DB_ARGS = 64 };
 struct prepared {
 	const struct statement *st;
 	void *handle;
+	int params; /* arguments beyond these are ignored: a list's count has no use for some */
 	int columns;
 	int16_t field[DB_COLUMNS]; /* which field of st->row a column fills; -1: none */
 };
@@ -20,7 +21,10 @@ struct db {
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
 	bool in_transaction;
 	enum transaction mode;
-	bool uncertain; /* a commit was sent and its outcome is not known */
+	bool uncertain;	 /* a commit was sent and its outcome is not known */
+	int64_t version; /* of the transaction under way; NIL: not asked yet */
+	void *attached;
+	void (*release)(void *);
 	char error[512];
 };
 
@@ -37,15 +41,17 @@ struct engine {
 	int (*run)(struct db *db, struct prepared *p, const struct value *args, size_t count);
 	int (*step)(struct db *db, struct prepared *p);
 	void (*reset)(struct db *db, struct prepared *p);
-	bool (*is_null)(struct db *db, struct prepared *p, int column);
-	int64_t (*integer)(struct db *db, struct prepared *p, int column);
+	/* A column's value; NULL or false if it is null. */
 	const char *(*text)(struct db *db, struct prepared *p, int column, size_t *ret_len);
+	bool (*integer)(struct db *db, struct prepared *p, int column, int64_t *ret);
 	int64_t (*changed)(struct db *db, struct prepared *p);
 	int (*begin)(struct db *db, enum transaction mode);
 	int (*commit)(struct db *db);
 	void (*rollback)(struct db *db);
 	/* True if the engine has given up the transaction by itself. */
 	bool (*lost)(struct db *db);
+	/* See db_version. */
+	int64_t (*version)(struct db *db);
 	bool (*broken)(struct db *db);
 	/* A broken connection is made anew; 0 if it is whole. */
 	int (*mend)(struct db *db);

@@ -131,7 +131,7 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	if (PQresultStatus(result) != PGRES_COMMAND_OK)
 		err = fail(db, result);
 	else
-		st->columns = PQnfields(result);
+		st->columns = PQnfields(result), st->params = PQnparams(result);
 	if (!err && !(st->handle = strdup(name)))
 		abort();
 	p->result = result; /* column_name reads it; the next run clears it */
@@ -193,20 +193,14 @@ static void engine_reset(struct db *db, struct prepared *st)
 	impl(db)->result = NULL;
 }
 
-static bool engine_is_null(struct db *db, struct prepared *st, int column)
+static bool engine_integer(struct db *db, struct prepared *st, int column, int64_t *ret)
 {
-	(void)st;
-	return PQgetisnull(impl(db)->result, impl(db)->row, column);
-}
-
-static int64_t engine_integer(struct db *db, struct prepared *st, int column)
-{
-	const char *text = PQgetvalue(impl(db)->result, impl(db)->row, column);
+	struct postgres *p = impl(db);
+	const char *text = PQgetvalue(p->result, p->row, column);
 
 	(void)st;
-	if (*text == 't')
-		return 1; /* a condition selected as a column */
-	return strtoll(text, NULL, 10);
+	*ret = strtoll(text, NULL, 10);
+	return !PQgetisnull(p->result, p->row, column);
 }
 
 static const char *engine_text(struct db *db, struct prepared *st, int column, size_t *ret_len)
@@ -215,7 +209,8 @@ static const char *engine_text(struct db *db, struct prepared *st, int column, s
 
 	(void)st;
 	*ret_len = (size_t)PQgetlength(p->result, p->row, column);
-	return PQgetvalue(p->result, p->row, column);
+	return PQgetisnull(p->result, p->row, column) ? NULL
+						      : PQgetvalue(p->result, p->row, column);
 }
 
 static int64_t engine_changed(struct db *db, struct prepared *st)
@@ -260,6 +255,12 @@ static bool engine_lost(struct db *db)
 	       PQtransactionStatus(impl(db)->conn) != PQTRANS_INTRANS;
 }
 
+static int64_t engine_version(struct db *db)
+{
+	(void)db;
+	return NIL;
+}
+
 static bool engine_broken(struct db *db)
 {
 	return PQstatus(impl(db)->conn) != CONNECTION_OK;
@@ -289,7 +290,6 @@ const struct engine postgres_engine = {
 	.run = engine_run,
 	.step = engine_step,
 	.reset = engine_reset,
-	.is_null = engine_is_null,
 	.integer = engine_integer,
 	.text = engine_text,
 	.changed = engine_changed,
@@ -297,6 +297,7 @@ const struct engine postgres_engine = {
 	.commit = engine_commit,
 	.rollback = engine_rollback,
 	.lost = engine_lost,
+	.version = engine_version,
 	.broken = engine_broken,
 	.mend = engine_mend,
 };

@@ -8,7 +8,7 @@
 
 struct sqlite {
 	sqlite3 *handle;
-	sqlite3_stmt *begin_read, *begin_write, *commit, *rollback;
+	sqlite3_stmt *begin_read, *begin_write, *commit, *rollback, *version;
 };
 
 enum { BUSY_MS = 5000 };
@@ -63,7 +63,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 				    "pragma foreign_keys = on;"
 				    "pragma temp_store = memory;"
 				    "pragma cache_size = -4096;"
-				    "pragma mmap_size = 1073741824;";
+				    "pragma mmap_size = 2147418112;";
 	struct sqlite *s = calloc(1, sizeof *s);
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 	int rc;
@@ -87,6 +87,8 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 		rc = compile(db, "commit", &s->commit);
 	if (!rc)
 		rc = compile(db, "rollback", &s->rollback);
+	if (!rc)
+		rc = compile(db, "pragma data_version", &s->version);
 	return rc;
 }
 
@@ -100,6 +102,7 @@ static void engine_close(struct db *db)
 	sqlite3_finalize(s->begin_write);
 	sqlite3_finalize(s->commit);
 	sqlite3_finalize(s->rollback);
+	sqlite3_finalize(s->version);
 	sqlite3_close(s->handle);
 	free(s);
 	db->impl = NULL;
@@ -112,6 +115,7 @@ static int engine_prepare(struct db *db, struct prepared *p, const char *sql)
 
 	p->handle = stmt;
 	p->columns = err ? 0 : sqlite3_column_count(stmt);
+	p->params = err ? 0 : sqlite3_bind_parameter_count(stmt);
 	return err;
 }
 
@@ -159,16 +163,11 @@ static void engine_reset(struct db *db, struct prepared *p)
 	sqlite3_reset(p->handle);
 }
 
-static bool engine_is_null(struct db *db, struct prepared *p, int column)
+static bool engine_integer(struct db *db, struct prepared *p, int column, int64_t *ret)
 {
 	(void)db;
-	return sqlite3_column_type(p->handle, column) == SQLITE_NULL;
-}
-
-static int64_t engine_integer(struct db *db, struct prepared *p, int column)
-{
-	(void)db;
-	return sqlite3_column_int64(p->handle, column);
+	*ret = sqlite3_column_int64(p->handle, column);
+	return *ret || sqlite3_column_type(p->handle, column) != SQLITE_NULL;
 }
 
 static const char *engine_text(struct db *db, struct prepared *p, int column, size_t *ret_len)
@@ -177,7 +176,7 @@ static const char *engine_text(struct db *db, struct prepared *p, int column, si
 
 	(void)db;
 	*ret_len = text ? (size_t)sqlite3_column_bytes(p->handle, column) : 0;
-	return text ? text : "";
+	return text;
 }
 
 static int64_t engine_changed(struct db *db, struct prepared *p)
@@ -217,6 +216,16 @@ static bool engine_lost(struct db *db)
 	return sqlite3_get_autocommit(handle(db)) != 0;
 }
 
+/* Begins the read, if it has not begun, and so sees every commit before this moment. */
+static int64_t engine_version(struct db *db)
+{
+	sqlite3_stmt *stmt = ((struct sqlite *)db->impl)->version;
+	int64_t version = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : NIL;
+
+	sqlite3_reset(stmt);
+	return version;
+}
+
 static bool engine_broken(struct db *db)
 {
 	(void)db;
@@ -240,7 +249,6 @@ const struct engine sqlite_engine = {
 	.run = engine_run,
 	.step = engine_step,
 	.reset = engine_reset,
-	.is_null = engine_is_null,
 	.integer = engine_integer,
 	.text = engine_text,
 	.changed = engine_changed,
@@ -248,6 +256,7 @@ const struct engine sqlite_engine = {
 	.commit = engine_commit,
 	.rollback = engine_rollback,
 	.lost = engine_lost,
+	.version = engine_version,
 	.broken = engine_broken,
 	.mend = engine_mend,
 };

@@ -71,6 +71,13 @@ int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct
 /* Prepares it and no more: does the engine understand it? */
 int db_try(struct db *db, const struct statement *st);
 
+/* Inside a read transaction: a number that is another one as soon as anybody has committed anything.
+ * NIL where the engine cannot tell, or while writing. */
+int64_t db_version(struct db *db);
+/* Something that lives as long as the connection. */
+void db_attach(struct db *db, void *data, void (*release)(void *));
+void *db_attached(const struct db *db);
+
 enum transaction { READ_ONLY, READ_WRITE };
 int db_begin(struct db *db, enum transaction mode);
 int db_commit(struct db *db);

@@ -1,0 +1,197 @@
+// kill.test.mjs - what was acknowledged is there, whole and once, however the process dies.
+//
+// A store is killed again and again, at a commit (just before or just behind
+// it) or at any moment, while many clients create agents; after each death it
+// must hold everything it answered 201 for, nothing by halves, and every
+// request must be repeatable.  LODGE_KILLS is the number of deaths on each
+// engine; LODGE_SEED repeats a run.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ADMIN, equal, match, ok, pause, short, testBoth, within } from "./harness.mjs";
+
+const kills = Number(process.env.LODGE_KILLS ?? 12);
+const CLIENTS = 8;
+let seed = Number(process.env.LODGE_SEED ?? (Date.now() & 0xffff));
+const firstSeed = seed;
+const random = (n) => (((seed = (seed * 1103515245 + 12345) & 0x7fffffff) >> 8) % n);
+
+let serial = 0;
+
+/** Creates agents from many connections until the process is gone: [{key, body, id?, text?}]. */
+async function drive(server, token, tenant) {
+  const sent = [];
+  const client = async (c) => {
+    while (!server.ended) {
+      const n = ++serial;
+      const one = { key: `key-${n}`, body: JSON.stringify({ name: `Agent ${n}`, slug: `agent-${n}`, description: `of client ${c}` }) };
+      sent.push(one);
+      try {
+        const reply = await server.request("POST", `/tenant/${tenant}/agents`, { token, body: one.body, headers: { "Idempotency-Key": one.key } });
+        if (reply.status === 201) Object.assign(one, { id: reply.json.id, text: reply.text });
+        else if (reply.status !== 503) throw new Error(`status ${reply.status}: ${reply.text}`);
+      } catch (err) {
+        if (!err.code && !/socket|hang up|aborted/.test(err.message)) throw err;
+        await pause(2);
+      }
+    }
+  };
+  await within(45_000, Promise.all(Array.from({ length: CLIENTS }, (_, c) => client(c))), "the process to die");
+  return sent;
+}
+
+async function inspect(place, sent) {
+  const acked = sent.filter((one) => one.id);
+  const [counts, ...ids] = (await place.sql(`select
+    (select count(*) from agents a where not exists (select 1 from directory d where d.id = a.id and d.tenant_id = a.tenant_id)) || ' ' ||
+    (select count(*) from agents a where (select count(*) from agent_roles r where r.agent_id = a.id and r.role = 'OWNER') <> 1) || ' ' ||
+    (select count(*) from agents a where (select count(*) from audit_logs l where l.action = 'agent.create' and l.resource_id = a.id) <> 1) || ' ' ||
+    (select count(*) from audit_logs l where l.action = 'agent.create' and not exists (select 1 from agents a where a.id = l.resource_id)) || ' ' ||
+    (select count(*) from directory d where not exists (select 1 from agents a where a.id = d.id)) || ' ' ||
+    (select count(*) from idempotency where status <> 201 or reply = '') || ' ' ||
+    ((select count(*) from agents) - (select count(*) from idempotency));
+    select id from agents`)).split("\n");
+  equal(counts, "0 0 0 0 0 0 0", "agents without a place, an owner or an audit row; rows without an agent; keys by halves; agents without keys");
+  const there = new Set(ids);
+  for (const one of acked) ok(there.has(one.id), `agent ${one.id} was acknowledged and is gone`);
+}
+
+/** Every request again, with its key: the same answer if there was one, and one agent each. */
+async function repeat(server, place, sent, token, tenant) {
+  const wait = [...sent];
+  const client = async () => {
+    for (let one = wait.pop(); one; one = wait.pop()) {
+      const reply = await server.request("POST", `/tenant/${tenant}/agents`, { token, body: one.body, headers: { "Idempotency-Key": one.key } });
+      equal(reply.status, 201, `repeating ${one.key}: ${reply.text}`);
+      if (one.text) equal(reply.text, one.text, `the answer to ${one.key}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  equal(await place.sql(`select count(*) from agents`), String(serialOf(place)), "agents");
+}
+
+const totals = new Map();
+const serialOf = (place) => totals.get(place);
+
+async function cycle(t, place, known, options, kill) {
+  const server = t.launch(place, { ...options, flags: ["--no-access-log"] });
+  try {
+    await server.up();
+  } catch (err) {
+    ok(server.ended?.signal === "SIGKILL", err.message); // it died before it served
+  }
+  kill?.(server);
+  const sent = server.ended ? [] : await drive(server, known.token, known.tenant);
+  const { signal } = await within(10_000, server.over, "the death");
+  equal(signal, "SIGKILL", "the end");
+  const again = await t.serve(place, { flags: ["--no-access-log"] });
+  await inspect(place, sent);
+  totals.set(place, (totals.get(place) ?? 0) + sent.length);
+  await repeat(again, place, sent, known.token, known.tenant);
+  await inspect(place, sent);
+  await again.kill();
+  const check = await t.on(place, ["check"]);
+  equal(check.status, 0, `check says ${check.stderr}`);
+  return sent;
+}
+
+async function prepared(t, engine) {
+  const place = await t.place(engine);
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  await server.stop();
+  return [place, { token: server.token, tenant }];
+}
+
+const ms = 60_000 + kills * 10_000;
+
+testBoth("a death at the nth commit", async (t, engine) => {
+  const [place, known] = await prepared(t, engine);
+  let unknown = 0;
+  let acked = 0;
+  for (let i = 0; i < kills; i++) {
+    const n = 1 + (i >> 1) * (1 + random(3));
+    const order = `commit:${n}:${i % 2 ? "after" : "before"}`;
+    try {
+      const sent = await cycle(t, place, known, { env: { LODGE_FAULT: order } });
+      unknown += sent.filter((one) => !one.id).length;
+      acked += sent.filter((one) => one.id).length;
+    } catch (err) {
+      throw new Error(`${order}, death ${i}, seed ${firstSeed}: ${err.message}`);
+    }
+  }
+  ok(unknown >= kills, `only ${unknown} requests were cut off by ${kills} deaths`);
+  ok(acked > 0 || kills < 4, "no request was ever answered");
+}, { ms });
+
+testBoth("a death from outside at any moment", async (t, engine) => {
+  const [place, known] = await prepared(t, engine);
+  for (let i = 0; i < Math.ceil(kills / 2); i++) {
+    const after = random(250);
+    try {
+      await cycle(t, place, known, {}, (server) => setTimeout(() => server.signal("SIGKILL"), after));
+    } catch (err) {
+      throw new Error(`after ${after} ms, death ${i}, seed ${firstSeed}: ${err.message}`);
+    }
+  }
+}, { ms });
+
+testBoth("a death during the first start is healed by the second", async (t, engine) => {
+  for (let n = 1; n <= 4; n++)
+    for (const side of ["before", "after"]) {
+      const place = await t.place(engine);
+      const first = t.launch(place, { env: { LODGE_FAULT: `commit:${n}:${side}` } });
+      const up = await first.up().then(() => true, () => false);
+      if (!up) equal(first.ended?.signal, "SIGKILL", `commit ${n} ${side}: ${first.stderr}`);
+      else await first.kill();
+      const second = await t.serve(place);
+      const tenant = await second.enter();
+      const made = await second.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+      equal(made.status, 201, `commit ${n} ${side}: ${made.text}`);
+      await second.kill();
+      equal(await place.sql("select (select count(*) from users) || ' ' || (select count(*) from tenants) || ' ' || (select count(*) from plans)"), "1 1 1", "users, tenants, plans");
+      const check = await t.on(place, ["check"]);
+      equal(check.status, 0, `commit ${n} ${side}: check says ${check.stderr}`);
+      if (up) return;
+    }
+}, { ms: 120_000 });
+
+testBoth("a key given once is in the repeated answer, and the same key with another body is refused", async (t, engine) => {
+  const [place, { token, tenant }] = await prepared(t, engine);
+  const order = `commit:2:after`;
+  const server = await t.serve(place, { env: { LODGE_FAULT: order } });
+  const path = `/tenant/${tenant}/api-keys`;
+  let answer = null;
+  for (let i = 0; i < 3 && !server.ended; i++) {
+    try {
+      const reply = await server.request("POST", path, { token, body: { name: `Key ${i}` }, headers: { "Idempotency-Key": `k${i}` } });
+      equal(reply.status, 201, reply.text);
+      answer ??= reply;
+    } catch (err) {
+      if (!err.code) throw err;
+    }
+  }
+  await within(5000, server.over, "the death");
+  const again = await t.serve(place);
+  const keys = new Set();
+  for (let i = 0; i < 3; i++) {
+    const first = await again.request("POST", path, { token, body: { name: `Key ${i}` }, headers: { "Idempotency-Key": `k${i}` } });
+    const second = await again.request("POST", path, { token, body: { name: `Key ${i}` }, headers: { "Idempotency-Key": `k${i}` } });
+    equal(first.status, 201, first.text);
+    equal(second.text, first.text, "the second answer");
+    if (i === 0 && answer) equal(first.text, answer.text, "the answer across the death");
+    keys.add(first.json.key);
+    const me = await again.request("GET", `/tenant/${tenant}`, { token: first.json.key });
+    equal(me.status, 200, `with the key: ${me.text}`);
+  }
+  equal(keys.size, 3, "keys");
+  equal(await place.sql("select count(*) from api_keys"), "3", "rows of keys");
+  const other = await again.request("POST", path, { token, body: { name: "Other" }, headers: { "Idempotency-Key": "k0" } });
+  equal(other.status, 422, other.text);
+  match(other.json.type, /idempotency_mismatch/, "type");
+  const stored = await place.sql("select reply from idempotency");
+  for (const key of keys) ok(!stored.includes(key), "a key is stored in the open");
+  if (engine === "sqlite") {
+    const files = readFileSync(join(place.data, "lodge.db"), "latin1");
+    for (const secret of [...keys, token, ADMIN.password]) ok(!files.includes(secret), `a secret (${short(secret.slice(0, 12))}) is in the file`);
+  }
+});

@@ -1,0 +1,73 @@
+// run.mjs - runs the black-box tests against the program itself.
+//
+//   node tests/blackbox/run.mjs [-v] [FILE...] [--only=PART]
+//
+// LODGE_BIN names the program (build-test/lodge otherwise), LODGE_TEST_POSTGRES a PostgreSQL (one
+// is started otherwise), LODGE_KILLS how often kill.test.mjs kills.  One line for each failure;
+// the last line is "N passed, N failed".
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beginFile, endingsOf, here, Scope, startCluster, tests, within } from "./harness.mjs";
+
+const words = process.argv.slice(2);
+const verbose = words.includes("-v");
+const only = words.find((w) => w.startsWith("--only="))?.slice(7) ?? "";
+const named = words.filter((w) => !w.startsWith("-")).map((w) => basename(w).replace(/\.test\.mjs$/, ""));
+const files = readdirSync(here).filter((f) => f.endsWith(".test.mjs")).sort()
+  .filter((f) => named.length === 0 || named.includes(f.replace(/\.test\.mjs$/, "")));
+
+let passed = 0;
+let failed = 0;
+
+function fail(label, err) {
+  failed++;
+  console.log(`FAILED ${label}: ${err.constructor.name === "Failure" ? err.message : err.stack}`);
+}
+
+async function runOne({ file, name, run, ms }) {
+  const label = `${file}: ${name}`;
+  const scope = new Scope();
+  const began = Date.now();
+  let fault = null;
+  try {
+    await within(ms, Promise.resolve().then(() => run(scope)), "the whole test");
+  } catch (err) {
+    fault = err;
+  }
+  try {
+    await scope.end();
+  } catch (err) {
+    fault ??= err;
+  }
+  if (fault) fail(label, fault);
+  else passed++;
+  if (verbose) console.log(`${fault ? "failed" : "passed"} ${label} (${Date.now() - began} ms)`);
+}
+
+process.on("unhandledRejection", () => {}); // a race that was lost has been reported by its winner
+
+let cluster = null;
+if (!process.env.LODGE_TEST_POSTGRES) {
+  cluster = startCluster();
+  process.env.LODGE_TEST_POSTGRES = cluster.url;
+}
+try {
+  for (const file of files) {
+    const name = file.replace(/\.test\.mjs$/, "");
+    beginFile(name);
+    await import(pathToFileURL(join(here, file)).href);
+    for (const one of tests.filter((t) => t.file === name && t.name.includes(only))) await runOne(one);
+    for (const { end } of endingsOf(name)) {
+      try {
+        await end();
+      } catch (err) {
+        fail(`${name}: its end`, err);
+      }
+    }
+  }
+} finally {
+  cluster?.stop();
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);
