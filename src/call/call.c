@@ -249,7 +249,7 @@ static enum http_verdict begin_look(struct call *c)
 		c->work.done = looked;
 		return submit(c);
 	}
-	err = store_run_here(c->app->store, here, &c->work);
+	err = store_read_here(c->app->store, here, &c->work);
 	if (!err)
 		return begin_prepare(c);
 	conclude(c, err);
@@ -263,7 +263,7 @@ static enum http_verdict begin_read(struct call *c)
 	c->stage = STAGE_READ;
 	c->work.mode = READ_ONLY;
 	if (here) {
-		conclude(c, store_run_here(c->app->store, here, &c->work));
+		conclude(c, store_read_here(c->app->store, here, &c->work));
 		return HTTP_REPLIED;
 	}
 	c->work.done = done_elsewhere;
@@ -376,6 +376,15 @@ static void on_loop_begin(void *ctx, struct http_loop *loop)
 	arena_free(&scratch);
 }
 
+static void on_rest(void *ctx, struct http_loop *loop)
+{
+	struct db *db = http_loop_get(loop);
+
+	(void)ctx;
+	if (db)
+		store_rest(db);
+}
+
 static void on_loop_end(void *ctx, struct http_loop *loop)
 {
 	(void)ctx;
@@ -390,6 +399,7 @@ struct http_handler call_handler(struct app *app)
 		.request = on_request,
 		.fault = on_fault,
 		.sent = on_sent,
+		.rest = on_rest,
 		.loop_begin = on_loop_begin,
 		.loop_end = on_loop_end,
 		.ctx = app,

@@ -59,6 +59,8 @@ static bool serve(struct http_door *d)
 	if (c->closed)
 		d->conn = NULL;
 	http_loop_reap(l);
+	if (d->loop.handler->rest)
+		d->loop.handler->rest(d->loop.handler->ctx, &d->loop);
 	return d->conn != NULL;
 }
 

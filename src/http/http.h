@@ -89,6 +89,8 @@ struct http_handler {
 	 * Complete means that the last byte was handed to the transport.  May be NULL, as may the
 	 * two below; the three above may not. */
 	void (*sent)(void *ctx, struct http_exchange *x, bool complete);
+	/* The loop has done what there was to do and may now wait: let go of what must not be held. */
+	void (*rest)(void *ctx, struct http_loop *loop);
 	/* Called on the loop's own thread when it starts and when it ends. */
 	void (*loop_begin)(void *ctx, struct http_loop *loop);
 	void (*loop_end)(void *ctx, struct http_loop *loop);

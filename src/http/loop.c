@@ -313,6 +313,8 @@ void *http_loop_main(void *loop)
 		if (!l->draining && atomic_load_explicit(&l->stop, memory_order_acquire))
 			begin_drain(l);
 		http_loop_reap(l);
+		if (l->handler->rest)
+			l->handler->rest(l->handler->ctx, l);
 	}
 	close_all(l);
 	if (l->handler->loop_end)

@@ -21,8 +21,9 @@ struct db {
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
 	bool in_transaction;
 	enum transaction mode;
-	bool uncertain;	 /* a commit was sent and its outcome is not known */
-	int64_t version; /* of the transaction under way; NIL: not asked yet */
+	bool uncertain;	     /* a commit was sent and its outcome is not known */
+	uint64_t generation; /* of the store when the transaction under way began */
+	int64_t version;     /* of the transaction under way; NIL: not asked yet */
 	void *attached;
 	void (*release)(void *);
 	char error[512];
@@ -67,6 +68,8 @@ struct store {
 	enum store_open how;
 	int lock_fd;
 	struct queue *queue;
+	_Atomic uint64_t
+		generation; /* counts commits: raised behind each, before anybody is told */
 };
 
 /* What the tests may order: an error at the nth statement, a death at the nth commit. */

@@ -124,8 +124,10 @@ int store_version(struct store *s, int *ret, struct arena *a, struct problem *p)
 bool store_is_sqlite(const struct store *s);
 /* ERR_BUSY if the queue is full, else done() will be called. */
 int store_submit(struct store *s, struct work *w);
-/* Runs it on the caller's thread and connection. */
-int store_run_here(struct store *s, struct db *db, struct work *w);
+/* Reads on the caller's thread and connection.  The transaction stays open for the next read, which
+ * uses it as long as nothing has been committed since it began; store_rest() ends it. */
+int store_read_here(struct store *s, struct db *db, struct work *w);
+void store_rest(struct db *db);
 /* A connection of the caller's own.  On SQLite good for reading beside the writer. */
 int store_connect(struct store *s, struct db **ret, struct arena *a, struct problem *p);
 void db_close(struct db *db);

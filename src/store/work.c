@@ -143,6 +143,13 @@ static void back_off(int tries)
 	pause_ms((int64_t)(1 + noise % 4) << (tries < 6 ? tries : 6));
 }
 
+/* From here on no reader may use an older view; then those who wait may be told. */
+static void committed(struct queue *q)
+{
+	atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&q->store->generation, 1, memory_order_release);
+}
+
 /* One piece in a transaction of its own, again while the store asks for it. */
 static int run_alone(struct queue *q, struct db *db, struct work *w)
 {
@@ -163,7 +170,7 @@ static int run_alone(struct queue *q, struct db *db, struct work *w)
 			err = db_commit(db);
 	}
 	if (!err && w->mode == READ_WRITE)
-		atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+		committed(q);
 	return err == ERR_RETRY ? ERR_BUSY : err;
 }
 
@@ -244,7 +251,7 @@ static void run_batch(struct queue *q, struct db *db, struct work *batch)
 		int err = run_together(db, batch, &culprit);
 
 		if (!err && !(err = db_commit(db))) {
-			atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+			committed(q);
 			finish_all(q, batch);
 			return;
 		}
@@ -357,10 +364,42 @@ struct store_stats queue_stats(const struct queue *q)
 	return s;
 }
 
-int store_run_here(struct store *s, struct db *db, struct work *w)
+/* Only this process writes to an SQLite store that it serves (what `lodge user create` adds beside it
+ * takes nothing away from anybody), so its own count of commits tells whether a view is the latest. */
+static int begin_fresh(struct store *s, struct db *db)
 {
-	int err = run_alone(s->queue, db, w);
+	uint64_t now = atomic_load_explicit(&s->generation, memory_order_acquire);
+	int err;
 
-	complain(s->queue, db, err);
+	if (db->in_transaction && db->generation == now)
+		return 0;
+	store_rest(db);
+	err = db_begin(db, READ_ONLY);
+	db->generation = now;
+	if (!err)
+		db_version(db); /* the view dates from here, not from the first statement */
 	return err;
+}
+
+int store_read_here(struct store *s, struct db *db, struct work *w)
+{
+	int err = ERR_RETRY;
+
+	for (int tries = 0; err == ERR_RETRY && tries < TRIES_MAX; tries++) {
+		if (tries)
+			back_off(tries);
+		err = begin_fresh(s, db);
+		if (!err)
+			err = w->run(w, db);
+		if (err == ERR_RETRY || is_store_error(err))
+			store_rest(db);
+	}
+	complain(s->queue, db, err);
+	return err == ERR_RETRY ? ERR_BUSY : err;
+}
+
+void store_rest(struct db *db)
+{
+	if (db->in_transaction)
+		db_rollback(db);
 }

@@ -224,3 +224,49 @@ each("what is odd and good comes back as it was", async (server) => {
   equal(deepest.status, 422, "depth 64");
   return made + 1;
 });
+
+/** Keys that fall into one slot of a table of 2^14 under FNV-1a without a secret. */
+function colliding(count) {
+  const letters = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  const codes = [...letters].map((c) => c.charCodeAt(0));
+  const keys = [];
+  // The low 45 bits of the hash, as 21 and 24 bits.
+  const step = (hi, lo, code) => {
+    const x = lo ^ code;
+    const p = x * 0x1b3;
+    return [(hi * 0x1b3 + Math.floor(p / 0x1000000) + ((x & 31) << 16)) & 0x1fffff, p & 0xffffff];
+  };
+  const basis = 0xcbf29ce484222325n & ((1n << 45n) - 1n);
+  for (let i = 0; keys.length < count; i++) {
+    let [hi, lo] = [Number(basis >> 24n), Number(basis & 0xffffffn)];
+    let prefix = "";
+    for (let k = 0, v = i; k < 5; k++, v >>= 6) {
+      prefix += letters[v & 63];
+      [hi, lo] = step(hi, lo, codes[v & 63]);
+    }
+    for (let c = 0; c < 64; c++) {
+      const x = lo ^ codes[c];
+      const p = x * 0x1b3;
+      const high = (hi * 0x1b3 + Math.floor(p / 0x1000000) + ((x & 31) << 16)) & 0x1fffff;
+      if ((((p & 0xffffff) ^ (high >> 5)) & 0x3fff) === 0x123) keys.push(prefix + letters[c]);
+    }
+  }
+  return keys;
+}
+
+test("keys chosen to meet in a hash table cost no more than others", async () => {
+  const server = await servers.sqlite();
+  const time = async (keys) => {
+    const body = `{${keys.map((k) => `"${k}":0`).join()}}`;
+    const began = process.hrtime.bigint();
+    const reply = await server.request("POST", `/tenant/${server.tenant}/agents`, { token: "", body });
+    equal(reply.status, 401, reply.text.slice(0, 200));
+    return Number(process.hrtime.bigint() - began) / 1e6;
+  };
+  const chosen = colliding(9000);
+  const others = chosen.map((_, i) => `k${i.toString(36).padStart(5, "0")}`);
+  await time(others);
+  const plain = Math.min(await time(others), await time(others), await time(others));
+  const worst = Math.min(await time(chosen), await time(chosen), await time(chosen));
+  ok(worst < 5 * plain + 50, `chosen keys took ${worst.toFixed(0)} ms, others ${plain.toFixed(0)} ms`);
+});

@@ -214,4 +214,8 @@ test("a proxy that adds a second X-Forwarded-For line opens nothing", async (t) 
     const [reply] = await ask(list);
     equal(reply.status, 401, `X-Forwarded-For ${short(list)}`);
   }
+  // Lines of one name are one list (RFC 9110, 5.3); the proxy's own word is the last.
+  await exchange(server.port, `GET /nothing HTTP/1.1\r\n${H}X-Forwarded-For: 198.51.100.66\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n`);
+  await server.says(/path=\/nothing status=404 .*/, 3000);
+  match(server.stderr, /path=\/nothing [^\n]*ip=203\.0\.113\.9 /, "the address in the log");
 });

@@ -102,8 +102,8 @@ static struct http_door *open_door(struct hall *h, int parked_ms)
 		.idle_ms = 1,
 		.reply_ms = 1,
 		.parked_ms = parked_ms };
-	struct http_handler handler = { on_head, on_request, on_fault, on_sent, on_begin, on_end,
-		h };
+	struct http_handler handler = { on_head, on_request, on_fault, on_sent, NULL, on_begin,
+		on_end, h };
 
 	*h = (struct hall){ 0 };
 	return http_door_new(&limits, &handler);

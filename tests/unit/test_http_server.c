@@ -178,8 +178,8 @@ static int try_open(struct stage *s, const struct http_limits *limits, const cha
 	struct http_settings settings = {
 		.listen = listen_on, .tls_cert = cert, .tls_key = key, .loops = 2, .limits = *limits
 	};
-	struct http_handler handler = { on_head, on_request, on_fault, on_sent, on_begin, on_end,
-		s };
+	struct http_handler handler = { on_head, on_request, on_fault, on_sent, NULL, on_begin,
+		on_end, s };
 
 	memset(s, 0, sizeof *s);
 	pthread_mutex_init(&s->lock, NULL);
