@@ -115,6 +115,12 @@ static const struct words agent_sorts = {
 	"or a.slug like $6 escape '!') "                                       \
 	"and (cast($7 as bigint) is null or $7 = " IS_FAVORITE ")"
 
+/* Behind the tenant's last agent in the file, or where its range of places begins. */
+#define NEXT_PLACE                                                                   \
+	"(select max(t.place << 32, coalesce((select a.place + 1 from agents a "     \
+	"where a.place < ((t.place + 1) << 32) order by a.place desc limit 1), 0)) " \
+	"from tenants t where t.id = {$tenant_id})"
+
 enum {
 	AGENT_LIST,
 	AGENT_PLAIN = AGENT_LIST + LIST_SORTS + 6,
@@ -145,8 +151,9 @@ static const struct statement sql[] = {
 		.row = &AgentRead_schema },
 	[AGENT_ROW] = { "agent_row", "select {*} from agents where tenant_id = $1 and id = $2",
 		.row = &agent_row_schema },
-	[AGENT_INSERT] = { "agent_insert", "insert into agents ({*}) values ({$})",
-		.row = &agent_row_schema },
+	[AGENT_INSERT] = { "agent_insert",
+		"insert into agents (place, {*}) values (" NEXT_PLACE ", {$})",
+		.postgres = "insert into agents ({*}) values ({$})", .row = &agent_row_schema },
 	[AGENT_UPDATE] = { "agent_update",
 		"update agents set {=} where tenant_id = {$tenant_id} and id = {$id}",
 		.row = &agent_row_schema },

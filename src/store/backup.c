@@ -60,12 +60,14 @@ static int copy_row(
 	return db_run(to, insert, NULL, args, (size_t)source->columns);
 }
 
-/* The columns of a table, as "a, b, c", and as many placeholders. */
+/* The columns of a table, as "a, b, c", and as many placeholders; a place is given anew. */
 static int columns_of(
 	struct db *to, struct arena *a, const char *table, char **ret_names, char **ret_marks)
 {
-	struct statement *st = made(
-		a, arena_printf(a, "select name from pragma_table_info('%s') order by cid", table));
+	struct statement *st = made(a,
+		arena_printf(a,
+			"select name from pragma_table_info('%s') where name <> 'place' order by cid",
+			table));
 	struct prepared *p;
 	int err = db_prepare(to, st, &p), n = 0;
 

@@ -74,6 +74,7 @@ static bool expand_word(struct buf *b, const struct engine *e, const char *word,
 		{ "text", "text", "text collate \"C\"" },
 		{ "rows", "strict", "" },
 		{ "keyed", "strict, without rowid", "" },
+		{ "place", "place integer primary key,", "" },
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

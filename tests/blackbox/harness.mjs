@@ -218,6 +218,9 @@ export const psql = (url, text) => client("psql", ["-X", "-q", "-A", "-t", "-v",
 
 // ---- a serving process ----
 
+const alive = new Set();
+process.on("exit", () => alive.forEach((child) => child.kill("SIGKILL")));
+
 export class Server {
   stdout = "";
   stderr = "";
@@ -232,13 +235,17 @@ export class Server {
     const args = ["serve", "--data", place.data, "--store", place.store, "--listen", listen, ...flags];
     this.child = spawn(files ? "prlimit" : bin, files ? [`--nofile=${files}`, bin, ...args] : args,
       { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"] });
+    alive.add(this.child);
     this.child.stdout.setEncoding("utf8").on("data", (text) => this.#heard("stdout", text));
     this.child.stderr.setEncoding("utf8").on("data", (text) => this.#heard("stderr", text));
     this.over = new Promise((done) => {
       this.child.on("error", (err) => done((this.ended = { status: null, signal: String(err) })));
       this.child.on("close", (status, signal) => done((this.ended = { status, signal })));
     });
-    this.over.then(() => this.#heard("stderr", ""));
+    this.over.then(() => {
+      alive.delete(this.child);
+      this.#heard("stderr", "");
+    });
     this.agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   }
 

@@ -7,7 +7,7 @@
 // engine; LODGE_SEED repeats a run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ADMIN, equal, match, ok, pause, short, testBoth, within } from "./harness.mjs";
+import { ADMIN, equal, Failure, match, ok, pause, short, testBoth, within } from "./harness.mjs";
 
 const kills = Number(process.env.LODGE_KILLS ?? 12);
 const CLIENTS = 8;
@@ -28,7 +28,7 @@ async function drive(server, token, tenant) {
       try {
         const reply = await server.request("POST", `/tenant/${tenant}/agents`, { token, body: one.body, headers: { "Idempotency-Key": one.key } });
         if (reply.status === 201) Object.assign(one, { id: reply.json.id, text: reply.text });
-        else if (reply.status !== 503) throw new Error(`status ${reply.status}: ${reply.text}`);
+        else if (reply.status !== 503) throw new Failure(`status ${reply.status}: ${reply.text}`);
       } catch (err) {
         if (!err.code && !/socket|hang up|aborted/.test(err.message)) throw err;
         await pause(2);
@@ -116,7 +116,7 @@ testBoth("a death at the nth commit", async (t, engine) => {
       unknown += sent.filter((one) => !one.id).length;
       acked += sent.filter((one) => one.id).length;
     } catch (err) {
-      throw new Error(`${order}, death ${i}, seed ${firstSeed}: ${err.message}`);
+      throw new Failure(`${order}, death ${i}, seed ${firstSeed}: ${err.message}`);
     }
   }
   ok(unknown >= kills, `only ${unknown} requests were cut off by ${kills} deaths`);
@@ -130,7 +130,7 @@ testBoth("a death from outside at any moment", async (t, engine) => {
     try {
       await cycle(t, place, known, {}, (server) => setTimeout(() => server.signal("SIGKILL"), after));
     } catch (err) {
-      throw new Error(`after ${after} ms, death ${i}, seed ${firstSeed}: ${err.message}`);
+      throw new Failure(`after ${after} ms, death ${i}, seed ${firstSeed}: ${err.message}`);
     }
   }
 }, { ms });

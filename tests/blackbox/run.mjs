@@ -18,7 +18,8 @@ const files = readdirSync(here).filter((f) => f.endsWith(".test.mjs")).sort()
   .filter((f) => named.length === 0 || named.includes(f.replace(/\.test\.mjs$/, "")));
 
 let passed = 0;
-let failed = 0;
+let failed = files.length ? 0 : 1;
+if (failed) console.log(`there is no such test: ${named.join(" ")}`);
 
 function fail(label, err) {
   failed++;
@@ -47,27 +48,26 @@ async function runOne({ file, name, run, ms }) {
 
 process.on("unhandledRejection", () => {}); // a race that was lost has been reported by its winner
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
+
 let cluster = null;
+process.on("exit", () => cluster?.stop());
 if (!process.env.LODGE_TEST_POSTGRES) {
   cluster = startCluster();
   process.env.LODGE_TEST_POSTGRES = cluster.url;
 }
-try {
-  for (const file of files) {
-    const name = file.replace(/\.test\.mjs$/, "");
-    beginFile(name);
-    await import(pathToFileURL(join(here, file)).href);
-    for (const one of tests.filter((t) => t.file === name && t.name.includes(only))) await runOne(one);
-    for (const { end } of endingsOf(name)) {
-      try {
-        await end();
-      } catch (err) {
-        fail(`${name}: its end`, err);
-      }
+for (const file of files) {
+  const name = file.replace(/\.test\.mjs$/, "");
+  beginFile(name);
+  await import(pathToFileURL(join(here, file)).href);
+  for (const one of tests.filter((t) => t.file === name && t.name.includes(only))) await runOne(one);
+  for (const { end } of endingsOf(name)) {
+    try {
+      await end();
+    } catch (err) {
+      fail(`${name}: its end`, err);
     }
   }
-} finally {
-  cluster?.stop();
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);

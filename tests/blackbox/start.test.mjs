@@ -1,8 +1,8 @@
 // start.test.mjs - first starts, bad starts, and the subcommands beside a serving process.
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
-import { ADMIN, digest, ENGINES, equal, isRoot, match, ok, short, test, testBoth } from "./harness.mjs";
+import { ADMIN, digest, ENGINES, equal, Failure, isRoot, match, ok, short, test, testBoth } from "./harness.mjs";
 
 // What a store holds, as text that changes when anything of it does.
 function holds(place) {
@@ -118,6 +118,20 @@ test("a second serve or migrate on the same file is refused, and the first serve
   await server.login();
 });
 
+test("a second serve that names the same file otherwise is refused", async (t) => {
+  const place = await t.place("sqlite");
+  await t.serve(place);
+  const data = join(place.folder, "other");
+  mkdirSync(data, { mode: 0o700 });
+  writeFileSync(join(data, "master.key"), readFileSync(join(place.data, "master.key")), { mode: 0o600 });
+  symlinkSync(join(place.data, "lodge.db"), join(data, "lodge.db"));
+  for (const store of [`sqlite:${place.data}/../data/./lodge.db`, `sqlite:${data}/lodge.db`]) {
+    const result = await t.run([...serveArgs, "--data", data, "--store", store], { ms: 4000 }).catch((err) => err);
+    ok(result.stderr !== undefined, `${store}: two processes serve one file`);
+    refused(result, /in use by another lodge/);
+  }
+});
+
 test("an unwritable data folder", async (t) => {
   const place = await served(t, "sqlite");
   const wrap = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : undefined;
@@ -226,7 +240,7 @@ test("what is not understood is one line and exit status 2, and makes no folder"
     try {
       refused(result, pattern, 2);
     } catch (err) {
-      throw new Error(`lodge ${args.join(" ")}: ${err.message}`);
+      throw new Failure(`lodge ${args.join(" ")}: ${err.message}`);
     }
     ok(!existsSync(join(cwd, "data")), `lodge ${args.join(" ")} made a folder`);
   }

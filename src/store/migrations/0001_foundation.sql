@@ -19,7 +19,8 @@ create table plans (
 ) {rows};
 
 create table tenants (
-	id {text} not null primary key,
+	{place}
+	id {text} not null unique,
 	name {text} not null,
 	slug {text} not null unique,
 	plan_id {text} not null references plans (id),
@@ -110,8 +111,10 @@ create table api_keys (
 ) {rows};
 create index api_keys_by_user on api_keys (tenant_id, user_id, id);
 
--- Long text comes last, so that reading the rest does not walk over it.
+-- Long text comes last, so that reading the rest does not walk over it.  On SQLite a row's place keeps
+-- the agents of a tenant together in the file, however the tenants' creations mix in time.
 create table agents (
+	{place}
 	tenant_id {text} not null references tenants (id),
 	id {text} not null,
 	name {text} not null,
@@ -146,7 +149,7 @@ create table agents (
 	initial_greeting {text},
 	description_prompt {text},
 	bootstrap_instructions {text},
-	primary key (tenant_id, id),
+	unique (tenant_id, id),
 	unique (tenant_id, slug)
 ) {rows};
 create index agents_listed on agents (tenant_id, hidden, id);
