@@ -1,4 +1,6 @@
 /* main.c - finds the subcommand, reads the settings, runs it. */
+#include <sys/stat.h>
+
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "serve/manual.h"
@@ -14,6 +16,7 @@ int main(int argc, char **argv)
 	int next, status;
 	const struct subcommand *command = subcommand_find(argc, argv, &next, &arena, &p);
 
+	umask(077); /* what it writes is for its owner */
 	if (!command || !crypto_init())
 		return complain(&p);
 	if (settings_load(&settings, &arena,

@@ -16,6 +16,7 @@ enum { ARGON_PASSES = 3 };
 
 static EVP_MD *sha256_md;
 static pthread_key_t sha256_ctx_key;
+static unsigned char hash_key[crypto_shorthash_KEYBYTES];
 
 static void ctx_free(void *ctx)
 {
@@ -28,6 +29,7 @@ bool crypto_init(void)
 		return true;
 	if (sodium_init() < 0 || pthread_key_create(&sha256_ctx_key, ctx_free))
 		return false;
+	crypto_shorthash_keygen(hash_key);
 	sha256_md = EVP_MD_fetch(NULL, "SHA256", NULL);
 	return sha256_md != NULL;
 }
@@ -35,6 +37,15 @@ bool crypto_init(void)
 void random_bytes(void *out, size_t n)
 {
 	randombytes_buf(out, n);
+}
+
+uint64_t keyed_hash(const void *bytes, size_t n)
+{
+	uint64_t hash;
+
+	_Static_assert(sizeof hash == crypto_shorthash_BYTES, "hash size");
+	crypto_shorthash((unsigned char *)&hash, bytes, n, hash_key);
+	return hash;
 }
 
 static void must(bool ok, const char *what)

@@ -16,6 +16,8 @@
 bool crypto_init(void);
 
 void random_bytes(void *out, size_t n);
+/* For hash tables: nobody outside can choose texts that meet. */
+uint64_t keyed_hash(const void *bytes, size_t n);
 void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN]);
 void hmac_sha256(
 	const void *key, size_t key_len, const void *bytes, size_t n, uint8_t out[SHA256_LEN]);

@@ -1,5 +1,6 @@
 /* json_read.c - the strict cursor of json.h. */
 #include "base/json.h"
+#include "base/crypto.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -345,18 +346,9 @@ struct json_keys {
 
 enum { KEYS_LISTED = 16 };
 
-static size_t key_hash(const char *text, size_t len)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-	return (size_t)(h ^ h >> 29);
-}
-
 static struct key *key_slot(struct json_keys *k, const char *text, size_t len)
 {
-	size_t at = k->cap > KEYS_LISTED ? key_hash(text, len) & (k->cap - 1) : 0;
+	size_t at = k->cap > KEYS_LISTED ? keyed_hash(text, len) & (k->cap - 1) : 0;
 
 	for (;; at = (at + 1) & (k->cap - 1)) {
 		struct key *slot = &k->slots[at];

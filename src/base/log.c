@@ -23,18 +23,17 @@ bool log_wants(enum log_level level)
 	return level <= wanted;
 }
 
-/* A line under construction; what does not fit is cut, and the cut is shown. */
+/* A line under construction.  A long value is cut, and the cut is shown; a pair for which no room is
+ * left is left out.  So the line stays what it is: text or JSON. */
+enum { LINE_MAX_ = 8192, VALUE_MAX = 1024, TAIL = 64 };
+
 struct line {
-	char text[4096];
+	char text[LINE_MAX_];
 	size_t len;
 };
 
 static void put(struct line *l, const char *text, size_t n)
 {
-	size_t room = sizeof l->text - 8 - l->len;
-
-	if (n > room)
-		n = room;
 	memcpy(l->text + l->len, text, n);
 	l->len += n;
 }
@@ -46,10 +45,16 @@ static void put_text(struct line *l, const char *text)
 
 static void put_escaped(struct line *l, const char *text)
 {
+	size_t start = l->len;
+
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		char hex[8];
 
+		if (l->len - start >= VALUE_MAX && (c & 0xc0) != 0x80) {
+			put_text(l, "...");
+			return;
+		}
 		if (c == '"' || c == '\\') {
 			put(l, (char[]){ '\\', *text }, 2);
 		} else if (c < 0x20 || c == 0x7f) {
@@ -61,10 +66,18 @@ static void put_escaped(struct line *l, const char *text)
 	}
 }
 
+static bool fits(const struct line *l, const struct log_pair *p)
+{
+	size_t value = p->is_number ? 20 : VALUE_MAX + 16;
+
+	return l->len + strlen(p->name) + value + TAIL <= sizeof l->text;
+}
+
 static bool plain(const char *text)
 {
 	for (const char *p = text; *p; p++)
-		if ((unsigned char)*p <= ' ' || *p == '"' || *p == '\\' || *p == '=' || *p == 0x7f)
+		if (p - text >= VALUE_MAX || (unsigned char)*p <= ' ' || *p == '"' || *p == '\\' ||
+			*p == '=' || *p == 0x7f)
 			return false;
 	return *text != '\0';
 }
@@ -119,15 +132,13 @@ void log_line(enum log_level level, const char *message, const struct log_pair *
 	if (format == LOG_JSON)
 		put_text(&l, "\"");
 	for (const struct log_pair *p = pairs; p && p->name; p++) {
-		if (!p->is_number && !p->text)
+		if ((!p->is_number && !p->text) || !fits(&l, p))
 			continue;
 		put_text(&l, format == LOG_JSON ? ",\"" : " ");
 		put_text(&l, p->name);
 		put_text(&l, format == LOG_JSON ? "\":" : "=");
 		put_value(&l, p, format);
 	}
-	if (l.len >= sizeof l.text - 8)
-		l.len -= 3, put_text(&l, format == LOG_JSON ? "\"" : "...");
 	if (format == LOG_JSON)
 		l.text[l.len++] = '}';
 	l.text[l.len++] = '\n';

@@ -17,25 +17,54 @@ FIELDS(page_query) = {
 };
 SCHEMA(page_query, .doc = "What every list takes.");
 
+/* What all lines of X-Forwarded-For say together, or NULL if there is none. */
+static const char *forwarded_for(const struct call *c)
+{
+	const struct http_request *r = &c->x->request;
+	const char *all = NULL;
+
+	for (size_t i = 0; i < r->header_count; i++)
+		if (strcmp(r->headers[i].name, "x-forwarded-for") == 0)
+			all = arena_printf(c->arena, "%s%s%s", all ? all : "", all ? "," : "",
+				r->headers[i].value);
+	return all;
+}
+
 const char *call_address(const struct call *c)
 {
 	const struct app_settings *s = &c->app->settings;
-	const char *forwarded = http_header(&c->x->request, "x-forwarded-for");
-	const char *address = c->x->request.peer.text, *end;
+	const char *forwarded = forwarded_for(c), *address = c->x->request.peer.text, *end;
 
 	if (!forwarded || !s->trusts)
 		return address;
 	end = forwarded + strlen(forwarded);
 	while (end > forwarded && s->trusts(s->trusts_ctx, address)) {
 		const char *start = end;
+		size_t len;
 
 		while (start > forwarded && start[-1] != ',')
 			start--;
-		address = arena_strndup(c->arena, start + strspn(start, " \t"),
-			(size_t)(end - start) - strspn(start, " \t"));
-		end = start > forwarded ? start - 1 : forwarded;
+		len = (size_t)(end - start);
+		while (len && (*start == ' ' || *start == '\t'))
+			start++, len--;
+		while (len && (start[len - 1] == ' ' || start[len - 1] == '\t'))
+			len--;
+		address = arena_strndup(c->arena, start, len);
+		end -= len;
+		while (end > forwarded && end[-1] != ',')
+			end--;
+		end = end > forwarded ? end - 1 : forwarded;
 	}
 	return address;
+}
+
+/* Straight from this machine, and not through a proxy on it. */
+static bool is_loopback(const struct call *c)
+{
+	const struct http_request *r = &c->x->request;
+
+	return r->peer.loopback && !http_header_count(r, "x-forwarded-for") &&
+	       !http_header_count(r, "forwarded");
 }
 
 static bool is_json(const char *type)
@@ -97,7 +126,7 @@ int call_permit(struct call *c)
 		.agent_id = call_param(c, "agent_id"),
 		.finds_agent = c->route->finds_agent,
 	};
-	bool loopback = c->x->request.peer.loopback && c->ip == c->x->request.peer.text;
+	bool loopback = is_loopback(c);
 	int err;
 
 	c->caller = (struct caller){ .role = -1 };

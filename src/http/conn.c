@@ -206,6 +206,13 @@ bool http_conn_is_idle(const struct http_conn *c)
 	       (c->state == CONN_HEAD && !http_has_begun(c));
 }
 
+bool http_conn_wakes(struct http_conn *c)
+{
+	c->link.readable = true;
+	http_conn_run(c);
+	return c->closed || !http_conn_is_idle(c);
+}
+
 /* The handler's thread may be writing its reply this moment, so another exchange is answered in
  * its place, under the same name.  What the request said is only read by both. */
 static void stand_in(struct http_conn *c)

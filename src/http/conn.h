@@ -67,6 +67,8 @@ void http_conn_run(struct http_conn *c);
 void http_conn_expire(struct http_conn *c);
 /* The server is stopping: true if nothing is owed to the peer. */
 bool http_conn_is_idle(const struct http_conn *c);
+/* Takes what may have arrived unseen; true if it is busy with that now, or gone. */
+bool http_conn_wakes(struct http_conn *c);
 void http_conn_close(struct http_conn *c);
 /* A kept exchange has come back. */
 void http_conn_finish(struct http_loop *loop, struct http_mail *m);

@@ -267,7 +267,7 @@ static void begin_drain(struct http_loop *l)
 
 		for (; c; c = next) {
 			next = c->next;
-			if (http_conn_is_idle(c))
+			if (http_conn_is_idle(c) && !http_conn_wakes(c))
 				http_conn_close(c);
 		}
 	}

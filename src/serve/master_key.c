@@ -13,24 +13,28 @@
 
 enum { KEY_DIGITS = 64 };
 
+/* Appears whole or not at all, and never over another; ERR_RETRY if there is one by now. */
 static int create_file(uint8_t key[32], const char *path, struct arena *a, struct problem *p)
 {
-	char text[KEY_DIGITS + 2];
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool ok;
+	char text[KEY_DIGITS + 2], *whole = arena_printf(a, "%s.%d", path, (int)getpid());
+	int fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), err = 0;
 
-	if (fd < 0)
-		return problem_set(p, a, ERR_STORE, "cannot make the master key %s: %s", path,
-			strerror(errno));
 	random_bytes(key, 32);
 	hex_write(key, 32, text);
 	text[KEY_DIGITS] = '\n';
-	ok = write(fd, text, KEY_DIGITS + 1) == KEY_DIGITS + 1 && fsync(fd) == 0;
-	close(fd);
+	if (fd < 0 || write(fd, text, KEY_DIGITS + 1) != KEY_DIGITS + 1 || fsync(fd))
+		err = problem_set(p, a, ERR_STORE, "cannot make the master key %s: %s", path,
+			strerror(errno));
+	else if (link(whole, path))
+		err = errno == EEXIST
+			      ? ERR_RETRY
+			      : problem_set(p, a, ERR_STORE, "cannot make the master key %s: %s",
+					path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	unlink(whole);
 	wipe(text, sizeof text);
-	return ok ? 0
-		  : problem_set(p, a, ERR_STORE, "cannot write the master key %s: %s", path,
-			    strerror(errno));
+	return err;
 }
 
 /* ERR_NOT_FOUND if there is no file. */
@@ -65,7 +69,8 @@ static int read_file(uint8_t key[32], const char *path, struct arena *a, struct 
 	return err;
 }
 
-int master_key_load(
+/* One try; ERR_RETRY if another process was making the same things at the same moment. */
+static int load_once(
 	uint8_t key[32], const char *path, struct db *db, struct arena *a, struct problem *p)
 {
 	bool right, marked;
@@ -77,9 +82,7 @@ int master_key_load(
 	if (store_err)
 		return problem_set(p, a, store_err, "the store cannot be read: %s", db_error(db));
 	if (marked && err == ERR_NOT_FOUND)
-		return problem_set(p, a, ERR_STORE,
-			"the master key %s is missing, and the store is sealed with it: put it back",
-			path);
+		return ERR_NOT_FOUND;
 	if (marked && !right)
 		return problem_set(p, a, ERR_STORE,
 			"the master key %s is not the one this store was made with", path);
@@ -89,8 +92,28 @@ int master_key_load(
 		err = create_file(key, path, a, p);
 	if (!err)
 		err = master_key_mark(db, a, key);
-	if (err == ERR_DUPLICATE) /* another process was first: its key must be ours */
-		return problem_set(
-			p, a, err, "another process marked the store with its own master key");
+	return err == ERR_DUPLICATE ? ERR_RETRY : err;
+}
+
+int master_key_load(
+	uint8_t key[32], const char *path, struct db *db, struct arena *a, struct problem *p)
+{
+	enum { TRIES = 50, LOOKS = 3, PAUSE_US = 20000 };
+	int err = load_once(key, path, db, a, p);
+
+	/* A key that another process was just making is there at the second look. */
+	for (int tries = 1;
+		(err == ERR_RETRY && tries < TRIES) || (err == ERR_NOT_FOUND && tries < LOOKS);
+		tries++) {
+		usleep(PAUSE_US);
+		err = load_once(key, path, db, a, p);
+	}
+	if (err == ERR_NOT_FOUND)
+		return problem_set(p, a, ERR_STORE,
+			"the master key %s is missing, and the store is sealed with it: put it back",
+			path);
+	if (err == ERR_RETRY)
+		return problem_set(p, a, ERR_STORE,
+			"the master key %s is being made by another process", path);
 	return err;
 }

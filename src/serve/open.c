@@ -34,7 +34,7 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 		.workers = (int)s->store_workers,
 		.queue_max = QUEUE_MAX,
 	};
-	int err = make_data(s, a, p);
+	int err = how == STORE_SERVE ? make_data(s, a, p) : 0;
 
 	return err ? err : store_open(ret, &settings, how, a, p);
 }

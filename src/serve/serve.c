@@ -99,22 +99,24 @@ static int first_start(struct serving *v, struct db *db)
 		.is_super_admin = true,
 	};
 	bool empty;
-	int err = store_is_empty(db, &empty);
+	int tries = 10, err = store_is_empty(db, &empty);
 
 	if (err || !empty)
 		return err;
 	if (!password_hash(chosen, strlen(chosen), hash))
 		return problem_set(&v->problem, v->arena, ERR_INTERNAL,
 			"not enough memory to hash a password");
-	err = db_begin(db, READ_WRITE);
-	if (!err)
-		err = store_is_empty(db, &empty); /* another process may have been first */
-	if (!err && empty)
-		err = bootstrap(db, v->arena, &admin);
-	if (err)
-		db_rollback(db);
-	else
-		err = db_commit(db);
+	do { /* another process may have been first: look again inside the transaction */
+		err = db_begin(db, READ_WRITE);
+		if (!err)
+			err = store_is_empty(db, &empty);
+		if (!err && empty)
+			err = bootstrap(db, v->arena, &admin);
+		if (err)
+			db_rollback(db);
+		else
+			err = db_commit(db);
+	} while ((err == ERR_RETRY || err == ERR_DUPLICATE) && --tries);
 	if (!err && empty) {
 		printf("Made the super administrator %s", admin.email);
 		if (chosen != password)
@@ -155,12 +157,16 @@ static int start(struct serving *v)
 	struct http_handler handler = call_handler(&v->app);
 	int err = api_setup(&v->app, v->arena, &v->problem);
 
-	if (!err)
-		err = prepare_store(v);
+	/* The address first: a start that fails there must not have made an administrator. */
 	if (!err)
 		err = http_server_new(&v->app.server, &http, &handler, v->arena, &v->problem);
+	if (!err)
+		err = prepare_store(v);
 	if (err)
 		return err;
+	if (!settings_given(v->settings, "public_url"))
+		v->app.settings.public_url = arena_printf(v->arena, "%s://%s",
+			http.tls_cert ? "https" : "http", http_server_address(v->app.server));
 	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
 	err = store_start(v->app.store);
 	return err ? err : http_server_start(v->app.server);
@@ -208,16 +214,17 @@ int command_serve(const struct settings *s, struct arena *a)
 	if (err) {
 		problem_set(&v.problem, a, err, "%s", error_row(err)->title);
 		stop(&v);
-		return complain(&v.problem);
+		complain(&v.problem);
+		return 1;
 	}
 	if (geteuid() == 0)
 		log_line(LOG_WARN, "running as root; a user of its own is safer", NULL);
+	printf("Lodge is at %s (the document is at %s/openapi.json)\n", v.app.settings.public_url,
+		v.app.settings.public_url);
+	fflush(stdout);
 	log_info("serving", LOG_S("address", http_server_address(v.app.server)),
 		LOG_S("version", LODGE_VERSION),
 		LOG_S("store", store_is_sqlite(v.app.store) ? "sqlite" : "postgres"));
-	printf("Lodge is at %s (the document is at %s/openapi.json)\n", s->public_url,
-		s->public_url);
-	fflush(stdout);
 	got = wait_for_signal(&v, &set);
 	log_info("stopping", LOG_S("signal", strsignal(got)));
 	stop(&v);

@@ -158,7 +158,7 @@ static int copy_to_sqlite(
 	int before, after, err;
 
 	(void)s;
-	err = store_open(&copy, &settings, STORE_BESIDE, a, p);
+	err = store_open(&copy, &settings, STORE_NEW, a, p);
 	if (!err)
 		err = store_migrate(copy, &before, &after, a, p);
 	if (!err)

@@ -20,14 +20,15 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* One serving process a file: a lock beside it, dropped by the system when the process ends. */
+/* One serving process a file, by whatever name it is opened: a lock on the file itself, dropped by the
+ * system when the process ends.  It is of another sort than SQLite's own, and must be closed last,
+ * because closing any descriptor of the file drops those. */
 static int lock_file(struct store *s, struct arena *a, struct problem *p)
 {
-	const char *path = arena_printf(a, "%s.lock", s->where);
-
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	s->lock_fd = open(s->where, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock_fd < 0)
-		return problem_set(p, a, ERR_STORE, "cannot write %s: %s", path, strerror(errno));
+		return problem_set(
+			p, a, ERR_STORE, "cannot write %s: %s", s->where, strerror(errno));
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
 		return problem_set(p, a, ERR_STORE,
 			"the store %s is in use by another lodge (serve or migrate); stop it first",
@@ -76,6 +77,8 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 		sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 		if (how == STORE_SERVE)
 			err = lock_file(s, a, p);
+		else if (how == STORE_BESIDE && access(s->where, F_OK))
+			err = problem_set(p, a, ERR_STORE, "the store %s is not there", s->where);
 	} else if (begins(settings->where, "postgres://") ||
 		   begins(settings->where, "postgresql://")) {
 		s->engine = &postgres_engine;

@@ -105,7 +105,8 @@ struct store_settings {
 
 enum store_open {
 	STORE_SERVE,  /* alone on an SQLite file: takes its lock */
-	STORE_BESIDE, /* beside a serving process */
+	STORE_BESIDE, /* beside a serving process; it must be there already */
+	STORE_NEW,    /* a file of our own making */
 };
 
 /* Opens, and refuses a store that is newer than the program or (unless migrating) older. */

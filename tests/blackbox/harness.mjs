@@ -271,6 +271,7 @@ export class Server {
     const found = await this.says(/serving"?[ ,]"?address"?[=:]"?127\.0\.0\.1:(\d+)/);
     this.port = Number(found[1]);
     this.origin = `http://127.0.0.1:${this.port}`;
+    await until(5000, "the line on standard output", () => this.stdout.includes("Lodge is at") || this.ended);
     return this;
   }
 

@@ -42,11 +42,14 @@ async function drive(server, token, tenant) {
 async function inspect(place, sent) {
   const acked = sent.filter((one) => one.id);
   const [counts, ...ids] = (await place.sql(`select
-    (select count(*) from agents a where not exists (select 1 from directory d where d.id = a.id and d.tenant_id = a.tenant_id)) || ' ' ||
-    (select count(*) from agents a where (select count(*) from agent_roles r where r.agent_id = a.id and r.role = 'OWNER') <> 1) || ' ' ||
-    (select count(*) from agents a where (select count(*) from audit_logs l where l.action = 'agent.create' and l.resource_id = a.id) <> 1) || ' ' ||
-    (select count(*) from audit_logs l where l.action = 'agent.create' and not exists (select 1 from agents a where a.id = l.resource_id)) || ' ' ||
-    (select count(*) from directory d where not exists (select 1 from agents a where a.id = d.id)) || ' ' ||
+    (select count(*) from agents a left join directory d on d.id = a.id and d.tenant_id = a.tenant_id where d.id is null) || ' ' ||
+    (select count(*) from agents a left join agent_roles r on r.tenant_id = a.tenant_id and r.agent_id = a.id and r.role = 'OWNER'
+      where r.agent_id is null) || ' ' ||
+    (select count(*) from agents a left join (select resource_id, count(*) as n from audit_logs where action = 'agent.create'
+      group by resource_id) l on l.resource_id = a.id where coalesce(l.n, 0) <> 1) || ' ' ||
+    (select count(*) from audit_logs l left join agents a on a.tenant_id = l.tenant_id and a.id = l.resource_id
+      where l.action = 'agent.create' and a.id is null) || ' ' ||
+    (select count(*) from directory d left join agents a on a.tenant_id = d.tenant_id and a.id = d.id where a.id is null) || ' ' ||
     (select count(*) from idempotency where status <> 201 or reply = '') || ' ' ||
     ((select count(*) from agents) - (select count(*) from idempotency));
     select id from agents`)).split("\n");

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
-import { ADMIN, digest, ENGINES, equal, Failure, isRoot, match, ok, short, test, testBoth } from "./harness.mjs";
+import { ADMIN, digest, ENGINES, equal, Failure, isRoot, match, ok, short, test, testBoth, until } from "./harness.mjs";
 
 // What a store holds, as text that changes when anything of it does.
 function holds(place) {
@@ -87,6 +87,7 @@ test("a folder made by the first start is for its owner alone", async (t) => {
 test("with port 0 the address that is printed is the one that answers", async (t) => {
   const server = await t.serve(await t.place("sqlite"));
   await server.healthy();
+  await until(3000, "its line", () => server.stdout.includes("Lodge is at"));
   ok(server.stdout.includes(`Lodge is at ${server.origin} `), `standard output says ${short(server.stdout)}`);
 });
 

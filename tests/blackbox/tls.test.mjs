@@ -39,7 +39,7 @@ test("https works, with a certificate that is checked", async () => {
   match(reply.headers["set-cookie"][0], /^lodge_session=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/, "Set-Cookie");
   const document = await server.secure("GET", "/openapi.json");
   match(document.json.servers[0].url, /^https:\/\//, "the server in the document");
-  ok(server.stdout.includes("Lodge is at https://"), `standard output says ${server.stdout}`);
+  await until(3000, "its line", () => server.stdout.includes("Lodge is at https://"));
 });
 
 test("TLS 1.2 and 1.3 are spoken, older ones not; http/1.1 is chosen, h2 alone refused", async () => {
