@@ -363,7 +363,7 @@ static bool key_add(struct json_reader *r, const char *text, size_t len)
 	struct json_keys *k = r->keys;
 	struct key *slot;
 
-	if (k->count + 1 >= k->cap) {
+	if (k->count + 1 >= k->cap || (k->cap > KEYS_LISTED && k->count * 2 >= k->cap)) {
 		struct json_keys old = *k;
 
 		k->cap = old.cap ? old.cap * 4 : KEYS_LISTED;

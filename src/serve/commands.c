@@ -79,7 +79,7 @@ static int check_master_key(
 /* Every statement must prepare on the store's engine. */
 static int check_statements(struct store *store, struct arena *a, struct problem *p)
 {
-	struct db *db;
+	struct db *db = NULL;
 	int err = store_connect(store, &db, a, p);
 
 	for (int i = 0; !err && api_statements[i]; i++)
@@ -89,8 +89,7 @@ static int check_statements(struct store *store, struct arena *a, struct problem
 				problem_set(p, a, err, "the statement %s: %s",
 					api_statements[i]->list[j].name, db_error(db));
 		}
-	if (db)
-		db_close(db);
+	db_close(db);
 	return err;
 }
 
