@@ -152,7 +152,7 @@ create table agents (
 	unique (tenant_id, id),
 	unique (tenant_id, slug)
 ) {rows};
-create index agents_listed on agents (tenant_id, hidden, id);
+create index agents_shown on agents (tenant_id, hidden);
 create index agents_by_name on agents (tenant_id, name, id);
 create index agents_by_update on agents (tenant_id, updated_at, id);
 
