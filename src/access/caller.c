@@ -7,16 +7,26 @@
 #include "access/memo.h"
 #include "base/crypto.h"
 
-enum { CALLER_BY_KEY, CALLER_BY_LOGIN, CALLER_TENANT, CALLER_AGENT, CALLER_DIRECTORY };
+enum {
+	CALLER_BY_KEY,
+	CALLER_BY_LOGIN,
+	CALLER_TENANT,
+	CALLER_AGENT,
+	CALLER_AGENT_THERE,
+	CALLER_DIRECTORY
+};
 
-enum { STATUS_SUSPENDED = 3 };
+/* The same words for what is not there and for what is not for the caller: no hint that it exists. */
+#define NOTHING "There is nothing here."
+
+enum { STATUS_SUSPENDED = 3, STATUS_CLOSED = 4 };
 static const struct words status_words = {
 	.list = (const char *const[]){ "active", "trial", "abandoned", "suspended", "closed",
 		NULL },
 };
 
 struct tenant_facts {
-	const char *tenant_id;
+	const char *tenant_id, *read_only_after;
 	int role;
 	int status;
 	bool allow_superadmin_access;
@@ -24,6 +34,7 @@ struct tenant_facts {
 
 FIELDS(tenant_facts) = {
 	FIELD(tenant_facts, tenant_id),
+	FIELD(tenant_facts, read_only_after),
 	FIELD(tenant_facts, role, .words = &tenant_role_words),
 	FIELD(tenant_facts, status, .words = &status_words),
 	FIELD(tenant_facts, allow_superadmin_access),
@@ -36,7 +47,7 @@ struct caller_row {
 	int64_t expires_at, last_used_at;
 	/* a key's own */
 	const char *key_id, *scopes;
-	const char *tenant_id;
+	const char *tenant_id, *read_only_after;
 	int role;
 	int status;
 	bool allow_superadmin_access;
@@ -53,6 +64,7 @@ FIELDS(caller_row) = {
 	FIELD(caller_row, key_id),
 	FIELD(caller_row, scopes),
 	FIELD(caller_row, tenant_id),
+	FIELD(caller_row, read_only_after),
 	FIELD(caller_row, role, .words = &tenant_role_words),
 	FIELD(caller_row, status, .words = &status_words),
 	FIELD(caller_row, allow_superadmin_access),
@@ -85,7 +97,7 @@ static const struct statement sql[] = {
 	[CALLER_BY_KEY] = { "caller_by_key",
 		"select k.user_id, u.email, u.name, u.is_super_admin, u.is_suspended, k.expires_at, "
 		"k.last_used_at, k.id as key_id, k.scopes, k.tenant_id, m.role, t.status, "
-		"t.allow_superadmin_access "
+		"t.allow_superadmin_access, t.read_only_after "
 		"from api_keys k join users u on u.id = k.user_id join tenants t on t.id = k.tenant_id "
 		"join members m on m.tenant_id = k.tenant_id and m.user_id = k.user_id where k.hash = $1",
 		.row = &caller_row_schema },
@@ -94,8 +106,10 @@ static const struct statement sql[] = {
 		"l.last_used_at from logins l join users u on u.id = l.user_id where l.hash = $1",
 		.row = &caller_row_schema },
 	[CALLER_TENANT] = { "caller_tenant",
-		"select t.id as tenant_id, m.role, t.status, t.allow_superadmin_access from tenants t "
-		"left join members m on m.tenant_id = t.id and m.user_id = $2 where t.id = $1",
+		"select t.id as tenant_id, m.role, t.status, t.allow_superadmin_access, "
+		"t.read_only_after from tenants t "
+		"left join members m on m.tenant_id = t.id and m.user_id = $2 and m.status = 'active' "
+		"where t.id = $1",
 		.row = &tenant_facts_schema },
 	[CALLER_AGENT] = { "caller_agent",
 		"select a.is_admin_only, a.default_role_enabled, "
@@ -107,6 +121,10 @@ static const struct statement sql[] = {
 						    "on m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = $3 "
 						    "where g.tenant_id = $1 and g.agent_id = $2) as group_rank "
 						    "from agents a where a.tenant_id = $1 and a.id = $2",
+		.row = &agent_facts_schema },
+	[CALLER_AGENT_THERE] = { "caller_agent_there",
+		"select a.is_admin_only, a.default_role_enabled from agents a "
+		"where a.tenant_id = $1 and a.id = $2",
 		.row = &agent_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
 		.row = &directory_row_schema },
@@ -188,7 +206,7 @@ static permissions scopes_read(struct arena *a, const char *json)
 	return set & ~(UINT64_C(1) << PERM_NONE);
 }
 
-static permissions cut(const struct caller *c, permissions set)
+permissions caller_cut(const struct caller *c, permissions set)
 {
 	return c->scoped ? set & c->scopes : set;
 }
@@ -200,21 +218,22 @@ static int tenant_decide(
 	bool super = c->is_super_admin && c->kind == CREDENTIAL_LOGIN;
 	permissions held = 0;
 
-	if (t->role < 0 && !super)
-		return problem_set(p, a, ERR_NOT_FOUND, "There is no such tenant.");
+	if ((t->role < 0 && !super) || t->status == STATUS_CLOSED)
+		return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 	if (t->role < 0 && !t->allow_superadmin_access)
 		return problem_set(p, a, ERR_FORBIDDEN,
 			"This tenant is closed to super administrators; its own OWNER can open it.");
 	if (t->status == STATUS_SUSPENDED && !super)
 		return problem_set(p, a, ERR_SUSPENDED, "This tenant is suspended.");
 	c->tenant_id = t->tenant_id;
+	c->read_only_after = t->read_only_after;
 	c->role = t->role;
 	c->through_super = super && t->allow_superadmin_access;
 	if (t->role >= 0)
 		held |= permissions_of_tenant_role((enum tenant_role)t->role);
 	if (c->through_super)
 		held |= permissions_of_tenant_role(ROLE_OWNER);
-	c->tenant = cut(c, held);
+	c->tenant = caller_cut(c, held);
 	return 0;
 }
 
@@ -271,8 +290,8 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 		c->scoped = row.scopes != NULL;
 		c->scopes = c->scoped ? scopes_read(a, row.scopes) : 0;
 		return tenant_decide(c, a,
-			&(struct tenant_facts){
-				row.tenant_id, row.role, row.status, row.allow_superadmin_access },
+			&(struct tenant_facts){ row.tenant_id, row.read_only_after, row.role,
+				row.status, row.allow_superadmin_access },
 			p);
 	}
 	return 0;
@@ -295,18 +314,39 @@ static int load_tenant(struct caller *c, struct db *db, struct arena *a, const s
 	if (c->kind == CREDENTIAL_KEY) {
 		/* A key acts within its own tenant, which is known already. */
 		if (tenant_id && strcmp(tenant_id, c->tenant_id) != 0)
-			return problem_set(p, a, ERR_NOT_FOUND, "There is no such tenant.");
+			return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 		return 0;
 	}
-	if (!tenant_id && place->agent_id) {
-		err = db_one(db, a, &sql[CALLER_DIRECTORY], &in, ARGS(T(place->agent_id)));
+	if (!tenant_id) {
+		err = db_one(db, a, &sql[CALLER_DIRECTORY], &in,
+			ARGS(T(place->agent_id ? place->agent_id : place->session_id)));
 		tenant_id = in.tenant_id;
 	}
 	if (!err)
 		err = db_one(db, a, &sql[CALLER_TENANT], &t, ARGS(T(tenant_id), T(c->user_id)));
 	if (err == ERR_NOT_FOUND)
-		return problem_set(p, a, err, "There is nothing here.");
+		return problem_set(p, a, err, NOTHING);
 	return err ? err : tenant_decide(c, a, &t, p);
+}
+
+bool caller_reads_only(const struct caller *c, const char *agent_id)
+{
+	return c->read_only_after && strcmp(agent_id, c->read_only_after) > 0;
+}
+
+/* What is still done to an agent beyond the plan: reading it, and getting rid of it. */
+#define BEYOND_PLAN                                                                           \
+	(PERM(AGENT_READ) | PERM(SESSION_READ) | PERM(AGENT_MAIL_READ) | PERM(AGENT_DELETE) | \
+		PERM(AGENT_TRANSFER) | PERM(AGENT_ROLES_WRITE))
+
+static int check_plan(const struct caller *c, struct arena *a, int permission, const char *agent_id,
+	struct problem *p)
+{
+	if (!caller_reads_only(c, agent_id) || BEYOND_PLAN >> permission & 1)
+		return 0;
+	p->code = "plan_read_only";
+	return problem_set(
+		p, a, ERR_CONFLICT, "This agent is beyond the tenant's plan and only reads.");
 }
 
 bool caller_holds_all(const struct caller *c)
@@ -341,18 +381,19 @@ static int load_agent(struct caller *c, struct db *db, struct arena *a, const st
 
 	c->agent_id = place->agent_id;
 	if (place->finds_agent && caller_holds_all(c)) {
-		c->agent = cut(c, permissions_of_agent_role(AGENT_OWNER));
+		c->agent = caller_cut(c, permissions_of_agent_role(AGENT_OWNER));
 		return 0;
 	}
-	err = db_one(db, a, &sql[CALLER_AGENT], &facts,
+	/* Who holds OWNER on all need not be asked for roles of their own. */
+	err = db_one(db, a, &sql[caller_holds_all(c) ? CALLER_AGENT_THERE : CALLER_AGENT], &facts,
 		ARGS(T(c->tenant_id), T(place->agent_id), T(c->user_id)));
 	if (err && err != ERR_NOT_FOUND)
 		return err;
 	if (!err)
 		held = agent_held(c, &facts);
 	if (!(held & PERM(AGENT_READ)))
-		return problem_set(p, a, ERR_NOT_FOUND, "There is no such agent.");
-	c->agent = cut(c, held);
+		return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
+	c->agent = caller_cut(c, held);
 	return 0;
 }
 
@@ -370,7 +411,7 @@ int caller_also(const struct caller *c, struct arena *a, int permission, struct 
 {
 	permissions held = permission_scope(permission) == SCOPE_AGENT ? c->agent : c->tenant;
 
-	return held >> permission & 1 ? 0 : caller_lacks(a, permission, p);
+	return held & permission_given_by(permission) ? 0 : caller_lacks(a, permission, p);
 }
 
 int caller_permit(struct caller *c, struct db *db, struct arena *a, int permission,
@@ -386,5 +427,9 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 	err = load_tenant(c, db, a, place, p);
 	if (!err && place->agent_id && scope == SCOPE_AGENT)
 		err = load_agent(c, db, a, place, p);
-	return err ? err : caller_also(c, a, permission, p);
+	if (!err)
+		err = caller_also(c, a, permission, p);
+	if (!err && place->agent_id && scope == SCOPE_AGENT)
+		err = check_plan(c, a, permission, place->agent_id, p);
+	return err;
 }

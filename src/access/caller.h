@@ -11,6 +11,7 @@
 
 #define TOKEN_LOGIN "lodge_login_"
 #define TOKEN_KEY "lodge_key_"
+#define TOKEN_INVITE "lodge_invite_"
 #define COOKIE_NAME "lodge_session"
 
 enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_LOGIN, CREDENTIAL_KEY };
@@ -42,9 +43,10 @@ struct caller {
 
 	/* The tenant of the request, once looked up. */
 	const char *tenant_id;
-	int role;	    /* enum tenant_role, or -1: not a member */
-	bool through_super; /* reaches the tenant as super administrator */
-	permissions tenant; /* held in the tenant, cut down to the scopes */
+	int role;		     /* enum tenant_role, or -1: not a member */
+	bool through_super;	     /* reaches the tenant as super administrator */
+	const char *read_only_after; /* agents with a later id are beyond the plan; NULL: none is */
+	permissions tenant;	     /* held in the tenant, cut down to the scopes */
 	/* The agent of the request, once looked up. */
 	const char *agent_id;
 	permissions agent; /* held on the agent, cut down to the scopes */
@@ -57,7 +59,7 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 
 /* What the path says about where the permission is decided; each may be NULL. */
 struct place {
-	const char *tenant_id, *agent_id;
+	const char *tenant_id, *agent_id, *session_id;
 	bool finds_agent; /* the operation itself finds out whether the agent is there */
 };
 
@@ -67,6 +69,10 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 /* A further permission in the same place; ERR_FORBIDDEN names it. */
 int caller_also(const struct caller *c, struct arena *a, int permission, struct problem *p);
 
+/* What is left of a set behind the scopes of the credential. */
+permissions caller_cut(const struct caller *c, permissions set);
+/* True if the agent is beyond the tenant's plan: it reads, but does not change or run. */
+bool caller_reads_only(const struct caller *c, const char *agent_id);
 /* True for those who hold OWNER on every agent of the tenant. */
 bool caller_holds_all(const struct caller *c);
 /* ERR_FORBIDDEN, naming what is missing. */

@@ -83,6 +83,13 @@ int permission_by_name(const char *name)
 	return PERM_NONE;
 }
 
+permissions permission_given_by(int permission)
+{
+	permissions self = UINT64_C(1) << permission;
+
+	return permission == PERM_APIKEYS_OWN ? self | PERM(APIKEYS_WRITE) : self;
+}
+
 permissions permissions_of_tenant_role(enum tenant_role role)
 {
 	return tenant_roles[role];

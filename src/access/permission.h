@@ -76,6 +76,8 @@ const char *permission_name(int permission);
 enum permission_scope permission_scope(int permission);
 /* The permission with this name that a key may be cut down to, or PERM_NONE. */
 int permission_by_name(const char *name);
+/* The permissions each of which is enough where this one is asked for: itself, and what is more. */
+permissions permission_given_by(int permission);
 permissions permissions_of_tenant_role(enum tenant_role role);
 permissions permissions_of_agent_role(enum agent_role role);
 /* What the default role gives a tenant's members (or guests) on an agent. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/bootstrap.h"
+#include "api/plans.h"
 #include "api/skills.h"
 #include "base/fold.h"
 #include "store/listing.h"
@@ -88,7 +90,7 @@ static const struct words agent_sorts = {
 #define IS_FAVORITE                                              \
 	"case when a.id in (select f.agent_id from favorites f " \
 	"where f.tenant_id = $1 and f.user_id = $2) then 1 else 0 end"
-#define LIST_COLUMNS "{a.*}, " IS_FAVORITE " as is_favorite, 0 as plan_read_only"
+#define LIST_COLUMNS "{a.*}, " IS_FAVORITE " as is_favorite"
 
 /* What somebody who holds OWNER on every agent sees without filters: an index answers it alone. */
 #define PLAIN_FROM "agents a where a.tenant_id = $1 and a.hidden = 0"
@@ -146,8 +148,7 @@ static const struct statement sql[] = {
 		"8", "9", "a.updated_at"),
 	LIST_STATEMENTS(
 		"agent_plain", &AgentListRead_schema, LIST_COLUMNS, PLAIN_FROM, "a.id", "3", "4"),
-	[AGENT_READ] = { "agent_read",
-		"select {*}, 0 as plan_read_only from agents where tenant_id = $1 and id = $2",
+	[AGENT_READ] = { "agent_read", "select {*} from agents where tenant_id = $1 and id = $2",
 		.row = &AgentRead_schema },
 	[AGENT_ROW] = { "agent_row", "select {*} from agents where tenant_id = $1 and id = $2",
 		.row = &agent_row_schema },
@@ -177,13 +178,20 @@ OPERATION(listAgents, .list = true, .reply = &AgentListRead_schema, .query = &ag
 	const char *kind = in->kind < 0 ? NULL : AgentKind_words.list[in->kind];
 	const char *pattern = in->q ? fold_pattern(c->arena, in->q) : NULL;
 	bool plain = !kind && !pattern && in->favorite < 0 && !in->include_hidden && !c->page.sort;
+	struct AgentListRead *row;
+	int err;
 
 	if (plain && caller_holds_all(who))
-		return call_list(c, &sql[AGENT_PLAIN], ARGS(T(who->tenant_id), T(who->user_id)));
-	return call_list(c, &sql[AGENT_LIST],
-		ARGS(T(who->tenant_id), T(who->user_id), N(caller_holds_all(who)),
-			N(in->include_hidden), T(kind), T(pattern),
-			N(in->favorite < 0 ? NIL : in->favorite)));
+		err = call_list(c, &sql[AGENT_PLAIN], ARGS(T(who->tenant_id), T(who->user_id)));
+	else
+		err = call_list(c, &sql[AGENT_LIST],
+			ARGS(T(who->tenant_id), T(who->user_id), N(caller_holds_all(who)),
+				N(in->include_hidden), T(kind), T(pattern),
+				N(in->favorite < 0 ? NIL : in->favorite)));
+	row = c->items.at;
+	for (size_t i = 0; !err && i < c->items.count; i++)
+		row[i].plan_read_only = caller_reads_only(who, row[i].id);
+	return err;
 }
 
 /* Whoever makes an agent is its OWNER; a super administrator from outside the tenant holds that anyway. */
@@ -208,9 +216,11 @@ OPERATION(createAgent, .body = &AgentCreate_schema, .reply = &AgentRead_schema)
 	struct agent_row row, defaults;
 	int64_t now;
 	struct id id = id_new(&now);
-	int err = db_one(
-		c->db, c->arena, &sql[AGENT_DEFAULTS], &defaults, ARGS(T(c->caller.tenant_id)));
+	int err = plan_admits_agent(c);
 
+	if (!err)
+		err = db_one(c->db, c->arena, &sql[AGENT_DEFAULTS], &defaults,
+			ARGS(T(c->caller.tenant_id)));
 	if (err)
 		return err;
 	schema_init(&agent_row_schema, c->arena, &row);
@@ -228,6 +238,8 @@ OPERATION(createAgent, .body = &AgentCreate_schema, .reply = &AgentRead_schema)
 		err = db_run(c->db, &sql[AGENT_FILE], NULL, ARGS(T(row.id), T(row.tenant_id)));
 	if (!err)
 		err = own(c, &row);
+	if (!err)
+		err = tenant_count(c->db, row.tenant_id, 1, 0);
 	if (err)
 		return err;
 	schema_copy(&agent_row_schema, &row, &AgentRead_schema, c->reply);
@@ -236,10 +248,20 @@ OPERATION(createAgent, .body = &AgentCreate_schema, .reply = &AgentRead_schema)
 	return 0;
 }
 
+int agent_show(struct call *c)
+{
+	struct AgentRead *out = c->reply;
+	int err = db_one(c->db, c->arena, &sql[AGENT_READ], out,
+		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id)));
+
+	if (!err)
+		out->plan_read_only = caller_reads_only(&c->caller, out->id);
+	return err;
+}
+
 OPERATION(readAgent, .reply = &AgentRead_schema)
 {
-	return db_one(c->db, c->arena, &sql[AGENT_READ], c->reply,
-		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id)));
+	return agent_show(c);
 }
 
 OPERATION(updateAgent, .body = &AgentUpdate_schema, .reply = &AgentRead_schema)
@@ -269,6 +291,10 @@ OPERATION(deleteAgent)
 
 	if (!err)
 		err = db_run(c->db, &sql[AGENT_UNFILE], NULL, ARGS(T(who->agent_id)));
+	if (!err)
+		err = tenant_count(c->db, who->tenant_id, -1, 0);
+	if (!err && who->read_only_after)
+		err = plan_settle(c->db, c->arena, who->tenant_id);
 	c->audit.resource_id = who->agent_id;
 	return err;
 }

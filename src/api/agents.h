@@ -94,5 +94,9 @@ struct AgentFavoriteRead {
 };
 SCHEMA_DECLARED(AgentFavoriteRead);
 
+struct call;
+/* Fills the reply, an AgentRead, with the agent of the path. */
+int agent_show(struct call *c);
+
 /* NULL-terminated: all of the above. */
 extern const struct schema *const agents_schemas[];

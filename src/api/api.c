@@ -2,6 +2,8 @@
 #include "api/api.h"
 
 #include "access/audit.h"
+#include "access/seal.h"
+#include "access/throttle.h"
 #include "api/agent_extras.h"
 #include "api/agents.h"
 #include "api/assistants.h"
@@ -11,6 +13,7 @@
 #include "api/costs.h"
 #include "api/mail.h"
 #include "api/models.h"
+#include "api/oidc_people.h"
 #include "api/roles.h"
 #include "api/scanner.h"
 #include "api/sessions.h"
@@ -23,8 +26,13 @@
 #include "contract/openapi.h"
 #include "contract/types.h"
 
-extern const struct resource agents_resource, identity_resource, keys_resource, system_resource,
-	tenants_resource;
+extern const struct resource audit_resource;
+extern const struct statement_set audit_list_sql;
+
+extern const struct resource session_audit_resource, access_resource, admin_tenants_resource,
+	admin_users_resource, plans_resource, account_resource, agents_resource, allowed_resource,
+	groups_resource, identity_resource, keys_resource, members_resource, oidc_resource,
+	roles_resource, system_resource, tenants_resource;
 
 /* Types that are published; their operations come with their rooms. */
 #define TYPES_ONLY(area) \
@@ -32,53 +40,79 @@ extern const struct resource agents_resource, identity_resource, keys_resource, 
 
 TYPES_ONLY(agent_extras);
 TYPES_ONLY(assistants);
-TYPES_ONLY(audit);
 TYPES_ONLY(benchmarks);
 TYPES_ONLY(costs);
 TYPES_ONLY(mail);
 TYPES_ONLY(models);
-TYPES_ONLY(roles);
 TYPES_ONLY(scanner);
 TYPES_ONLY(sessions);
 TYPES_ONLY(skills);
 TYPES_ONLY(tools);
-TYPES_ONLY(users);
 
 const struct resource *const api_resources[] = {
 	&system_resource,
 	&identity_resource,
+	&account_resource,
+	&oidc_resource,
 	&tenants_resource,
 	&keys_resource,
+	&members_resource,
+	&groups_resource,
+	&allowed_resource,
+	&plans_resource,
+	&admin_tenants_resource,
+	&admin_users_resource,
 	&agents_resource,
+	&roles_resource,
+	&access_resource,
+	&session_audit_resource,
+	&audit_resource,
 	&agent_extras_types,
 	&assistants_types,
-	&audit_types,
 	&benchmarks_types,
 	&costs_types,
 	&mail_types,
 	&models_types,
-	&roles_types,
 	&scanner_types,
 	&sessions_types,
 	&skills_types,
 	&tools_types,
-	&users_types,
 };
 const size_t api_resource_count = sizeof api_resources / sizeof *api_resources;
 
-extern const struct statement_set agent_sql, identity_sql, key_sql, system_sql, tenant_sql;
+extern const struct statement_set session_audit_sql, erase_sql, sweep_sql, access_sql,
+	admin_tenant_sql, admin_user_sql, plan_sql, account_sql, agent_sql, allowed_sql, group_sql,
+	identity_sql, key_sql, member_sql, oidc_sql, role_sql, system_sql, tenant_sql;
 
 const struct statement_set *const api_statements[] = {
 	&caller_sql,
 	&audit_sql,
+	&seal_sql,
+	&seal_check_sql,
+	&audit_list_sql,
 	&repeat_sql,
 	&chores_sql,
 	&bootstrap_sql,
 	&system_sql,
+	&throttle_sql,
 	&identity_sql,
+	&account_sql,
+	&oidc_sql,
+	&oidc_people_sql,
 	&tenant_sql,
 	&key_sql,
+	&plan_sql,
+	&erase_sql,
+	&sweep_sql,
+	&admin_tenant_sql,
+	&admin_user_sql,
+	&member_sql,
+	&group_sql,
+	&allowed_sql,
 	&agent_sql,
+	&role_sql,
+	&access_sql,
+	&session_audit_sql,
 	NULL,
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "access/seal.h"
 #include "base/crypto.h"
 #include "base/fold.h"
 #include "base/id.h"
@@ -17,6 +18,11 @@ enum {
 	USER_COUNT,
 	MARK_READ,
 	MARK_WRITE,
+	MARK_REPLACE,
+	CHAIN_READ,
+	CHAIN_WRITE,
+	CHAIN_REPLACE,
+	COUNT_ADD,
 };
 
 struct text_row {
@@ -47,11 +53,34 @@ static const struct statement sql[] = {
 	[USER_COUNT] = { "user_any",
 		"select count(*) from (select 1 as one from users limit 1) found",
 		.scan = "its first row" },
+	[COUNT_ADD] = { "count_add",
+		"insert into tenant_counts (tenant_id, shard, agents, members) "
+		"values ($1, $2, $3, $4) on conflict (tenant_id, shard) do update set "
+		"agents = tenant_counts.agents + $3, members = tenant_counts.members + $4" },
 	[MARK_READ] = { "mark_read", "select value from meta where key = 'master_key'",
 		.row = &text_row_schema },
+	[MARK_REPLACE] = { "mark_replace", "update meta set value = $1 where key = 'master_key'" },
+	[CHAIN_READ] = { "chain_read", "select value from meta where key = 'audit_key'",
+		.row = &text_row_schema },
+	[CHAIN_WRITE] = { "chain_write",
+		"insert into meta (key, value) values ('audit_key', $1) on conflict (key) do nothing" },
+	[CHAIN_REPLACE] = { "chain_replace",
+		"update meta set value = $2 where key = 'audit_key' and value = $1" },
 	[MARK_WRITE] = { "mark_write", "insert into meta (key, value) values ('master_key', $1)" },
 };
 STATEMENT_SET(bootstrap_sql, sql);
+
+/* One of a few rows by chance, where several processes write; one writer alone needs only one. */
+int tenant_count(struct db *db, const char *tenant_id, int agents, int members)
+{
+	enum { SHARDS = 8 };
+	uint8_t chance = 0;
+
+	if (!db_is_sqlite(db))
+		random_bytes(&chance, sizeof chance);
+	return db_run(db, &sql[COUNT_ADD], NULL,
+		ARGS(T(tenant_id), N(chance % SHARDS), N(agents), N(members)));
+}
 
 int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, const char *owner_id,
 	const char **ret_id)
@@ -68,6 +97,8 @@ int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, c
 				T(in->billing_email), N(now)));
 	if (!err)
 		err = db_run(db, &sql[MEMBER_INSERT], NULL, ARGS(T(id.text), T(owner_id), N(now)));
+	if (!err)
+		err = tenant_count(db, id.text, 0, 1);
 	*ret_id = arena_strdup(a, id.text);
 	return err;
 }
@@ -111,14 +142,66 @@ int bootstrap(struct db *db, struct arena *a, const struct new_user *admin)
 /* A few known bytes, sealed: they open only with the right key. */
 static const char mark_context[] = "lodge master key", mark_bytes[] = "lodge";
 
-int master_key_mark(struct db *db, struct arena *a, const uint8_t key[32])
+static const char *make_mark(struct arena *a, const uint8_t key[32])
 {
 	uint8_t sealed[sizeof mark_bytes + SEAL_EXTRA];
 	char *text = arena_alloc(a, 2 * sizeof sealed + 1);
 
 	seal(key, mark_context, mark_bytes, sizeof mark_bytes, sealed);
 	hex_write(sealed, sizeof sealed, text);
-	return db_run(db, &sql[MARK_WRITE], NULL, ARGS(T(text)));
+	return text;
+}
+
+int master_key_mark(struct db *db, struct arena *a, const uint8_t key[32])
+{
+	return db_run(db, &sql[MARK_WRITE], NULL, ARGS(T(make_mark(a, key))));
+}
+
+int master_key_remark(struct db *db, struct arena *a, const uint8_t key[32])
+{
+	return db_run(db, &sql[MARK_REPLACE], NULL, ARGS(T(make_mark(a, key))));
+}
+
+static const char chain_context[] = "audit chain key";
+
+int audit_key_load(struct db *db, struct arena *a, struct vault *vault,
+	const uint8_t master_key[32], uint8_t ret[32])
+{
+	struct text_row row;
+	size_t n = 0;
+	const void *plain;
+	int err = db_one(db, a, &sql[CHAIN_READ], &row, NO_ARGS);
+
+	if (err == ERR_NOT_FOUND) {
+		seal_chain_key(master_key, ret);
+		err = db_run(db, &sql[CHAIN_WRITE], NULL,
+			ARGS(T(vault_seal(vault, a, chain_context, ret, SEAL_CHAIN_KEY))));
+		if (!err)
+			err = db_one(db, a, &sql[CHAIN_READ], &row, NO_ARGS);
+	}
+	if (err)
+		return err;
+	plain = vault_open(vault, a, chain_context, row.value, &n);
+	if (!plain || n != SEAL_CHAIN_KEY)
+		return ERR_STORE;
+	memcpy(ret, plain, n);
+	return 0;
+}
+
+int audit_key_reseal(struct db *db, struct arena *a, struct vault *vault)
+{
+	struct text_row row;
+	size_t n;
+	const void *plain;
+	int err = db_one(db, a, &sql[CHAIN_READ], &row, NO_ARGS);
+
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	plain = vault_open(vault, a, chain_context, row.value, &n);
+	if (!plain)
+		return ERR_STORE;
+	return db_run(db, &sql[CHAIN_REPLACE], NULL,
+		ARGS(T(row.value), T(vault_seal(vault, a, chain_context, plain, n))));
 }
 
 int master_key_check(

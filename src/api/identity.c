@@ -1,8 +1,9 @@
 /* identity.c - signing in and out, and who the caller is. */
-#include "api/identity.h"
+#include "api/login.h"
 
 #include <string.h>
 
+#include "access/throttle.h"
 #include "api/api.h"
 #include "base/crypto.h"
 #include "base/fold.h"
@@ -32,7 +33,10 @@ static const struct statement sql[] = {
 		.row = &user_row_schema },
 	[USER_MEMBERSHIPS] = { "user_memberships",
 		"select m.tenant_id, t.name as tenant_name, t.slug as tenant_slug, m.role from members m "
-		"join tenants t on t.id = m.tenant_id where m.user_id = $1 order by m.created_at, m.tenant_id",
+		"join tenants t on t.id = m.tenant_id where m.user_id = $1 "
+		"and t.status <> 'closed' and m.status = 'active' "
+		"and (cast($2 as text) is null or m.tenant_id = $2) "
+		"order by m.created_at, m.tenant_id",
 		.row = &Membership_schema },
 	[LOGIN_INSERT] = { "login_insert",
 		"insert into logins (hash, user_id, ip, user_agent, created_at, expires_at, last_used_at) "
@@ -53,7 +57,7 @@ static struct list names_of(struct arena *a, permissions set)
 	return list;
 }
 
-static int fill_me(struct call *c, const char *user_id, struct Me *me)
+int login_describe(struct call *c, const char *user_id, struct Me *me)
 {
 	enum { MEMBERSHIPS_MAX = 10000 };
 	struct user_row row;
@@ -64,11 +68,35 @@ static int fill_me(struct call *c, const char *user_id, struct Me *me)
 		return err;
 	schema_copy(&user_row_schema, &row, &Me_schema, me);
 	err = db_all(c->db, c->arena, &sql[USER_MEMBERSHIPS], &me->memberships, MEMBERSHIPS_MAX,
-		ARGS(T(user_id)));
+		ARGS(T(user_id), T(c->caller.key_tenant_id)));
 	m = me->memberships.at;
 	for (size_t i = 0; i < me->memberships.count; i++)
-		m[i].permissions =
-			names_of(c->arena, permissions_of_tenant_role((enum tenant_role)m[i].role));
+		m[i].permissions = names_of(
+			c->arena, caller_cut(&c->caller,
+					  permissions_of_tenant_role((enum tenant_role)m[i].role)));
+	return err;
+}
+
+int login_open(struct call *c, const char *user_id, struct LoginReply *out)
+{
+	char token[TOKEN_MAX], hash[65];
+	int err;
+
+	token_new(TOKEN_LOGIN, token);
+	credential_hash(token, hash);
+	out->token = arena_strdup(c->arena, token);
+	out->expires_at.us = c->now + c->app->settings.session_lifetime_us;
+	out->user = arena_new(c->arena, struct Me);
+	err = db_run(c->db, &sql[LOGIN_INSERT], NULL,
+		ARGS(T(hash), T(user_id), T(c->ip), T(http_header(&c->x->request, "user-agent")),
+			N(c->now), N(out->expires_at.us)));
+	if (!err)
+		err = db_run(c->db, &sql[LOGIN_NOTE], NULL, ARGS(T(user_id), N(c->now)));
+	if (!err)
+		err = login_describe(c, user_id, out->user);
+	buf_printf(&c->x->reply.extra,
+		"Set-Cookie: " COOKIE_NAME "=%s; Path=/; HttpOnly; SameSite=Strict%s\r\n", token,
+		c->app->settings.secure_cookies ? "; Secure" : "");
 	return err;
 }
 
@@ -87,9 +115,13 @@ static int login_look(struct call *c)
 	const struct LoginRequest *in = c->body;
 	struct attempt *own = arena_new(c->arena, struct attempt);
 	struct user_row row;
-	int err = db_one(
-		c->db, c->arena, &sql[USER_BY_EMAIL], &row, ARGS(T(fold(c->arena, in->email))));
+	int err = throttle_check(
+		c->db, c->arena, &(struct throttle){ in->email, c->ip }, c->now, &c->problem);
 
+	if (err)
+		return err;
+	err = db_one(
+		c->db, c->arena, &sql[USER_BY_EMAIL], &row, ARGS(T(fold(c->arena, in->email))));
 	if (err && err != ERR_NOT_FOUND)
 		return err;
 	own->hash = nobody_hash;
@@ -125,7 +157,7 @@ static int refuse_login(struct call *c, const char *email, const char *user_id)
 	c->audit.meta = b.overflow ? NULL : arena_strndup(c->arena, b.at, b.len);
 	buf_free(&b);
 	call_fail(c, ERR_UNAUTHENTICATED, "The email address or the password is wrong.");
-	return 0;
+	return throttle_fail(c->db, c->arena, &(struct throttle){ email, c->ip }, c->now);
 }
 
 OPERATION(login, .body = &LoginRequest_schema, .reply = &LoginReply_schema, .look = login_look,
@@ -133,8 +165,6 @@ OPERATION(login, .body = &LoginRequest_schema, .reply = &LoginReply_schema, .loo
 {
 	const struct LoginRequest *in = c->body;
 	const struct attempt *own = c->own;
-	struct LoginReply *out = c->reply;
-	char token[TOKEN_MAX], hash[65];
 	struct user_row row;
 	int err;
 
@@ -151,22 +181,8 @@ OPERATION(login, .body = &LoginRequest_schema, .reply = &LoginReply_schema, .loo
 		call_fail(c, ERR_SUSPENDED, "This account is suspended.");
 		return 0;
 	}
-	token_new(TOKEN_LOGIN, token);
-	credential_hash(token, hash);
-	out->token = arena_strdup(c->arena, token);
-	out->expires_at.us = c->now + c->app->settings.session_lifetime_us;
-	out->user = arena_new(c->arena, struct Me);
-	err = db_run(c->db, &sql[LOGIN_INSERT], NULL,
-		ARGS(T(hash), T(row.id), T(c->ip), T(http_header(&c->x->request, "user-agent")),
-			N(c->now), N(out->expires_at.us)));
-	if (!err)
-		err = db_run(c->db, &sql[LOGIN_NOTE], NULL, ARGS(T(row.id), N(c->now)));
-	if (!err)
-		err = fill_me(c, row.id, out->user);
-	buf_printf(&c->x->reply.extra,
-		"Set-Cookie: " COOKIE_NAME "=%s; Path=/; HttpOnly; SameSite=Strict%s\r\n", token,
-		c->app->settings.secure_cookies ? "; Secure" : "");
-	return err;
+	err = throttle_clear(c->db, c->arena, &(struct throttle){ in->email, c->ip });
+	return err ? err : login_open(c, row.id, c->reply);
 }
 
 OPERATION(logout)
@@ -181,7 +197,7 @@ OPERATION(logout)
 
 OPERATION(readMe, .reply = &Me_schema)
 {
-	return fill_me(c, c->caller.user_id, c->reply);
+	return login_describe(c, c->caller.user_id, c->reply);
 }
 
 static const struct route routes[] = {

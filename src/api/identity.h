@@ -28,5 +28,26 @@ struct LoginReply {
 };
 SCHEMA_DECLARED(LoginReply);
 
+struct AcceptInvite {
+	const char *token, *name, *password;
+};
+SCHEMA_DECLARED(AcceptInvite);
+
+struct RegisterRequest {
+	const char *email, *name, *password;
+};
+SCHEMA_DECLARED(RegisterRequest);
+
+struct MeUpdate {
+	uint64_t got;
+	const char *name;
+};
+SCHEMA_DECLARED(MeUpdate);
+
+struct PasswordChange {
+	const char *current_password, *new_password;
+};
+SCHEMA_DECLARED(PasswordChange);
+
 /* NULL-terminated: all of the above. */
 extern const struct schema *const identity_schemas[];

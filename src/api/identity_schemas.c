@@ -46,10 +46,49 @@ FIELDS(LoginReply) = {
 };
 SCHEMA(LoginReply, .doc = "A fresh sign-in.");
 
+#define NEW_PASSWORD \
+	.need = true, .secret = true, BOUNDS(8, 1024), .example = "\"correct horse battery staple\""
+
+FIELDS(AcceptInvite) = {
+	FIELD(AcceptInvite, token, .need = true, .secret = true, BOUNDS(1, 128),
+		.example = "\"lodge_invite_example\"", .doc = "From the invitation; good once."),
+	FIELD(AcceptInvite, name, .need = true, BOUNDS(1, 255), .example = "\"Ada Example\"",
+		.doc = "Shown to others."),
+	FIELD(AcceptInvite, password, NEW_PASSWORD,
+		.doc = "A new password; the present one if you have signed in here before."),
+};
+SCHEMA(AcceptInvite, .doc = "The answer to an invitation.");
+
+FIELDS(RegisterRequest) = {
+	FIELD(RegisterRequest, email, .need = true, .email = true, BOUNDS(3, 253),
+		.example = "\"grace@example.org\"", .doc = "Must be allowed by a tenant."),
+	FIELD(RegisterRequest, name, .need = true, BOUNDS(1, 255), .example = "\"Grace Example\"",
+		.doc = "Shown to others."),
+	FIELD(RegisterRequest, password, NEW_PASSWORD, .doc = "Yours from then on."),
+};
+SCHEMA(RegisterRequest, .doc = "Somebody who asks to join by a link sent to their address.");
+
+FIELDS(MeUpdate) = {
+	FIELD(MeUpdate, name, .nullable = true, BOUNDS(1, 255), .example = "\"Ada Example\"",
+		.doc = "Shown to others; null removes it."),
+};
+SCHEMA(MeUpdate, .partial = true, .doc = "Changes to yourself; what is left out stays.");
+
+FIELDS(PasswordChange) = {
+	FIELD(PasswordChange, current_password, .need = true, .secret = true, BOUNDS(1, 1024),
+		.example = "\"correct horse\"", .doc = "The one that holds now."),
+	FIELD(PasswordChange, new_password, NEW_PASSWORD, .doc = "The one that shall hold."),
+};
+SCHEMA(PasswordChange, .doc = "A change of password; every other login ends.");
+
 const struct schema *const identity_schemas[] = {
 	&LoginRequest_schema,
 	&Membership_schema,
 	&Me_schema,
 	&LoginReply_schema,
+	&AcceptInvite_schema,
+	&RegisterRequest_schema,
+	&MeUpdate_schema,
+	&PasswordChange_schema,
 	NULL,
 };

@@ -119,6 +119,24 @@ FIELDS(AgentUserGrantRead) = {
 };
 SCHEMA(AgentUserGrantRead, .doc = "A user's access to an agent, by the older names.");
 
+FIELDS(AccessWay) = {
+	FIELD(AccessWay, role, .need = true, .example = "\"MANAGER\"",
+		.doc = "The role that counts on this way: on the agent, or in the tenant."),
+	FIELD(AccessWay, through, .need = true, .example = "\"group\"",
+		.doc = "user, group, default, tenant or super_admin."),
+	FIELD(AccessWay, name, .need = true, .nullable = true, .example = "\"Support\"",
+		.doc = "The group's name, where it is one."),
+};
+SCHEMA(AccessWay, .doc = "A way in which a user reaches an agent.");
+
+FIELDS(AccessView) = {
+	FIELD(AccessView, permissions, .need = true, .item = TEXT, .example = "[\"agent:read\"]",
+		.doc = "What all the ways together allow."),
+	FIELD(AccessView, ways, .need = true, .item = OBJECT, .of = &AccessWay_schema,
+		.doc = "Each way, with what it rests on."),
+};
+SCHEMA(AccessView, .doc = "What a user may do on an agent, and why.");
+
 const struct schema *const roles_schemas[] = {
 	&AgentRoleAssignmentCreate_schema,
 	&AgentRoleAssignmentRead_schema,
@@ -130,5 +148,7 @@ const struct schema *const roles_schemas[] = {
 	&AgentGrantRequest_schema,
 	&AgentUserGrant_schema,
 	&AgentUserGrantRead_schema,
+	&AccessWay_schema,
+	&AccessView_schema,
 	NULL,
 };

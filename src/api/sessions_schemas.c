@@ -169,7 +169,7 @@ FIELDS(TaskMessageRead) = {
 		.doc = "Input read from the provider's cache."),
 	FIELD(TaskMessageRead, cache_write_tokens, .need = true, .example = "0",
 		.doc = "Input written to the provider's cache."),
-	FIELD(TaskMessageRead, cost_usd, .need = true, .example = "0",
+	FIELD(TaskMessageRead, cost_usd, .computed = true, .need = true, .example = "0",
 		.doc = "What the model call cost."),
 	FIELD(TaskMessageRead, created_at, .need = true, .doc = "When the message was begun."),
 };

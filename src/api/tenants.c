@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/erase.h"
 #include "api/skills.h"
 #include "store/listing.h"
 
@@ -14,23 +15,27 @@
 /* $1 user, $2 the tenant a key is bound to, or null */
 #define OF_MEMBER                                                              \
 	"members m join tenants t on t.id = m.tenant_id where m.user_id = $1 " \
-	"and (cast($2 as text) is null or m.tenant_id = $2)"
+	"and t.status <> 'closed' and (cast($2 as text) is null or m.tenant_id = $2)"
 
 enum {
 	TENANT_LIST,
 	TENANT_ALL = TENANT_LIST + LIST_SORTS,
 	TENANT_READ = TENANT_ALL + LIST_SORTS,
-	TENANT_UPDATE
+	TENANT_UPDATE,
+	TENANT_CLOSE,
 };
 
 static const struct statement sql[] = {
 	LIST_STATEMENTS(
 		"tenant_list", &TenantRead_schema, COLUMNS, OF_MEMBER, "m.tenant_id", "3", "4"),
-	LIST_STATEMENTS("tenant_all", &TenantRead_schema, COLUMNS, "tenants t where 1 = 1", "t.id",
-		"1", "2", .scan = "the roster, walked in the order of its key"),
+	LIST_STATEMENTS("tenant_all", &TenantRead_schema, COLUMNS,
+		"tenants t where t.status <> 'closed'", "t.id", "1", "2",
+		.scan = "the roster, walked in the order of its key"),
 	[TENANT_READ] = { "tenant_read",
 		"select {t.*}, " SUSPENDED("t") " from tenants t where t.id = $1",
 		.row = &TenantRead_schema },
+	[TENANT_CLOSE] = { "tenant_close",
+		"update tenants set status = 'closed', updated_at = $2 where id = $1" },
 	[TENANT_UPDATE] = { "tenant_update", "update tenants set {=} where id = {$id}",
 		.row = &TenantRead_schema },
 };
@@ -40,10 +45,14 @@ OPERATION(listTenants, .list = true, .reply = &TenantRead_schema)
 {
 	const struct caller *who = &c->caller;
 	bool all = who->is_super_admin && who->kind == CREDENTIAL_LOGIN;
+	const char *only = who->key_tenant_id;
 
 	if (all)
 		return call_list(c, &sql[TENANT_ALL], NO_ARGS);
-	return call_list(c, &sql[TENANT_LIST], ARGS(T(who->user_id), T(who->key_tenant_id)));
+	/* A key shows its own tenant, and that only if its scopes let it be read. */
+	if (who->kind == CREDENTIAL_KEY && !(who->tenant >> PERM_TENANT_READ & 1))
+		only = "";
+	return call_list(c, &sql[TENANT_LIST], ARGS(T(who->user_id), T(only)));
 }
 
 OPERATION(readTenant, .reply = &TenantRead_schema)
@@ -95,6 +104,14 @@ OPERATION(updateTenant, .body = &TenantUpdate_schema, .reply = &TenantRead_schem
 	return db_put(c->db, c->arena, &sql[TENANT_UPDATE], after);
 }
 
+/* It is gone from this moment on; erase.c removes what it leaves. */
+OPERATION(deleteTenant)
+{
+	c->audit.resource_id = c->caller.tenant_id;
+	erase_submit(c->app);
+	return db_run(c->db, &sql[TENANT_CLOSE], NULL, ARGS(T(c->caller.tenant_id), N(c->now)));
+}
+
 static const struct route routes[] = {
 	{ METHOD_GET, "/tenants", &listTenants, PERM_LOGIN, 200, .tag = "Tenants",
 		.doc = "List the tenants the caller belongs to; a super administrator sees all." },
@@ -104,5 +121,8 @@ static const struct route routes[] = {
 		.doc = "Read a tenant." },
 	{ METHOD_PATCH, "/tenant/{tenant_id}", &updateTenant, PERM_TENANT_WRITE, 200,
 		"tenant.update", .tag = "Tenants", .doc = "Change the fields that are sent." },
+	{ METHOD_DELETE, "/tenant/{tenant_id}", &deleteTenant, PERM_TENANT_DELETE, 204,
+		"tenant.delete", .tag = "Tenants",
+		.doc = "Delete a tenant and everything in it; audit rows stay, without personal data." },
 };
 RESOURCE(tenants, routes, tenants_schemas);

@@ -92,5 +92,29 @@ struct TenantUpdate {
 };
 SCHEMA_DECLARED(TenantUpdate);
 
+struct AdminTenantUpdate {
+	uint64_t got;
+	const char *plan_id;
+	int plan_status, status;
+	tri is_suspended;
+	bool paid, external_mail_enabled, voicebox_enabled;
+};
+SCHEMA_DECLARED(AdminTenantUpdate);
+
+struct PlanCreate {
+	const char *name, *slug;
+	double monthly_price_usd;
+	int64_t max_agents, max_members, max_sessions_per_day;
+};
+SCHEMA_DECLARED(PlanCreate);
+
+struct PlanUpdate {
+	uint64_t got;
+	const char *name;
+	double monthly_price_usd;
+	int64_t max_agents, max_members, max_sessions_per_day;
+};
+SCHEMA_DECLARED(PlanUpdate);
+
 /* NULL-terminated: all of the above. */
 extern const struct schema *const tenants_schemas[];

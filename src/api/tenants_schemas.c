@@ -38,7 +38,7 @@ FIELDS(PlanRead) = {
 	FIELD(PlanRead, name, .need = true, .example = "\"Team\"", .doc = "Shown to people."),
 	FIELD(PlanRead, slug, .need = true, .example = "\"team\"",
 		.doc = "Names the plan in settings; unique."),
-	FIELD(PlanRead, monthly_price_usd, .need = true, .example = "49",
+	FIELD(PlanRead, monthly_price_usd, .computed = true, .need = true, .example = "49",
 		.doc = "Price of one month."),
 	FIELD(PlanRead, max_agents, .need = true, .nullable = true, .example = "20",
 		.doc = "Agents beyond this number become read-only; null for no limit."),
@@ -101,9 +101,9 @@ FIELDS(AdminTenantRead) = {
 		.doc = "Where invoices go; null if none was given."),
 	FIELD(AdminTenantRead, created_at, .need = true, .doc = "When the tenant was made."),
 	FIELD(AdminTenantRead, updated_at, .need = true, .doc = "When its settings last changed."),
-	FIELD(AdminTenantRead, member_count, .need = true, .example = "12",
+	FIELD(AdminTenantRead, member_count, .computed = true, .need = true, .example = "12",
 		.doc = "People who belong to it, invited ones included."),
-	FIELD(AdminTenantRead, agent_count, .need = true, .example = "8",
+	FIELD(AdminTenantRead, agent_count, .computed = true, .need = true, .example = "8",
 		.doc = "Agents it has, hidden ones included."),
 	FIELD(AdminTenantRead, abandoned_warning_sent_at, .nullable = true, .example = "null",
 		.doc = "When it was warned that it looks abandoned; null if it never was."),
@@ -114,7 +114,7 @@ FIELDS(AdminTenantRead) = {
 		.doc = "The scope that new agents of the tenant begin with."),
 	FIELD(AdminTenantRead, external_mail_enabled, .preset = "false",
 		.doc = "Whether its agents may have external mailboxes."),
-	FIELD(AdminTenantRead, is_suspended, .preset = "false",
+	FIELD(AdminTenantRead, is_suspended, .computed = true, .preset = "false",
 		.doc = "True stops all its credentials and all its work."),
 	FIELD(AdminTenantRead, paid, .preset = "false",
 		.doc = "Whether the current period is paid for."),
@@ -139,19 +139,20 @@ FIELDS(AdminTenantDetailRead) = {
 	FIELD(AdminTenantDetailRead, created_at, .need = true, .doc = "When the tenant was made."),
 	FIELD(AdminTenantDetailRead, updated_at, .need = true,
 		.doc = "When its settings last changed."),
-	FIELD(AdminTenantDetailRead, member_count, .need = true, .example = "12",
+	FIELD(AdminTenantDetailRead, member_count, .computed = true, .need = true, .example = "12",
 		.doc = "People who belong to it, invited ones included."),
-	FIELD(AdminTenantDetailRead, agent_count, .need = true, .example = "8",
+	FIELD(AdminTenantDetailRead, agent_count, .computed = true, .need = true, .example = "8",
 		.doc = "Agents it has, hidden ones included."),
-	FIELD(AdminTenantDetailRead, plan, .need = true, .of = &PlanRead_schema,
+	FIELD(AdminTenantDetailRead, plan, .computed = true, .need = true, .of = &PlanRead_schema,
 		.doc = "The plan that plan_id names."),
 	FIELD(AdminTenantDetailRead, plan_status, .need = true, .words = &PlanStatus_words,
 		.doc = "Where the subscription stands."),
-	FIELD(AdminTenantDetailRead, usage_summary_30d, .need = true, .of = &UsageSummary30d_schema,
-		.doc = "Model use of the last 30 days."),
-	FIELD(AdminTenantDetailRead, task_summary_30d, .need = true, .of = &TaskSummary30d_schema,
-		.doc = "Sessions of the last 30 days."),
-	FIELD(AdminTenantDetailRead, last_active_at, .need = true, .nullable = true,
+	FIELD(AdminTenantDetailRead, usage_summary_30d, .computed = true, .need = true,
+		.of = &UsageSummary30d_schema, .doc = "Model use of the last 30 days."),
+	FIELD(AdminTenantDetailRead, task_summary_30d, .computed = true, .need = true,
+		.of = &TaskSummary30d_schema, .doc = "Sessions of the last 30 days."),
+	FIELD(AdminTenantDetailRead, last_active_at, .computed = true, .need = true,
+		.nullable = true,
 		.doc = "When a member or an agent last did something; null if never."),
 	FIELD(AdminTenantDetailRead, abandoned_warning_sent_at, .nullable = true, .example = "null",
 		.doc = "When it was warned that it looks abandoned; null if it never was."),
@@ -162,7 +163,7 @@ FIELDS(AdminTenantDetailRead) = {
 		.doc = "The scope that new agents of the tenant begin with."),
 	FIELD(AdminTenantDetailRead, external_mail_enabled, .preset = "false",
 		.doc = "Whether its agents may have external mailboxes."),
-	FIELD(AdminTenantDetailRead, is_suspended, .preset = "false",
+	FIELD(AdminTenantDetailRead, is_suspended, .computed = true, .preset = "false",
 		.doc = "True stops all its credentials and all its work."),
 	FIELD(AdminTenantDetailRead, paid, .preset = "false",
 		.doc = "Whether the current period is paid for."),
@@ -237,6 +238,48 @@ FIELDS(TenantUpdate) = {
 };
 SCHEMA(TenantUpdate, .partial = true, .doc = "Changes to a tenant; what is left out stays.");
 
+FIELDS(AdminTenantUpdate) = {
+	FIELD(AdminTenantUpdate, plan_id, .id = true, .doc = "The plan it is on."),
+	FIELD(AdminTenantUpdate, plan_status, .words = &PlanStatus_words,
+		.doc = "Where the plan stands; canceled makes every agent read-only."),
+	FIELD(AdminTenantUpdate, status, .words = &TenantStatus_words,
+		.doc = "The tenant's state; suspended closes it to its members."),
+	FIELD(AdminTenantUpdate, is_suspended, .nullable = true,
+		.doc = "The same state as a flag: true is status suspended, false lifts it."),
+	FIELD(AdminTenantUpdate, paid, .example = "true", .doc = "Whether somebody pays."),
+	FIELD(AdminTenantUpdate, external_mail_enabled, .example = "true",
+		.doc = "Whether agents may have external mailboxes."),
+	FIELD(AdminTenantUpdate, voicebox_enabled, .example = "true",
+		.doc = "Whether agents may speak."),
+};
+SCHEMA(AdminTenantUpdate, .partial = true,
+	.doc = "What a super administrator changes about a tenant; what is left out stays.");
+
+#define PLAN_LIMITS(S)                                                                            \
+	FIELD(S, monthly_price_usd, .preset = "0", AT_LEAST(0), .ceiling = 1000000,               \
+		.doc = "Price of one month."),                                                    \
+		FIELD(S, max_agents, .nullable = true, AT_LEAST(0),                               \
+			.doc = "Agents beyond this number become read-only; null for no limit."), \
+		FIELD(S, max_members, .nullable = true, AT_LEAST(1),                              \
+			.doc = "Members a tenant may have; null for no limit."),                  \
+		FIELD(S, max_sessions_per_day, .nullable = true, AT_LEAST(0),                     \
+			.doc = "Sessions a tenant may start in a day; null for no limit.")
+
+FIELDS(PlanCreate) = {
+	FIELD(PlanCreate, name, .need = true, BOUNDS(1, 128), .example = "\"Team\"",
+		.doc = "Shown to people."),
+	FIELD(PlanCreate, slug, .need = true, .pattern = SLUG_PATTERN, BOUNDS(1, 64),
+		.example = "\"team\"", .doc = "Names the plan in settings; unique."),
+	PLAN_LIMITS(PlanCreate),
+};
+SCHEMA(PlanCreate, .doc = "A plan to offer.");
+
+FIELDS(PlanUpdate) = {
+	FIELD(PlanUpdate, name, BOUNDS(1, 128), .example = "\"Team\"", .doc = "Shown to people."),
+	PLAN_LIMITS(PlanUpdate),
+};
+SCHEMA(PlanUpdate, .partial = true, .doc = "Changes to a plan; what is left out stays.");
+
 const struct schema *const tenants_schemas[] = {
 	&PlanRead_schema,
 	&UsageSummary30d_schema,
@@ -246,5 +289,8 @@ const struct schema *const tenants_schemas[] = {
 	&TenantRead_schema,
 	&TenantCreate_schema,
 	&TenantUpdate_schema,
+	&AdminTenantUpdate_schema,
+	&PlanCreate_schema,
+	&PlanUpdate_schema,
 	NULL,
 };

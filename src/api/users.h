@@ -27,5 +27,11 @@ struct AllowedAccountRead {
 };
 SCHEMA_DECLARED(AllowedAccountRead);
 
+struct AdminUserUpdate {
+	uint64_t got;
+	bool is_suspended, is_super_admin;
+};
+SCHEMA_DECLARED(AdminUserUpdate);
+
 /* NULL-terminated: all of the above. */
 extern const struct schema *const users_schemas[];

@@ -48,10 +48,19 @@ FIELDS(AllowedAccountRead) = {
 };
 SCHEMA(AllowedAccountRead, .doc = "An address that may join the tenant by itself.");
 
+FIELDS(AdminUserUpdate) = {
+	FIELD(AdminUserUpdate, is_suspended, .example = "true",
+		.doc = "True closes every credential of the user, at once and everywhere."),
+	FIELD(AdminUserUpdate, is_super_admin, .example = "false",
+		.doc = "The last super administrator cannot be made an ordinary user."),
+};
+SCHEMA(AdminUserUpdate, .partial = true, .doc = "Changes to a user; what is left out stays.");
+
 const struct schema *const users_schemas[] = {
 	&AdminUserPrimaryTenant_schema,
 	&AdminUserRow_schema,
 	&AllowedAccountCreate_schema,
 	&AllowedAccountRead_schema,
+	&AdminUserUpdate_schema,
 	NULL,
 };

@@ -33,6 +33,7 @@ struct arena;
 	X(HEADERS_TOO_LARGE, 431, "headers_too_large", "The request headers are too large")        \
 	X(INTERNAL, 500, "internal", "Something went wrong on our side")                           \
 	X(NOT_HERE, 501, "not_implemented", "That transfer coding is not known here")              \
+	X(UPSTREAM, 502, "upstream_failed", "A service that is needed for this did not answer")    \
 	X(STORE, 503, "store_unavailable", "The store cannot be reached")                          \
 	X(STORE_FULL, 503, "store_full", "The store has no room left")                             \
 	X(BUSY, 503, "busy", "The service is too busy")                                            \

@@ -40,23 +40,39 @@ static void noise_take(uint8_t out[NOISE])
 	wipe(pool + left, NOISE);
 }
 
+static void write_moment(struct id *id, int64_t us)
+{
+	id->text[0] = 'c';
+	for (int i = TIME_DIGITS; i > 0; i--, us /= 36)
+		id->text[i] = digits[us % 36];
+}
+
 struct id id_new(int64_t *ret_us)
 {
-	int64_t us = next_moment(), left = us;
+	int64_t us = next_moment();
 	struct id id;
 	uint8_t noise[NOISE];
 	unsigned __int128 n = 0;
 
 	if (ret_us)
 		*ret_us = us;
-	id.text[0] = 'c';
-	for (int i = TIME_DIGITS; i > 0; i--, left /= 36)
-		id.text[i] = digits[left % 36];
+	write_moment(&id, us);
 	noise_take(noise);
 	for (size_t i = 0; i < sizeof noise; i++)
 		n = n << 8 | noise[i];
 	for (int i = 0; i < RANDOM_DIGITS; i++, n /= 36)
 		id.text[1 + TIME_DIGITS + i] = digits[(unsigned)(n % 36)];
+	id.text[ID_LEN] = '\0';
+	return id;
+}
+
+struct id id_least(int64_t us)
+{
+	static const int64_t last = INT64_C(131621703842267135); /* eleven times z */
+	struct id id;
+
+	write_moment(&id, us < 0 ? 0 : us > last ? last : us);
+	memset(id.text + 1 + TIME_DIGITS, '0', RANDOM_DIGITS);
 	id.text[ID_LEN] = '\0';
 	return id;
 }

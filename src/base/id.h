@@ -15,4 +15,6 @@ struct id {
 
 /* A fresh id; *ret_us (if asked for) is the moment written in it. */
 struct id id_new(int64_t *ret_us);
+/* The least id of a moment: those made at it or later are not below. */
+struct id id_least(int64_t us);
 bool id_valid(const char *text, size_t len);

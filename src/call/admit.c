@@ -89,7 +89,8 @@ void call_decode(struct call *c)
 	}
 	if (c->op->list)
 		targets[count++] = (struct query_target){ &page_query_schema, &c->page };
-	if (decode_query(c->app->patterns, c->arena, targets, count, r->query, r->query_len,
+	if (decode_query(c->app->patterns, c->arena, targets, count,
+		    c->op->open_query ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, r->query, r->query_len,
 		    &c->refusal))
 		return;
 	if (c->op->body) {
@@ -111,7 +112,7 @@ static int check_origin(struct call *c)
 {
 	const char *origin = http_header(&c->x->request, "origin");
 
-	if (!c->credential.cookie || c->route->method == METHOD_GET)
+	if (!c->credential.cookie || !route_changes(c->route))
 		return 0;
 	if (origin && strcmp(origin, c->app->settings.public_url) == 0)
 		return 0;
@@ -124,6 +125,7 @@ int call_permit(struct call *c)
 	struct place place = {
 		.tenant_id = call_param(c, "tenant_id"),
 		.agent_id = call_param(c, "agent_id"),
+		.session_id = call_param(c, "session_id"),
 		.finds_agent = c->route->finds_agent,
 	};
 	bool loopback = is_loopback(c);

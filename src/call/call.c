@@ -80,6 +80,7 @@ static void start_over(struct call *c, struct db *db)
 	c->problem = (struct problem){ 0 };
 	c->audit = (struct audit_entry){ 0 };
 	c->items = (struct list){ 0 };
+	c->export = NULL;
 	c->total = NIL;
 	c->next_after = c->location = NULL;
 	c->standing = c->replayed = false;
@@ -132,7 +133,7 @@ static int run(struct work *w, struct db *db)
 		return c->op->look ? c->op->look(c) : 0;
 	case STAGE_READ:
 		err = c->op->apply(c);
-		if (!err) {
+		if (!err && !c->export) {
 			call_write_reply(c);
 			call_tag_reply(c);
 		}
@@ -144,7 +145,7 @@ static int run(struct work *w, struct db *db)
 }
 
 /* The store's verdict into the reply. */
-static void conclude(struct call *c, int err)
+void call_conclude(struct call *c, int err)
 {
 	if (c->caller.user_id)
 		touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
@@ -160,12 +161,21 @@ static void conclude(struct call *c, int err)
 	http_gzip(c->x);
 }
 
+/* What was asked for is in the reply now, or on its way as a stream. */
+static enum http_verdict ran(struct call *c, int err)
+{
+	if (!err && c->export)
+		return export_begin(c);
+	call_conclude(c, err);
+	return HTTP_REPLIED;
+}
+
 static void done_elsewhere(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
-	conclude(c, err);
-	http_finish(c->x);
+	if (ran(c, err) == HTTP_REPLIED)
+		http_finish(c->x);
 }
 
 static enum http_verdict submit(struct call *c)
@@ -174,7 +184,7 @@ static enum http_verdict submit(struct call *c)
 
 	if (!err)
 		return HTTP_KEPT;
-	conclude(c, err);
+	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
 
@@ -201,7 +211,7 @@ static void prepared(struct work *w, int err)
 
 	c->work.run = run;
 	if (err) {
-		conclude(c, err);
+		call_conclude(c, err);
 		http_finish(c->x);
 	} else if (begin_write(c) == HTTP_REPLIED) {
 		http_finish(c->x);
@@ -219,7 +229,7 @@ static enum http_verdict begin_prepare(struct call *c)
 	err = slow_pool_submit(c->app->slow, &c->work);
 	if (!err)
 		return HTTP_KEPT;
-	conclude(c, err);
+	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
 
@@ -228,7 +238,7 @@ static void looked(struct work *w, int err)
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
 	if (err) {
-		conclude(c, err);
+		call_conclude(c, err);
 		http_finish(c->x);
 	} else if (begin_prepare(c) == HTTP_REPLIED) {
 		http_finish(c->x);
@@ -252,7 +262,7 @@ static enum http_verdict begin_look(struct call *c)
 	err = store_read_here(c->app->store, here, &c->work);
 	if (!err)
 		return begin_prepare(c);
-	conclude(c, err);
+	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
 
@@ -262,10 +272,8 @@ static enum http_verdict begin_read(struct call *c)
 
 	c->stage = STAGE_READ;
 	c->work.mode = READ_ONLY;
-	if (here) {
-		conclude(c, store_read_here(c->app->store, here, &c->work));
-		return HTTP_REPLIED;
-	}
+	if (here)
+		return ran(c, store_read_here(c->app->store, here, &c->work));
 	c->work.done = done_elsewhere;
 	return submit(c);
 }
@@ -281,7 +289,7 @@ static enum http_verdict begin_storeless(struct call *c)
 		err = c->op->apply(c);
 	if (!err)
 		call_write_reply(c);
-	conclude(c, err);
+	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
 
@@ -328,7 +336,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	call_decode(c);
 	if (c->op->storeless && c->route->permission == PERM_PUBLIC)
 		return begin_storeless(c);
-	return c->route->method == METHOD_GET ? begin_read(c) : begin_look(c);
+	return route_changes(c->route) ? begin_look(c) : begin_read(c);
 }
 
 static void on_fault(void *ctx, struct http_exchange *x, int err, const char *sentence)
@@ -354,7 +362,8 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 								x->request.path_len)
 						      : NULL),
 			LOG_N("status", x->reply.status), LOG_N("us", us),
-			LOG_N("bytes", (int64_t)x->reply.body.len),
+			LOG_N("bytes", (int64_t)(x->reply.streams ? x->reply.streamed
+								  : x->reply.body.len)),
 			LOG_S("ip", c && c->ip ? c->ip : x->request.peer.text),
 			LOG_S("user_id", c ? c->caller.user_id : NULL),
 			LOG_S("request_id", x->request_id), LOG_S("cut", complete ? NULL : "yes"));

@@ -9,6 +9,7 @@
 #pragma once
 #include "access/audit.h"
 #include "access/caller.h"
+#include "access/vault.h"
 #include "contract/decode.h"
 #include "contract/router.h"
 #include "http/http.h"
@@ -16,6 +17,7 @@
 
 struct slow_pool;
 struct metrics;
+struct oidc;
 
 /* What whoever runs the program has chosen, as far as calls need to know. */
 struct app_settings {
@@ -42,7 +44,9 @@ struct app {
 	struct slow_pool *slow;
 	struct metrics *metrics;
 	struct http_server *server; /* NULL in tests without sockets */
-	uint8_t master_key[32];
+	struct oidc *oidc;	    /* where people may sign in besides here; NULL: nowhere */
+	struct vault *vault;	    /* secrets at rest */
+	_Atomic int exports;	    /* under way */
 	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see chores.c */
 };
 
@@ -73,9 +77,10 @@ struct call {
 	struct problem
 		refusal; /* what decoding found wrong; told after the permission is checked */
 
-	void *reply;	   /* a zeroed op->reply to fill in */
-	struct list items; /* a list: the page's rows */
-	int64_t total;	   /* NIL: not counted */
+	void *reply;		   /* a zeroed op->reply to fill in */
+	struct list items;	   /* a list: the page's rows */
+	struct export_run *export; /* all of a list, sent while it is read; or NULL */
+	int64_t total;		   /* NIL: not counted */
 	const char *next_after;
 	const char *location; /* of what was created, without its root */
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
@@ -101,6 +106,10 @@ void call_changed(struct call *c, const struct schema *s, const void *before, co
  * those of its conditions.  The key is the field `id` of the row. */
 int call_list(
 	struct call *c, const struct statement *statements, const struct value *args, size_t count);
+
+/* Instead of a page: streams every row of the statement as a line of JSON, oldest first.  Behind the
+ * arguments given it takes the id to go on behind, and how many rows. */
+int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count);
 
 /* The handler a server is given. */
 struct http_handler call_handler(struct app *app);

@@ -21,11 +21,12 @@ static int sort_statement(struct call *c)
 	return -1;
 }
 
-static const char *id_of(const struct call *c, size_t row)
+static const char *key_of(const struct call *c, const struct schema *rows, size_t row)
 {
-	const struct field *f = schema_field(c->op->reply, "id", 2);
+	const char *key = c->op->key ? c->op->key : "id";
+	const struct field *f = schema_field(rows, key, strlen(key));
 
-	return *(const char *const *)((const char *)c->items.at + row * c->op->reply->size + f->at);
+	return *(const char *const *)((const char *)c->items.at + row * rows->size + f->at);
 }
 
 int call_list(
@@ -61,7 +62,7 @@ int call_list(
 	if (c->items.count == want) {
 		c->items.count--;
 		if (!c->page.sort)
-			c->next_after = id_of(c, c->items.count - 1);
+			c->next_after = key_of(c, statements[which].row, c->items.count - 1);
 	}
 	return 0;
 }

@@ -4,7 +4,6 @@
  * sealed reply at its end: both appear or neither, however the process dies,
  * and a twin that arrives meanwhile waits for the row.  If-Match compares
  * with the object as it is inside the transaction that changes it. */
-#include <sodium.h>
 #include <string.h>
 
 #include "base/crypto.h"
@@ -73,10 +72,7 @@ static const char *pack(struct call *c, const char *context)
 {
 	const struct http_reply *r = &c->x->reply;
 	size_t n = sizeof(uint32_t) + r->extra.len + r->body.len;
-	uint8_t *plain = arena_raw(c->arena, n, 1),
-		*sealed = arena_raw(c->arena, n + SEAL_EXTRA, 1);
-	size_t room = sodium_base64_encoded_len(n + SEAL_EXTRA, sodium_base64_VARIANT_ORIGINAL);
-	char *text = arena_raw(c->arena, room, 1);
+	uint8_t *plain = arena_raw(c->arena, n, 1);
 	uint32_t extra = (uint32_t)r->extra.len;
 
 	memcpy(plain, &extra, sizeof extra);
@@ -84,27 +80,19 @@ static const char *pack(struct call *c, const char *context)
 		memcpy(plain + sizeof extra, r->extra.at, extra);
 	if (r->body.len)
 		memcpy(plain + sizeof extra + extra, r->body.at, r->body.len);
-	seal(c->app->master_key, context, plain, n, sealed);
-	sodium_bin2base64(text, room, sealed, n + SEAL_EXTRA, sodium_base64_VARIANT_ORIGINAL);
-	return text;
+	return vault_seal(c->app->vault, c->arena, context, plain, n);
 }
 
 static int unpack(struct call *c, const char *context, const struct repeat_row *row)
 {
 	struct http_reply *r = &c->x->reply;
-	size_t len = strlen(row->reply), n;
-	uint8_t *sealed = arena_raw(c->arena, len + 1, 1), *plain;
+	size_t n;
+	const uint8_t *plain = vault_open(c->app->vault, c->arena, context, row->reply, &n);
 	uint32_t extra;
 
-	if (sodium_base642bin(
-		    sealed, len, row->reply, len, NULL, &n, NULL, sodium_base64_VARIANT_ORIGINAL) ||
-		n < SEAL_EXTRA + sizeof extra)
-		return call_fail(c, ERR_INTERNAL, "A kept reply cannot be read.");
-	plain = arena_raw(c->arena, n, 1);
-	if (!unseal(c->app->master_key, context, sealed, n, plain))
+	if (!plain || n < sizeof extra)
 		return call_fail(
 			c, ERR_INTERNAL, "A kept reply does not open with this master key.");
-	n -= SEAL_EXTRA;
 	memcpy(&extra, plain, sizeof extra);
 	buf_put(&r->extra, plain + sizeof extra, extra);
 	buf_put(&r->body, plain + sizeof extra + extra, n - sizeof extra - extra);

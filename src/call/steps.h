@@ -19,6 +19,12 @@ void call_tag_reply(struct call *c);
 void call_etag(const struct buf *body, char out[ETAG_LEN + 1]);
 bool call_etag_listed(const char *list, const char *tag, bool weak_counts);
 
+/* call.c: the store's verdict into the reply. */
+void call_conclude(struct call *c, int err);
+
+/* export.c: starts what call_export() ordered. */
+enum http_verdict export_begin(struct call *c);
+
 /* repeat.c: Idempotency-Key and If-Match, inside the transaction. */
 /* 0: go on; 1: the earlier reply is in place; or an error. */
 int repeat_begin(struct call *c);

@@ -9,7 +9,8 @@
 #include "contract/pattern.h"
 #include "contract/schema.h"
 
-/* A decode that ignores members it does not know (the OpenAI-style routes) says so. */
+/* A decode that ignores members it does not know (the OpenAI-style routes, a provider's answers)
+ * says so. */
 enum unknown { UNKNOWN_REFUSED, UNKNOWN_IGNORED };
 
 int decode_body(const struct patterns *patterns, struct arena *a, const struct schema *s,
@@ -22,8 +23,8 @@ struct query_target {
 };
 
 int decode_query(const struct patterns *patterns, struct arena *a,
-	const struct query_target *targets, size_t count, const char *query, size_t len,
-	struct problem *p);
+	const struct query_target *targets, size_t count, enum unknown unknown, const char *query,
+	size_t len, struct problem *p);
 
 /* Percent-decoding of a path segment or query part; NULL if an escape is broken, or the result
  * is not UTF-8 or holds a NUL. */

@@ -33,11 +33,6 @@ static bool empty(const char *text)
 	return !text || !*text;
 }
 
-static bool reads(const struct route *r)
-{
-	return r->method == METHOD_GET || r->method == METHOD_HEAD;
-}
-
 static bool has_permission(struct lint *l, const struct route *r)
 {
 	if (!r->permission)
@@ -76,6 +71,8 @@ static bool answers_fit(struct lint *l, const struct route *r)
 		return lint_bad(l, "Route %s answers 204 but names a reply.", name_of(l, r));
 	if (r->op->list && !r->op->reply)
 		return lint_bad(l, "Route %s is a list of nothing.", name_of(l, r));
+	if (r->op->exports && !r->op->list)
+		return lint_bad(l, "Route %s exports but is no list.", name_of(l, r));
 	if (r->op->sorts && !r->op->list)
 		return lint_bad(l, "Route %s has sorts but is no list.", name_of(l, r));
 	if (r->op->sorts && (!r->op->sorts->list || !r->op->sorts->list[0]))
@@ -85,17 +82,19 @@ static bool answers_fit(struct lint *l, const struct route *r)
 
 static bool body_fits(struct lint *l, const struct route *r)
 {
-	if (reads(r) && r->op->body)
+	if ((r->method == METHOD_GET || r->method == METHOD_HEAD) && r->op->body)
 		return lint_bad(l, "Route %s takes a body.", name_of(l, r));
 	return true;
 }
 
 static bool is_audited(struct lint *l, const struct route *r)
 {
-	if (reads(r) && r->audit)
+	if (r->writes && r->method != METHOD_GET)
+		return lint_bad(l, "Route %s says that it writes, and is no GET.", name_of(l, r));
+	if (!route_changes(r) && r->audit)
 		return lint_bad(
 			l, "Route %s reads but names the audit verb %s.", name_of(l, r), r->audit);
-	if (!reads(r) && empty(r->audit) && empty(r->unaudited))
+	if (route_changes(r) && empty(r->audit) && empty(r->unaudited))
 		return lint_bad(
 			l, "Route %s changes something but names no audit verb.", name_of(l, r));
 	if (!empty(r->audit) && r->unaudited)

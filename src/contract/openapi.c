@@ -116,9 +116,11 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_MALFORMED:
 		return body || query;
 	case ERR_UNAUTHENTICATED:
-		return !is_public(d, r) || (changes(r) && body);
+		return !is_public(d, r) || (changes(r) && body) || r->writes;
 	case ERR_FORBIDDEN:
-		return !is_public(d, r);
+		return !is_public(d, r) || r->writes;
+	case ERR_UPSTREAM:
+		return r->writes && r->op->prepare;
 	case ERR_NOT_FOUND:
 		return strchr(r->path, '{') != NULL;
 	case ERR_CONFLICT:
@@ -197,14 +199,16 @@ static void write_parameters(struct document *d, const struct route *r)
 	buf_putc(d->o, ']');
 }
 
-/* The content of a body or reply: its schema and its example, by name. */
-static void write_content(struct document *d, const struct schema *s, const char *suffix)
+/* The content of a body or reply: its schema and its example, by name; and its other form. */
+static void write_content(
+	struct document *d, const struct schema *s, const char *suffix, bool exported)
 {
 	buf_printf(d->o,
 		"\"content\":{\"application/json\":"
 		"{\"schema\":{\"$ref\":\"#/components/schemas/%s%s\"},"
-		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}}",
-		s->name, suffix, s->name, suffix);
+		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}%s}",
+		s->name, suffix, s->name, suffix,
+		exported ? ",\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}" : "");
 }
 
 static void write_success(struct document *d, const struct route *r)
@@ -226,7 +230,7 @@ static void write_success(struct document *d, const struct route *r)
 			"{\"Location\":{\"$ref\":\"#/components/headers/Location\"}}");
 	if (r->op->reply) {
 		doc_item(o);
-		write_content(d, r->op->reply, r->op->list ? "Page" : "");
+		write_content(d, r->op->reply, r->op->list ? "Page" : "", r->op->exports);
 	}
 	buf_putc(o, '}');
 	if (reads_one(r))
@@ -263,7 +267,7 @@ static void write_operation(struct document *d, const struct route *r)
 	write_parameters(d, r);
 	if (r->op->body) {
 		doc_json(o, "requestBody", "{\"required\":true,");
-		write_content(d, r->op->body, "");
+		write_content(d, r->op->body, "", false);
 		buf_putc(o, '}');
 	}
 	write_responses(d, r);

@@ -54,6 +54,7 @@ const struct shared doc_shared_errors[] = {
 	{ ERR_INVALID, "Invalid", NULL },
 	{ ERR_THROTTLED, "TooManyRequests", "Retry-After" },
 	{ ERR_INTERNAL, "Internal", NULL },
+	{ ERR_UPSTREAM, "UpstreamFailed", NULL },
 	{ ERR_BUSY, "Unavailable", "Retry-After" },
 	{ 0 },
 };

@@ -78,11 +78,11 @@ void patterns_free(struct patterns *p)
 
 bool patterns_match(const struct patterns *p, const char *pattern, const char *text, size_t len)
 {
-	pcre2_code *code = find(p, pattern);
+	pcre2_code *code = p ? find(p, pattern) : NULL;
 	pcre2_match_data *data = code ? pcre2_match_data_create(1, NULL) : NULL;
 	bool matches = data && pcre2_match(code, (PCRE2_SPTR)text, len, 0, PCRE2_NO_UTF_CHECK, data,
 				       NULL) >= 0;
 
 	pcre2_match_data_free(data);
-	return matches;
+	return matches || !p;
 }

@@ -12,5 +12,5 @@ struct patterns;
 struct patterns *patterns_new(
 	const struct schema *const *schemas, size_t count, const char **ret_bad);
 void patterns_free(struct patterns *p);
-/* True if the whole text matches.  The pattern must be one that was compiled. */
+/* True if the whole text matches; without patterns (p is NULL: a preset, which lint has tried) always. */
 bool patterns_match(const struct patterns *p, const char *pattern, const char *text, size_t len);

@@ -96,7 +96,8 @@ struct seen {
 	uint64_t bits;
 };
 
-static void take(struct check *k, const struct query_target *targets, struct seen *seen,
+/* False if no struct has the parameter. */
+static bool take(struct check *k, const struct query_target *targets, struct seen *seen,
 	size_t count, const char *name, const char *value)
 {
 	for (size_t t = 0; t < count; t++) {
@@ -112,15 +113,14 @@ static void take(struct check *k, const struct query_target *targets, struct see
 		else
 			one_value(k, f, targets[t].object, value);
 		seen[t].bits |= bit;
-		return;
+		return true;
 	}
-	problem_field(k->problem, k->arena, name, "unknown_field",
-		"is not a parameter of this operation");
+	return false;
 }
 
 int decode_query(const struct patterns *patterns, struct arena *a,
-	const struct query_target *targets, size_t count, const char *query, size_t len,
-	struct problem *p)
+	const struct query_target *targets, size_t count, enum unknown unknown, const char *query,
+	size_t len, struct problem *p)
 {
 	enum { TARGETS_MAX = 4 };
 	struct seen seen[TARGETS_MAX] = { 0 };
@@ -144,8 +144,10 @@ int decode_query(const struct patterns *patterns, struct arena *a,
 			return problem_set(p, a, ERR_MALFORMED,
 				"The query string has a broken percent escape, or is not UTF-8.");
 		}
-		if (*name || equals)
-			take(&k, targets, seen, count, name, value);
+		if ((*name || equals) && !take(&k, targets, seen, count, name, value) &&
+			unknown == UNKNOWN_REFUSED)
+			problem_field(p, a, name, "unknown_field",
+				"is not a parameter of this operation");
 		query = stop + 1;
 	}
 	for (size_t t = 0; t < count; t++)

@@ -27,7 +27,11 @@ struct operation {
 	const struct schema *body, *query, *reply;
 	const struct words *sorts; /* a list: what it may be sorted by besides the default */
 	bool list;		   /* the reply is a page of `reply` */
+	bool exports;		   /* a list that may also be had whole, as lines of JSON */
+	const char *key;	   /* the field that `after` names; NULL: id */
 	bool storeless;		   /* answers without the store */
+	bool open_query;	   /* ignores parameters it does not know */
+	const char *awaits;	   /* what it cannot succeed without yet, or NULL */
 	int (*look)(struct call *c);
 	int (*prepare)(struct call *c);
 	int (*apply)(struct call *c);
@@ -44,6 +48,7 @@ struct route {
 	const char *tag, *doc;
 	bool as_printed;  /* answers only under the path as written */
 	bool unpublished; /* not in the document */
+	bool writes;	  /* a GET that changes something: it runs, and is audited, like a POST */
 	bool finds_agent; /* its operation answers ERR_NOT_FOUND by itself if the agent is not there */
 	size_t max_body; /* 0: the setting */
 };
@@ -58,3 +63,9 @@ struct resource {
 };
 
 const char *method_name(enum method m);
+
+/* True unless the route only reads. */
+static inline bool route_changes(const struct route *r)
+{
+	return r->writes || (r->method != METHOD_GET && r->method != METHOD_HEAD);
+}

@@ -98,7 +98,7 @@ static void insert(
 		n = child(r, n, s[i]);
 	n->routes[route->method] = route;
 	n->index[route->method] = index;
-	if (route->method == METHOD_GET && !n->routes[METHOD_HEAD]) {
+	if (route->method == METHOD_GET && !route->writes && !n->routes[METHOD_HEAD]) {
 		n->routes[METHOD_HEAD] = route;
 		n->index[METHOD_HEAD] = index;
 	}

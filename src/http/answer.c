@@ -10,7 +10,7 @@ enum { LINGER_BYTES = 8 * 1024 * 1024 };
 /* Writes what is owed: 0 when all is written, HTTP_AGAIN or HTTP_DEAD. */
 int http_conn_push(struct http_conn *c)
 {
-	struct http_box *b = c->state == CONN_FLUSH ? c->box : NULL;
+	struct http_box *b = c->state == CONN_FLUSH || c->state == CONN_STREAM ? c->box : NULL;
 	const struct buf *body = b ? &b->x.reply.body : NULL;
 
 	for (;;) {

@@ -96,6 +96,7 @@ static const struct {
 	[CONN_HEAD] = { http_step_head, DEADLINE_HEADER },
 	[CONN_BODY] = { http_step_body, DEADLINE_BODY },
 	[CONN_KEPT] = { step_kept, DEADLINE_PARKED },
+	[CONN_STREAM] = { http_step_stream, DEADLINE_REPLY },
 	[CONN_ANSWER] = { http_step_answer, DEADLINE_REPLY },
 	[CONN_FLUSH] = { http_step_flush, DEADLINE_REPLY },
 	[CONN_LINGER] = { http_step_linger, DEADLINE_LINGER },
@@ -110,6 +111,8 @@ static void rest(struct http_conn *c)
 		class = DEADLINE_REPLY;
 	else if (c->state == CONN_IDLE && c->first)
 		class = DEADLINE_HEADER;
+	else if (c->state == CONN_STREAM && !http_stream_owes(c))
+		class = DEADLINE_PARKED; /* it is the maker who is waited for */
 	if (c->in && !http_has_input(c))
 		http_conn_drop(c, &c->in);
 	if (!c->armed || c->rearm || c->deadline != class)
@@ -119,7 +122,7 @@ static void rest(struct http_conn *c)
 
 static bool writes_itself(const struct http_conn *c)
 {
-	return c->state == CONN_ANSWER || c->state == CONN_FLUSH;
+	return c->state == CONN_ANSWER || c->state == CONN_FLUSH || c->state == CONN_STREAM;
 }
 
 void http_conn_run(struct http_conn *c)
@@ -144,6 +147,12 @@ void http_conn_run(struct http_conn *c)
 		http_loop_ready(c);
 }
 
+/* The handler has the exchange, and may be at work on it this moment. */
+static bool is_made(const struct http_conn *c)
+{
+	return c->state == CONN_KEPT || (c->state == CONN_STREAM && !c->box->stream.ended);
+}
+
 static void on_event(struct http_source *s, uint32_t events)
 {
 	struct http_conn *c = (struct http_conn *)s;
@@ -156,7 +165,7 @@ static void on_event(struct http_source *s, uint32_t events)
 		c->link.writable = true;
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		c->link.ending = true;
-	if (c->state == CONN_KEPT && (events & (EPOLLHUP | EPOLLERR)))
+	if (is_made(c) && (events & (EPOLLHUP | EPOLLERR)))
 		http_conn_close(c); /* nobody is left to answer; the exchange lives on alone */
 	else if (!c->ready)
 		http_conn_run(c);
@@ -223,7 +232,7 @@ static void stand_in(struct http_conn *c)
 	struct arena *a;
 
 	http_conn_begin(c);
-	late->conn = NULL;
+	http_stream_abandon(late);
 	r = &c->box->x.request;
 	a = &c->box->x.arena;
 	r->method = said->method;
@@ -248,6 +257,8 @@ void http_conn_expire(struct http_conn *c)
 		http_conn_run(c);
 		return;
 	case DEADLINE_PARKED:
+		if (c->state != CONN_KEPT)
+			break;
 		stand_in(c);
 		http_conn_fault(c, ERR_TOO_SLOW, "The answer took too long.");
 		http_conn_run(c);
@@ -262,8 +273,8 @@ void http_conn_close(struct http_conn *c)
 {
 	struct http_loop *l = c->loop;
 
-	if (c->state == CONN_KEPT)
-		c->box->conn = NULL;
+	if (is_made(c))
+		http_stream_abandon(c->box);
 	else if (c->box)
 		http_conn_settle(c, false);
 	c->box = NULL;
@@ -289,6 +300,12 @@ void http_conn_finish(struct http_loop *l, struct http_mail *m)
 	struct http_conn *c = b->conn;
 
 	l->kept--;
+	if (c && c->state == CONN_STREAM) {
+		b->stream.ended = true;
+		if (!c->ready)
+			http_conn_run(c);
+		return;
+	}
 	if (c) {
 		c->state = CONN_ANSWER;
 		http_conn_run(c);

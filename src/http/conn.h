@@ -11,6 +11,7 @@ enum http_state {
 	CONN_HEAD,
 	CONN_BODY,
 	CONN_KEPT,   /* the handler has the exchange */
+	CONN_STREAM, /* it has it still, and the reply is being sent */
 	CONN_ANSWER, /* the reply is there, not yet put into bytes */
 	CONN_FLUSH,  /* the rest of the bytes is to be written */
 	CONN_LINGER, /* shut, reading until the peer has read */
@@ -92,6 +93,15 @@ int http_conn_push(struct http_conn *c);
 enum http_step http_step_answer(struct http_conn *c);
 enum http_step http_step_flush(struct http_conn *c);
 enum http_step http_step_linger(struct http_conn *c);
+
+/* stream.c */
+enum http_step http_step_stream(struct http_conn *c);
+/* Whether bytes of the stream are with us that the peer has not taken. */
+bool http_stream_owes(const struct http_conn *c);
+/* The connection leaves an exchange that its handler still has. */
+void http_stream_abandon(struct http_box *b);
+void http_stream_open(struct http_loop *loop, struct http_mail *m);
+void http_stream_late(struct http_loop *loop, struct http_mail *m);
 
 /* reply.c: the most a head takes beside its type and the handler's own lines. */
 enum { HTTP_REPLY_HEAD = 512, HTTP_EXTRA_MAX = 8 * 1024, HTTP_TYPE_MAX = 128 };

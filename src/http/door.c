@@ -47,13 +47,14 @@ static bool serve(struct http_door *d)
 	struct http_conn *c = d->conn;
 	struct http_loop *l = &d->loop;
 
-	while (!c->closed && (c->ready || c->state == CONN_KEPT)) {
+	while (!c->closed && (c->ready || c->state == CONN_KEPT || c->state == CONN_STREAM)) {
 		if (c->ready) {
 			http_loop_run_ready(l);
 			continue;
 		}
 		wait_for_mail(l, http_loop_timeout(l));
-		if (!c->closed && c->state == CONN_KEPT && c->due <= l->now_ms)
+		if (!c->closed && (c->state == CONN_KEPT || c->state == CONN_STREAM) &&
+			c->due <= l->now_ms)
 			http_conn_expire(c);
 	}
 	if (c->closed)

@@ -79,6 +79,9 @@ static struct http_box *box_new(struct http_loop *l)
 	b->x.loop = l;
 	b->mail.open = http_conn_finish;
 	b->mail.discard = http_conn_finish_late;
+	b->stream.mail.open = http_stream_open;
+	b->stream.mail.discard = http_stream_late;
+	pthread_mutex_init(&b->stream.lock, NULL);
 	return b;
 }
 
@@ -128,9 +131,17 @@ void http_box_clear_reply(struct http_box *b)
 {
 	b->x.reply.status = 0;
 	b->x.reply.type = NULL;
-	b->x.reply.close = false;
+	b->x.reply.close = b->x.reply.streams = false;
+	b->x.reply.streamed = 0;
 	trim(&b->x.reply.extra, HTTP_EXTRA_MAX);
 	trim(&b->x.reply.body, REPLY_MAX);
+}
+
+static void clear_stream(struct http_stream *s)
+{
+	trim(&s->waiting, 0);
+	s->room = NULL;
+	s->begun = s->posted = s->wants_room = s->gone = s->cut = s->headed = s->ended = false;
 }
 
 void http_box_put(struct http_loop *l, struct http_box *b)
@@ -138,6 +149,7 @@ void http_box_put(struct http_loop *l, struct http_box *b)
 	arena_reset(&b->x.arena);
 	http_box_clear_reply(b);
 	trim(&b->body, 0);
+	clear_stream(&b->stream);
 	b->chunked = (struct http_chunked){ 0 };
 	b->body_sent = 0;
 	b->x.data = NULL;
@@ -147,6 +159,8 @@ void http_box_put(struct http_loop *l, struct http_box *b)
 		buf_free(&b->x.reply.extra);
 		buf_free(&b->x.reply.body);
 		buf_free(&b->body);
+		buf_free(&b->stream.waiting);
+		pthread_mutex_destroy(&b->stream.lock);
 		free(b);
 		return;
 	}

@@ -59,6 +59,10 @@ struct http_reply {
 	struct buf extra; /* further header lines, each "Name: value\r\n" */
 	struct buf body;
 	bool close; /* close the connection behind it */
+
+	/* Of one that is sent while it is made: see http_stream_begin(). */
+	bool streams;
+	uint64_t streamed; /* bytes of it so far */
 };
 
 struct http_loop;
@@ -142,6 +146,30 @@ struct http_stats http_server_stats(const struct http_server *s);
 
 /* Sends the reply of a kept exchange.  From any thread, once. */
 void http_finish(struct http_exchange *x);
+
+/* A reply that is sent while it is made, of any length: the export of a table, events as they happen.
+ *
+ * The exchange is kept (HTTP_KEPT).  Its maker, one thread at a time, fills in status, type and extra
+ * lines and calls http_stream_begin(); from then on the reply is the listener's.  http_stream_write()
+ * copies bytes and never waits.  http_stream_end() takes the place of http_finish().
+ *
+ *   HTTP_STREAM_OPEN   write on
+ *   HTTP_STREAM_FULL   the bytes were taken, but the peer is behind: write no more until room() is
+ *                      called, once, on the loop's thread, perhaps before this call returns
+ *   HTTP_STREAM_GONE   nobody listens (any more): end it
+ *
+ * room() must not wait; it is also called when the peer goes while the stream is full.  A maker that
+ * ignores HTTP_STREAM_FULL is the only one that can make memory grow.  The peer is cut off when it
+ * takes no byte for reply_ms, or the maker writes none for parked_ms: who has nothing to say for long
+ * says something empty now and then.  HTTP/1.1 gets chunks; HTTP/1.0 the bytes and then the end of
+ * the connection.  HEAD gets the head. */
+enum http_flow { HTTP_STREAM_OPEN, HTTP_STREAM_FULL, HTTP_STREAM_GONE };
+enum { HTTP_STREAM_HIGH = 64 * 1024 };
+/* False if there is no use in writing; http_stream_end() is owed all the same.  room may be NULL. */
+bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchange *x));
+enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, size_t n);
+/* Not whole: the peer sees the connection break off instead of an end. */
+void http_stream_end(struct http_exchange *x, bool whole);
 
 /* A place for what the handler keeps a loop (its store connection). */
 void http_loop_set(struct http_loop *loop, void *data);

@@ -43,6 +43,18 @@ struct http_page {
 	char bytes[];
 };
 
+/* What passes between the maker of a stream and the loop. */
+struct http_stream {
+	pthread_mutex_t lock; /* over the next five */
+	struct buf waiting;   /* written, not yet taken by the loop */
+	void (*room)(struct http_exchange *x);
+	bool begun, posted, wants_room;
+	bool gone;	       /* there is no connection any more */
+	bool cut;	       /* it is not whole */
+	bool headed, ended;    /* the loop's: the head is put into bytes; the maker is done */
+	struct http_mail mail; /* there is something to take */
+};
+
 /* An exchange with what the listener keeps beside it. */
 struct http_box {
 	struct http_exchange x; /* first: http_finish() is given this */
@@ -51,6 +63,7 @@ struct http_box {
 	struct http_box *next;	/* in the pool */
 	struct http_head head;
 	struct http_chunked chunked;
+	struct http_stream stream;
 	struct buf body;
 	uint64_t body_left; /* of Content-Length */
 	size_t body_sent;   /* of the reply's body */

@@ -146,7 +146,9 @@ char *http_reply_head(const struct http_exchange *x, bool close, char *at)
 		at = PUT(at, "\r\nContent-Type: ");
 		at = put(at, r->type, strlen(r->type));
 	}
-	if (body) {
+	if (r->streams && x->request.minor > 0) {
+		at = PUT(at, "\r\nTransfer-Encoding: chunked");
+	} else if (body && !r->streams) {
 		at = PUT(at, "\r\nContent-Length: ");
 		at = put_number(at, r->body.len);
 	}

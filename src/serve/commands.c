@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/seal.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
 #include "base/crypto.h"
@@ -60,18 +61,17 @@ int command_openapi(const struct settings *s, struct arena *a)
 static int check_master_key(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
-	uint8_t key[32];
+	struct vault_keys keys = { 0 };
 	bool right, marked;
 	struct db *db;
 	int err = store_connect(store, &db, a, p);
 
 	if (err)
 		return err;
-	memset(key, 0, sizeof key);
-	err = master_key_check(db, a, key, &right, &marked);
+	err = master_key_check(db, a, keys.key[0], &right, &marked);
 	if (!err && marked)
-		err = master_key_load(key, s->master_key_file, db, a, p);
-	wipe(key, sizeof key);
+		err = master_key_load(&keys, s->master_key_file, db, a, p);
+	wipe(&keys, sizeof keys);
 	db_close(db);
 	return err;
 }
@@ -93,6 +93,48 @@ static int check_statements(struct store *store, struct arena *a, struct problem
 	return err;
 }
 
+/* Walks the chain of seals over the audit log, and says how far it reaches. */
+static int check_audit(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	uint8_t key[SEAL_CHAIN_KEY] = { 0 };
+	struct vault_keys keys = { 0 };
+	struct vault *vault;
+	struct seal_report r;
+	bool right, marked;
+	struct db *db;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = master_key_check(db, a, keys.key[0], &right, &marked);
+	if (!err && marked)
+		err = master_key_load(&keys, s->master_key_file, db, a, p);
+	if (!err && marked) {
+		vault = vault_new(&keys, NULL);
+		err = audit_key_load(db, a, vault, keys.key[0], key);
+		vault_free(vault);
+	}
+	if (!err)
+		err = seal_check(db, a, key, &r);
+	wipe(&keys, sizeof keys);
+	wipe(key, sizeof key);
+	if (err)
+		problem_set(p, a, err, "the audit log cannot be read: %s", db_error(db));
+	db_close(db);
+	if (err)
+		return err;
+	printf("The audit log has %lld sealed rows (%lld erased); %lld wait to be sealed.\n",
+		(long long)r.sealed, (long long)r.erased, (long long)r.waiting);
+	if (r.fault)
+		return problem_set(p, a, ERR_CONFLICT,
+			"the audit log is broken at row %lld%s%s: %s", (long long)r.seq,
+			r.id ? ", " : "", r.id ? r.id : "", r.fault);
+	printf("It ends at %s (note this elsewhere to notice an older store put in place).\n",
+		r.end);
+	return 0;
+}
+
 int command_check(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -111,6 +153,8 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_statements(store, a, &p);
 	if (!err)
 		err = check_master_key(s, store, a, &p);
+	if (!err && s->argument_count)
+		err = check_audit(s, store, a, &p);
 	store_close(store);
 	if (err)
 		return complain(&p);

@@ -15,11 +15,15 @@ const struct subcommand subcommands[] = {
 	{ "serve", NULL, "Run the service until it is told to stop.", command_serve },
 	{ "migrate", NULL, "Bring the store up to this version and stop.", command_migrate },
 	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
-	{ "check", NULL,
-		"Check the settings, the store and the tables of the program; print what is in force.",
+	{ "check", "[--audit]",
+		"Check the settings, the store and the tables of the program; print what is in force. "
+		"With --audit, prove too that no sealed row of the audit log was changed or removed.",
 		command_check },
 	{ "backup", "FILE", "Write a copy of the store to FILE while the service runs.",
 		command_backup },
+	{ "rekey", NULL,
+		"Make a new master key and seal every secret with it, while the service runs.",
+		command_rekey },
 	{ "user create", NULL,
 		"Make a super administrator with the address in LODGE_ADMIN_EMAIL and the password in "
 		"LODGE_ADMIN_PASSWORD.",

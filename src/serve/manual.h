@@ -25,6 +25,7 @@ int command_migrate(const struct settings *s, struct arena *a);
 int command_openapi(const struct settings *s, struct arena *a);
 int command_check(const struct settings *s, struct arena *a);
 int command_backup(const struct settings *s, struct arena *a);
+int command_rekey(const struct settings *s, struct arena *a);
 int command_user_create(const struct settings *s, struct arena *a);
 int command_version(const struct settings *s, struct arena *a);
 int command_help(const struct settings *s, struct arena *a);

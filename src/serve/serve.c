@@ -10,21 +10,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "access/seal.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/erase.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "call/chores.h"
 #include "call/steps.h"
+#include "outside/oidc.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
 
-enum { SLOW_WAITING_MAX = 1000, CHORES_EVERY_S = 60, PASSWORD_LEN = 20 };
+enum { SLOW_WAITING_MAX = 1000, CHORES_EVERY_S = 60, SEAL_EVERY_MS = 500, PASSWORD_LEN = 20 };
 
 struct serving {
 	const struct settings *settings;
 	struct app app;
+	struct sealer *sealer;
+	uint8_t chain_key[SEAL_CHAIN_KEY];
 	struct arena *arena;
 	struct problem problem;
 };
@@ -129,6 +134,7 @@ static int first_start(struct serving *v, struct db *db)
 
 static int prepare_store(struct serving *v)
 {
+	struct vault_keys keys;
 	struct db *db;
 	int from, to,
 		err = open_store(&v->app.store, v->settings, STORE_SERVE, v->arena, &v->problem);
@@ -141,13 +147,35 @@ static int prepare_store(struct serving *v)
 		err = store_connect(v->app.store, &db, v->arena, &v->problem);
 	if (err)
 		return err;
-	err = master_key_load(
-		v->app.master_key, v->settings->master_key_file, db, v->arena, &v->problem);
+	err = master_key_load(&keys, v->settings->master_key_file, db, v->arena, &v->problem);
+	if (!err) {
+		v->app.vault = vault_new(&keys, v->settings->master_key_file);
+		err = audit_key_load(db, v->arena, v->app.vault, keys.key[0], v->chain_key);
+	}
+	wipe(&keys, sizeof keys);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
 		problem_set(&v->problem, v->arena, err, "the store: %s", db_error(db));
 	db_close(db);
+	return err;
+}
+
+/* The providers at which people may sign in besides here. */
+static int prepare_providers(struct serving *v)
+{
+	struct oidc_config list[OIDC_PROVIDERS_MAX];
+	size_t count = 0;
+	int err = oidc_config_read(v->settings->oidc, v->arena, list, &count, &v->problem);
+
+	if (!err && count && !fetch_init())
+		return problem_set(&v->problem, v->arena, ERR_INTERNAL, "libcurl does not start");
+	if (!err && count)
+		v->app.oidc =
+			oidc_new(list, count, v->settings->allow_private_addresses, fetch_run);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].secret)
+			wipe((char *)list[i].secret, strlen(list[i].secret));
 	return err;
 }
 
@@ -157,6 +185,8 @@ static int start(struct serving *v)
 	struct http_handler handler = call_handler(&v->app);
 	int err = api_setup(&v->app, v->arena, &v->problem);
 
+	if (!err)
+		err = prepare_providers(v);
 	/* The address first: a start that fails there must not have made an administrator. */
 	if (!err)
 		err = http_server_new(&v->app.server, &http, &handler, v->arena, &v->problem);
@@ -169,6 +199,7 @@ static int start(struct serving *v)
 			http.tls_cert ? "https" : "http", http_server_address(v->app.server));
 	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
 	err = store_start(v->app.store);
+	v->sealer = sealer_new(v->app.store, v->chain_key);
 	return err ? err : http_server_start(v->app.server);
 }
 
@@ -177,23 +208,39 @@ static void stop(struct serving *v)
 	if (v->app.server)
 		http_server_stop(v->app.server, (int)v->settings->stop_grace.ms);
 	slow_pool_free(v->app.slow);
+	if (v->sealer)
+		sealer_wake(v->sealer); /* what was done last is sealed too */
 	if (v->app.store)
 		store_stop(v->app.store);
+	sealer_free(v->sealer);
 	http_server_free(v->app.server);
 	store_close(v->app.store);
 	api_teardown(&v->app);
-	wipe(v->app.master_key, sizeof v->app.master_key);
+	oidc_free(v->app.oidc);
+	vault_free(v->app.vault);
+	wipe(v->chain_key, sizeof v->chain_key);
 }
 
-/* Waits for a signal that ends the service, and does the chores meanwhile. */
+static void do_chores(struct app *app)
+{
+	chores_submit(app);
+	erase_submit(app);
+}
+
+/* Waits for a signal that ends the service; has the audit log sealed and does the chores meanwhile. */
 static int wait_for_signal(struct serving *v, const sigset_t *set)
 {
-	struct timespec until_chores = { .tv_sec = CHORES_EVERY_S };
-	int got;
+	struct timespec turn = { .tv_nsec = SEAL_EVERY_MS * 1000000 };
+	int got, turns = 0;
 
-	while ((got = sigtimedwait(set, NULL, &until_chores)) < 0)
-		if (errno == EAGAIN)
-			chores_submit(&v->app);
+	while ((got = sigtimedwait(set, NULL, &turn)) < 0) {
+		if (errno != EAGAIN)
+			continue;
+		sealer_wake(v->sealer);
+		vault_refresh(v->app.vault);
+		if (++turns % (CHORES_EVERY_S * 1000 / SEAL_EVERY_MS) == 0)
+			do_chores(&v->app);
+	}
 	return got;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "outside/oidc.h"
 #include "serve/setting_value.h"
 
 enum {
@@ -125,6 +126,14 @@ const struct setting settings_table[] = {
 	SETTING(allow_private_addresses, .group = "Policy", .preset = "false",
 		.doc = "Let models, webhooks and the like call private and loopback addresses. Any "
 		       "tenant could then reach what this machine can reach."),
+	SETTING(oidc, .group = "Policy", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "LIST",
+		.derived = "none", .check = oidc_config_valid, .what = "a list of providers",
+		.wanted = "NAME=ISSUER,CLIENT_ID,SECRET_FILE like "
+			  "sso=https://sso.example.com,lodge,/etc/lodge/sso.secret, several with "
+			  "blanks between, each with a name of its own in small letters",
+		.doc = "OpenID providers at which people may sign in: NAME=ISSUER,CLIENT_ID,SECRET_FILE, "
+		       "several with blanks between. The file holds the client's secret; the address to "
+		       "register there is <public_url>/auth/oidc/NAME/callback."),
 	SETTING(session_lifetime, .group = "Policy", .preset = "30d",
 		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
 		.doc = "When a sign-in ends at the latest."),

@@ -51,6 +51,7 @@ struct settings {
 	int log_level, log_format; /* enum log_level, enum log_format */
 	bool access_log;
 	bool open_tenants, allow_private_addresses;
+	const char *oidc;
 	struct settings_span session_lifetime, session_idle;
 
 	/* What came with the settings but is none: */

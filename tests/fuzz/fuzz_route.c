@@ -78,7 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (m.route && m.route->op->query)
 			targets[count++] = (struct query_target){ m.route->op->query,
 				arena_alloc(&a, m.route->op->query->size) };
-		decode_query(app.patterns, &a, targets, count, mark + 1, size - 2 - path_len, &p);
+		decode_query(app.patterns, &a, targets, count, UNKNOWN_REFUSED, mark + 1,
+			size - 2 - path_len, &p);
 	}
 	arena_free(&a);
 	return 0;

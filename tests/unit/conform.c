@@ -146,7 +146,7 @@ int conform_missing(void)
 
 	for (size_t r = 0, n = 0; r < api_resource_count; r++)
 		for (size_t k = 0; k < api_resources[r]->route_count; k++, n++)
-			if (!exercised[n]) {
+			if (!exercised[n] && !api_resources[r]->routes[k].op->awaits) {
 				printf("FAILED coverage: no test brought %s to %d\n",
 					api_resources[r]->routes[k].op->id,
 					api_resources[r]->routes[k].status);

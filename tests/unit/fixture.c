@@ -196,6 +196,7 @@ struct fixture *fixture_open(void)
 	struct fixture *f = calloc(1, sizeof *f);
 	struct store_settings settings = { .workers = 2, .queue_max = 10000 };
 	struct http_handler handler;
+	struct vault_keys keys = { 0 };
 	struct problem p = { 0 };
 	int from, to;
 
@@ -210,7 +211,10 @@ struct fixture *fixture_open(void)
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
 		exit(2);
 	}
-	random_bytes(f->app.master_key, sizeof f->app.master_key);
+	random_bytes(f->master_key, sizeof f->master_key);
+	keys.count = 1;
+	memcpy(keys.key[0], f->master_key, VAULT_KEY_LEN);
+	f->app.vault = vault_new(&keys, NULL);
 	f->app.slow = slow_pool_new(1, 100);
 	first_rows(f);
 	handler = call_handler(&f->app);
@@ -225,6 +229,7 @@ void fixture_close(struct fixture *f)
 	store_stop(f->app.store);
 	store_close(f->app.store);
 	api_teardown(&f->app);
+	vault_free(f->app.vault);
 	fixture_drop(f->where, f->folder);
 	arena_free(&f->arena);
 	free(f);

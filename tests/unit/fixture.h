@@ -18,6 +18,7 @@ struct fixture {
 	const char *tenant_id; /* the tenant `demo` */
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */
 	const char *admin_id;
+	uint8_t master_key[32];
 };
 
 struct fixture *fixture_open(void);

@@ -378,7 +378,7 @@ TEST(decode_query_takes_each_parameter_once)
 		struct problem p = { 0 };
 
 		test_step("%s", rows[i].query);
-		decode_query(u.app.patterns, &u.arena, &target, 1, rows[i].query,
+		decode_query(u.app.patterns, &u.arena, &target, 1, UNKNOWN_REFUSED, rows[i].query,
 			strlen(rows[i].query), &p);
 		CHECK_INT(p.err, rows[i].code ? ERR_INVALID : 0);
 		if (p.first && rows[i].code) {
@@ -392,8 +392,8 @@ TEST(decode_query_takes_each_parameter_once)
 		struct query_target target = { &page_query_schema, &page };
 		struct problem p = { 0 };
 
-		CHECK_INT(decode_query(u.app.patterns, &u.arena, &target, 1, broken[i],
-				  strlen(broken[i]), &p),
+		CHECK_INT(decode_query(u.app.patterns, &u.arena, &target, 1, UNKNOWN_REFUSED,
+				  broken[i], strlen(broken[i]), &p),
 			ERR_MALFORMED);
 	}
 	end(&u);

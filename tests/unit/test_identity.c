@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/erase.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 
@@ -227,5 +228,40 @@ TEST(tenants_are_seen_by_their_members_only)
 	r = ask(f, stranger_token, NULL, "GET /tenant/%s", own);
 	STATUS(r, 403);
 	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:suspended");
+	fixture_close(f);
+}
+
+TEST(tenants_vanish_at_once_and_are_erased_piece_by_piece)
+{
+	struct fixture *f = fixture_open();
+	const char *token, *owner = fixture_user(f, "o@example.org", &token);
+	const char *id = fixture_tenant(f, "gone", owner);
+	struct answer key;
+	int64_t left = 1;
+
+	for (int i = 0; i < 450; i++)
+		STATUS(ask(f, token,
+			       arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"s%d\"}", i),
+			       "POST /tenant/%s/agents", id),
+			201);
+	STATUS(ask(f, token, "{\"name\":\"G\"}", "POST /tenant/%s/groups", id), 201);
+	key = ask(f, token, "{\"name\":\"k\"}", "POST /tenant/%s/api-keys", id);
+	STATUS(ask(f, token, NULL, "DELETE /tenant/%s", id), 204);
+	STATUS(ask(f, token, NULL, "GET /tenant/%s", id), 404);
+	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s", id), 404);
+	CHECK(ask(f, text_at(&key, "key"), NULL, "GET /tenant/%s", id).status >= 401);
+	erase_submit(&f->app);
+	for (int i = 0; i < 1000 && left; i++) {
+		STATUS(ask(f, f->admin, "{}", "PATCH /tenant/%s", f->tenant_id), 200);
+		left = fixture_count(f, "select count(*) from tenants where slug = 'gone'");
+	}
+	CHECK_INT(left, 0);
+	CHECK_INT(fixture_count(f, "select count(*) from agents"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from directory"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from groups"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from api_keys"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where action = 'tenant.erase' "
+				   "and meta like '%\"agents\":450,%'"),
+		1);
 	fixture_close(f);
 }

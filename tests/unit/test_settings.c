@@ -1,5 +1,4 @@
 /* test_settings.c - the settings: every row through every place, every bound, every sentence.
- *
  * The tests walk the table, so a new row is tested without a line here, unless
  * it is a text with a form of its own: that form has examples below. */
 #include "t.h"
@@ -97,6 +96,7 @@ static const struct example {
 	{ "tls_key", NULL, NULL },
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
+	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 	{ "data", "elsewhere", NULL },
 	{ "master_key_file", "keys/master", NULL },
 };

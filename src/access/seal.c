@@ -1,0 +1,232 @@
+/* seal.c - makes the chain of seals; see seal.h.
+ *
+ * One sealer at a time: on SQLite there is only one process, on PostgreSQL it
+ * holds the row of the chain's head.  There it also reads committed rows
+ * rather than being serialisable, for all it depends on is locked, and so no
+ * request ever has to run again because of it.  It knows no tenant, and it
+ * never decides what is logged. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/seal_row.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/log.h"
+
+enum { SALT_BYTES = 16, COMPLAIN_EVERY_S = 60 };
+
+struct head_row {
+	const char *value;
+};
+FIELDS(head_row) = { FIELD(head_row, value) };
+static SCHEMA(head_row, .internal = true);
+
+enum {
+	HEAD_HOLD,
+	HEAD_MAKE,
+	HEAD_WRITE,
+	LAST_SEALED,
+	UNSEALED,
+	SEAL,
+	ERASE_USER,
+	ERASE_NOBODYS,
+	ERASE_ROW
+};
+
+#define ERASE_SET                                                              \
+	"update audit_logs set user_id = null, ip = null, user_agent = null, " \
+	"meta = $2, seal_salt = null, erased_at = $1 "
+
+static const struct statement sql[] = {
+	[HEAD_HOLD] = { "seal_head_hold", "select value from meta where key = 'audit_head'",
+		.postgres =
+			"select value from meta where key = 'audit_head' for update skip locked",
+		.row = &head_row_schema },
+	[HEAD_MAKE] = { "seal_head_make",
+		"insert into meta (key, value) values ('audit_head', $1) on conflict (key) do nothing" },
+	[HEAD_WRITE] = { "seal_head_write", "update meta set value = $1 where key = 'audit_head'" },
+	[LAST_SEALED] = { "seal_last", "select max(seal_seq) from audit_logs" },
+	[UNSEALED] = { "seal_waiting_rows",
+		"select {*} from audit_logs where seal_seq is null and id > '' order by id limit $1",
+		.postgres = "select {*} from audit_logs where seal_seq is null and id > '' "
+			    "order by id limit $1 for update skip locked",
+		.row = &sealed_row_schema },
+	[SEAL] = { "seal_row",
+		"update audit_logs set seal_seq = $2, seal_salt = $3, seal_public = $4, "
+		"seal_personal = $5, seal_mac = $6 where id = $1 and seal_seq is null" },
+	[ERASE_USER] = { "erase_user",
+		ERASE_SET "where tenant_id = $3 and user_id = $4 and erased_at is null" },
+	[ERASE_NOBODYS] = { "erase_user_without_tenant",
+		ERASE_SET "where tenant_id is null and user_id = $3 and erased_at is null" },
+	[ERASE_ROW] = { "erase_row", ERASE_SET "where id = $3 and erased_at is null" },
+};
+STATEMENT_SET(seal_sql, sql);
+
+/* Not among the statements that are planned: PostgreSQL has no plan for it. */
+static const struct statement read_committed = { "seal_mode", "select 1",
+	.postgres = "set transaction isolation level read committed", .scan = "no table" };
+
+/* Takes hold of the head, making it for the first row.  1: another process has it. */
+static int hold_head(struct db *db, struct arena *a, const uint8_t *key, struct seal_head *ret,
+	struct problem *p)
+{
+	char text[SEAL_HEAD_TEXT + 1];
+	struct head_row row;
+	int64_t last = 0, made = 0;
+	int err = db_one(db, a, &sql[HEAD_HOLD], &row, NO_ARGS);
+
+	if (!err && seal_head_read(key, row.value, ret))
+		return 0;
+	if (!err)
+		return problem_set(p, a, ERR_CONFLICT,
+			"the head of the audit chain was changed, or made with another master key");
+	if (err != ERR_NOT_FOUND)
+		return err;
+	*ret = seal_head_first();
+	seal_head_write(key, ret, text);
+	err = db_run(db, &sql[HEAD_MAKE], &made, ARGS(T(text)));
+	if (!err && !made)
+		return 1;
+	if (!err)
+		err = db_int(db, &sql[LAST_SEALED], &last, NO_ARGS);
+	if (!err && last)
+		err = problem_set(p, a, ERR_CONFLICT, "the head of the audit chain is missing");
+	return err;
+}
+
+static int seal_row(
+	struct db *db, const uint8_t *key, struct sealed_row *row, struct seal_head *head)
+{
+	uint8_t noise[SALT_BYTES];
+	char salt[2 * SALT_BYTES + 1];
+	digest public, personal, mac;
+	int64_t changed = 0;
+	int err;
+
+	random_bytes(noise, sizeof noise);
+	hex_write(noise, sizeof noise, salt);
+	seal_public(row, public);
+	seal_personal(row, salt, personal);
+	row->seal_seq = head->seq + 1;
+	row->seal_public = public;
+	row->seal_personal = personal;
+	seal_mac(key, head, row, mac);
+	err = db_run(db, &sql[SEAL], &changed,
+		ARGS(T(row->id), N(row->seal_seq), T(row->erased_at.us == NIL ? salt : NULL),
+			T(public), T(personal), T(mac)));
+	head->seq = row->seal_seq;
+	memcpy(head->mac, mac, sizeof mac);
+	return err ? err : changed == 1 ? 0 : ERR_INTERNAL;
+}
+
+int seal_some(struct db *db, struct arena *a, const uint8_t key[SEAL_CHAIN_KEY],
+	int64_t *ret_sealed, struct problem *p)
+{
+	struct seal_head head;
+	struct list rows;
+	char text[SEAL_HEAD_TEXT + 1];
+	int err = db_run(db, &read_committed, NULL, NO_ARGS);
+
+	*ret_sealed = 0;
+	if (!err)
+		err = hold_head(db, a, key, &head, p);
+	if (err)
+		return err > 0 ? 0 : err;
+	err = db_all(db, a, &sql[UNSEALED], &rows, SEAL_BATCH, ARGS(N(SEAL_BATCH)));
+	for (size_t i = 0; !err && i < rows.count; i++)
+		err = seal_row(db, key, &((struct sealed_row *)rows.at)[i], &head);
+	if (err == ERR_DUPLICATE)
+		return problem_set(p, a, ERR_CONFLICT,
+			"a row of the audit log bears a number that the chain has not come to");
+	if (err || !rows.count)
+		return err;
+	seal_head_write(key, &head, text);
+	*ret_sealed = (int64_t)rows.count;
+	return db_run(db, &sql[HEAD_WRITE], NULL, ARGS(T(text)));
+}
+
+int audit_erase_user(
+	struct db *db, const char *tenant_id, const char *user_id, int64_t now, int64_t *ret_erased)
+{
+	if (tenant_id)
+		return db_run(db, &sql[ERASE_USER], ret_erased,
+			ARGS(N(now), T("{}"), T(tenant_id), T(user_id)));
+	return db_run(db, &sql[ERASE_NOBODYS], ret_erased, ARGS(N(now), T("{}"), T(user_id)));
+}
+
+int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased)
+{
+	return db_run(db, &sql[ERASE_ROW], ret_erased, ARGS(N(now), T("{}"), T(id)));
+}
+
+struct sealer {
+	struct work work; /* first: the store hands this back */
+	struct store *store;
+	uint8_t key[SEAL_CHAIN_KEY];
+	struct arena arena;
+	struct problem problem;
+	int64_t sealed;	    /* by the last run */
+	int64_t complained; /* monotonic milliseconds, 0: never */
+	_Atomic bool busy;  /* at work for the store, which owns all above meanwhile */
+};
+
+static int sealer_run(struct work *w, struct db *db)
+{
+	struct sealer *s = (struct sealer *)w;
+
+	arena_reset(&s->arena);
+	s->problem = (struct problem){ 0 };
+	return seal_some(db, &s->arena, s->key, &s->sealed, &s->problem);
+}
+
+/* A store that fails has said so itself; a chain that was tampered with is told again and again. */
+static void complain(struct sealer *s, int err)
+{
+	int64_t now = clock_mono_ms();
+
+	if (err == ERR_STORE || err == ERR_STORE_FULL || err == ERR_BUSY ||
+		(s->complained && now - s->complained < COMPLAIN_EVERY_S * 1000))
+		return;
+	s->complained = now;
+	log_error("the audit log is not being sealed: run lodge check --audit",
+		LOG_S("error", s->problem.detail ? s->problem.detail : error_row(err)->title));
+}
+
+static void sealer_done(struct work *w, int err)
+{
+	struct sealer *s = (struct sealer *)w;
+
+	if (err)
+		complain(s, err);
+	if (!err && s->sealed == SEAL_BATCH && !store_submit(s->store, &s->work))
+		return;
+	atomic_store(&s->busy, false);
+}
+
+struct sealer *sealer_new(struct store *store, const uint8_t key[SEAL_CHAIN_KEY])
+{
+	struct sealer *s = calloc(1, sizeof *s);
+
+	if (!s)
+		abort();
+	s->store = store;
+	s->work = (struct work){ .run = sealer_run, .done = sealer_done, .mode = READ_WRITE };
+	memcpy(s->key, key, sizeof s->key);
+	return s;
+}
+
+void sealer_wake(struct sealer *s)
+{
+	if (!atomic_exchange(&s->busy, true) && store_submit(s->store, &s->work))
+		atomic_store(&s->busy, false);
+}
+
+void sealer_free(struct sealer *s)
+{
+	if (!s)
+		return;
+	wipe(s->key, sizeof s->key);
+	arena_free(&s->arena);
+	free(s);
+}

@@ -1,0 +1,57 @@
+/* seal.h - proof that the audit log is as it was written.
+ *
+ * Behind the commits, at most a second later, a sealer gives each audit row
+ * the next number of one chain and a mac that covers the row and the mac
+ * before it.  Whoever changes, removes, adds or moves a sealed row without
+ * the master key breaks the chain, and `lodge check --audit` names the place.
+ * What is personal enters the chain only as a salted digest, so that it can
+ * be erased and the chain still holds.
+ *
+ * What the chain cannot show: a row that was removed or added before it was
+ * sealed, and a store put back whole to an earlier state, by a restored copy
+ * as by an intruder.  A restored store goes on from the end it holds; compare
+ * that end with one noted elsewhere to learn what is missing. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+enum { SEAL_CHAIN_KEY = 32, SEAL_BATCH = 200 };
+
+/* The key of a store's first chain; the store keeps it sealed, so that the master key can change. */
+void seal_chain_key(const uint8_t master_key[SEAL_CHAIN_KEY], uint8_t ret[SEAL_CHAIN_KEY]);
+
+/* Seals up to SEAL_BATCH rows, inside a transaction that has done nothing yet.  None if another
+ * process is at it.  ERR_CONFLICT with a sentence in p if the chain was tampered with. */
+int seal_some(struct db *db, struct arena *a, const uint8_t key[SEAL_CHAIN_KEY],
+	int64_t *ret_sealed, struct problem *p);
+
+/* Does that again and again, as work for the store. */
+struct sealer;
+struct sealer *sealer_new(struct store *s, const uint8_t key[SEAL_CHAIN_KEY]);
+/* Has rows sealed until none is left, unless that is under way.  Never waits. */
+void sealer_wake(struct sealer *s);
+/* Behind store_stop(). */
+void sealer_free(struct sealer *s);
+
+/* Erases what is personal in the entries of a user (in one tenant, or with NULL where there is none),
+ * or in one entry; those that are erased stay as they are. */
+int audit_erase_user(struct db *db, const char *tenant_id, const char *user_id, int64_t now,
+	int64_t *ret_erased);
+int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased);
+
+struct seal_report {
+	int64_t sealed, erased, waiting;
+	const char *end; /* number and mac of the last row, to be noted elsewhere */
+	/* The first thing that is wrong, or NULL: what, and the row it was found at. */
+	const char *fault, *id;
+	int64_t seq;
+};
+
+/* Walks the chain to its end, in transactions of its own and in bounded memory; the report's texts
+ * are in a.  An error means that it could not be read, not that it is broken. */
+int seal_check(
+	struct db *db, struct arena *a, const uint8_t key[SEAL_CHAIN_KEY], struct seal_report *ret);
+
+extern const struct statement_set seal_sql, seal_check_sql;

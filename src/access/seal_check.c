@@ -1,0 +1,183 @@
+/* seal_check.c - walks the chain of seals from its first row to its head; see seal.h.
+ *
+ * Beside a service that goes on sealing: each page is read in a transaction
+ * together with the head, so the walk ends where the chain ends then.  It
+ * changes nothing and trusts nothing but the key. */
+#include <string.h>
+
+#include "access/seal_row.h"
+#include "base/crypto.h"
+
+enum { PAGE = 200 };
+
+struct head_row {
+	const char *value;
+};
+FIELDS(head_row) = { FIELD(head_row, value) };
+static SCHEMA(head_row, .internal = true);
+
+enum { HEAD_READ, CHAIN, WAITING };
+
+static const struct statement sql[] = {
+	[HEAD_READ] = { "seal_head_read", "select value from meta where key = 'audit_head'",
+		.row = &head_row_schema },
+	[CHAIN] = { "seal_chain",
+		"select {*} from audit_logs where seal_seq > $1 order by seal_seq limit $2",
+		.row = &sealed_row_schema },
+	[WAITING] = { "seal_waiting",
+		"select count(*) from audit_logs where seal_seq is null and id > ''" },
+};
+STATEMENT_SET(seal_check_sql, sql);
+
+struct walk {
+	struct db *db;
+	const uint8_t *key;
+	struct arena page;     /* of the rows at hand */
+	struct arena *arena;   /* of the report */
+	struct seal_head done; /* how far the chain has been proven */
+	struct seal_head head; /* as kept, when the page was read */
+	struct seal_report *report;
+};
+
+static void found(struct walk *w, int64_t seq, const char *id, const char *what)
+{
+	if (w->report->fault)
+		return;
+	w->report->seq = seq;
+	w->report->id = id ? arena_strdup(w->arena, id) : NULL;
+	w->report->fault = what;
+}
+
+static bool is(const char *text, const digest want)
+{
+	return text && same_bytes(text, strlen(text), want, DIGEST_TEXT);
+}
+
+/* What is wrong with the personal part, or NULL. */
+static const char *personal_fault(const struct sealed_row *row)
+{
+	digest want;
+
+	if (row->erased_at.us != NIL)
+		return row->seal_salt || row->user_id || row->ip || row->user_agent ||
+				       strcmp(row->meta, "{}") != 0
+			       ? "it is marked as erased (erased_at), but not all that is personal is gone"
+			       : NULL;
+	if (!row->seal_salt)
+		return "its seal_salt is gone, and it was not erased";
+	seal_personal(row, row->seal_salt, want);
+	return is(row->seal_personal, want)
+		       ? NULL
+		       : "user_id, ip, user_agent or meta is not what seal_personal was made of";
+}
+
+static const char *row_fault(const struct walk *w, const struct sealed_row *row)
+{
+	const char *fault;
+	digest want;
+
+	if (row->seal_seq > w->head.seq)
+		return "the chain has not come to it: it was not sealed by this service";
+	seal_public(row, want);
+	if (!is(row->seal_public, want))
+		return "id, tenant_id, agent_id, action, resource_type, resource_id or created_at is "
+		       "not what seal_public was made of";
+	fault = personal_fault(row);
+	if (fault)
+		return fault;
+	seal_mac(w->key, &w->done, row, want);
+	return is(row->seal_mac, want)
+		       ? NULL
+		       : "its seal_mac does not fit: the seal was changed, or it stands elsewhere";
+}
+
+/* False at the first row that is wrong. */
+static bool check_row(struct walk *w, const struct sealed_row *row)
+{
+	const char *fault;
+
+	if (row->seal_seq != w->done.seq + 1) {
+		if (row->seal_seq < 1 || row->seal_seq > w->head.seq)
+			found(w, row->seal_seq, row->id, "no row of the chain bears this number");
+		else
+			found(w, w->done.seq + 1, NULL, "it is missing");
+		return false;
+	}
+	fault = row_fault(w, row);
+	if (fault) {
+		found(w, row->seal_seq, row->id, fault);
+		return false;
+	}
+	w->done.seq = row->seal_seq;
+	memcpy(w->done.mac, row->seal_mac, sizeof w->done.mac);
+	w->report->sealed++;
+	w->report->erased += row->erased_at.us != NIL;
+	return true;
+}
+
+static int read_head(struct walk *w)
+{
+	struct head_row row;
+	int err = db_one(w->db, &w->page, &sql[HEAD_READ], &row, NO_ARGS);
+
+	w->head = seal_head_first();
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	if (!seal_head_read(w->key, row.value, &w->head))
+		found(w, w->head.seq, NULL,
+			"the head of the chain (audit_head in the table meta) was changed, or made with "
+			"another master key");
+	return 0;
+}
+
+static void check_end(struct walk *w)
+{
+	if (w->done.seq != w->head.seq)
+		found(w, w->done.seq + 1, NULL, "it is missing, as is all behind it");
+	else if (strcmp(w->done.mac, w->head.mac) != 0)
+		found(w, w->done.seq, NULL, "it is not the last row that was sealed");
+}
+
+/* One page, in the transaction under way; *ret_more says whether to go on. */
+static int check_page(struct walk *w, bool *ret_more)
+{
+	int64_t after = w->done.seq ? w->done.seq : -INT64_MAX;
+	struct list rows = { 0 };
+	int err = read_head(w);
+
+	*ret_more = false;
+	if (!err && !w->report->fault)
+		err = db_all(w->db, &w->page, &sql[CHAIN], &rows, PAGE, ARGS(N(after), N(PAGE)));
+	if (err || w->report->fault)
+		return err;
+	for (size_t i = 0; i < rows.count; i++)
+		if (!check_row(w, &((const struct sealed_row *)rows.at)[i]))
+			return 0;
+	*ret_more = rows.count == PAGE;
+	if (!*ret_more)
+		check_end(w);
+	return 0;
+}
+
+int seal_check(
+	struct db *db, struct arena *a, const uint8_t key[SEAL_CHAIN_KEY], struct seal_report *ret)
+{
+	struct walk w = { .db = db, .key = key, .arena = a, .report = ret };
+	bool more = true;
+	int err = 0;
+
+	*ret = (struct seal_report){ 0 };
+	w.done = seal_head_first();
+	while (more && !err) {
+		err = db_begin(db, READ_ONLY);
+		if (!err)
+			err = check_page(&w, &more);
+		db_rollback(db);
+		arena_reset(&w.page);
+	}
+	if (!err)
+		err = db_int(db, &sql[WAITING], &ret->waiting, NO_ARGS);
+	ret->end = arena_printf(a, "%lld %s", (long long)w.done.seq, w.done.mac);
+	arena_free(&w.page);
+	return err;
+}

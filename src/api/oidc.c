@@ -1,0 +1,358 @@
+/* oidc.c - signing in at an OpenID provider: the way there, and the way back.
+ *
+ * The way there leaves a row under the hash of `state`, with what the way
+ * back needs sealed in it, and a cookie that ties both to one browser.  The
+ * row is good once and for ten minutes.  Whatever fails on the way back is
+ * recorded, counts against the address it came from, and says little. */
+#include <string.h>
+
+#include "access/throttle.h"
+#include "api/api.h"
+#include "api/login.h"
+#include "api/oidc_people.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "contract/encode.h"
+#include "outside/oidc.h"
+
+#define FLOW_S 600
+#define FLOW_COOKIE "lodge_oidc"
+
+enum { SECRET_BYTES = 32, FLOW_MAX = 8192 };
+
+/* ---- what is sent ---- */
+
+struct oidc_start_query {
+	const char *return_to;
+};
+
+FIELDS(oidc_start_query) = {
+	FIELD(oidc_start_query, return_to, .nullable = true, BOUNDS(1, 1000),
+		.pattern = "^/([!-.0-\\[\\]-~][!-\\[\\]-~]*)?$", .example = "\"/agents\"",
+		.doc = "A path of this service to end at; / if it is not given."),
+};
+static SCHEMA(oidc_start_query, .doc = "Where to end.");
+
+struct oidc_callback_query {
+	const char *code, *state, *error, *iss;
+};
+
+FIELDS(oidc_callback_query) = {
+	FIELD(oidc_callback_query, code, .nullable = true, BOUNDS(0, 4096),
+		.doc = "From the provider."),
+	FIELD(oidc_callback_query, state, .nullable = true, BOUNDS(0, 256),
+		.doc = "As the provider was given it."),
+	FIELD(oidc_callback_query, error, .nullable = true, BOUNDS(0, 1024),
+		.doc = "What the provider says instead of a code."),
+	FIELD(oidc_callback_query, iss, .nullable = true, BOUNDS(0, 2000),
+		.doc = "Which provider says so (RFC 9207)."),
+};
+static SCHEMA(oidc_callback_query, .doc = "What a provider sends the browser back with.");
+
+/* ---- what is kept ---- */
+
+/* Sealed: what only the way back may know. */
+struct flow {
+	const char *verifier, *nonce, *browser, *target;
+};
+
+FIELDS(flow) = {
+	FIELD(flow, verifier, .need = true),
+	FIELD(flow, nonce, .need = true),
+	FIELD(flow, browser, .need = true), /* hash of the cookie */
+	FIELD(flow, target, .need = true),
+};
+static SCHEMA(flow, .internal = true);
+
+struct flow_row {
+	const char *provider, *sealed;
+	int64_t created_at;
+};
+
+FIELDS(flow_row) = {
+	FIELD(flow_row, provider),
+	FIELD(flow_row, sealed),
+	FIELD(flow_row, created_at),
+};
+static SCHEMA(flow_row, .internal = true);
+
+enum { FLOW_INSERT, FLOW_READ, FLOW_USE };
+
+static const struct statement sql[] = {
+	[FLOW_INSERT] = { "flow_insert",
+		"insert into oidc_flows (hash, provider, sealed, created_at) "
+		"values ($1, $2, $3, $4)" },
+	[FLOW_READ] = { "flow_read",
+		"select provider, sealed, created_at from oidc_flows where hash = $1",
+		.row = &flow_row_schema },
+	[FLOW_USE] = { "flow_use", "delete from oidc_flows where hash = $1" },
+};
+STATEMENT_SET(oidc_sql, sql);
+
+static const char *seal_flow(struct call *c, const char *hash, const struct flow *f)
+{
+	const char *text;
+	struct buf b;
+
+	buf_init(&b, FLOW_MAX);
+	encode_object(&b, &flow_schema, f);
+	text = vault_seal(c->app->vault, c->arena, hash, b.at, b.len);
+	wipe(b.at, b.len);
+	buf_free(&b);
+	return text;
+}
+
+static bool unseal_flow(struct call *c, const char *hash, const char *text, struct flow *ret)
+{
+	struct problem ignored = { 0 };
+	size_t n;
+	const char *plain = vault_open(c->app->vault, c->arena, hash, text, &n);
+
+	return plain &&
+	       !decode_body(NULL, c->arena, &flow_schema, UNKNOWN_REFUSED, plain, n, ret, &ignored);
+}
+
+/* ---- both ways ---- */
+
+static const char *random_text(struct arena *a)
+{
+	uint8_t bytes[SECRET_BYTES];
+
+	random_bytes(bytes, sizeof bytes);
+	return base64url_write(a, bytes, sizeof bytes);
+}
+
+static const char *hash_of(struct arena *a, const char *text)
+{
+	char *hash = arena_alloc(a, 65);
+
+	credential_hash(text, hash);
+	return hash;
+}
+
+/* The value of the flow's cookie, or "". */
+static const char *flow_cookie(const struct call *c)
+{
+	const char *p = http_header(&c->x->request, "cookie");
+	size_t n = strlen(FLOW_COOKIE);
+
+	for (; p && *p; p += strcspn(p, ";"), p += strspn(p, "; "))
+		if (strncmp(p, FLOW_COOKIE, n) == 0 && p[n] == '=')
+			return arena_strndup(c->arena, p + n + 1, strcspn(p + n + 1, "; "));
+	return "";
+}
+
+static void set_flow_cookie(struct call *c, const char *value, int seconds)
+{
+	buf_printf(&c->x->reply.extra,
+		"Set-Cookie: " FLOW_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%d%s\r\n",
+		value, seconds, c->app->settings.secure_cookies ? "; Secure" : "");
+}
+
+static void redirect(struct call *c, const char *url)
+{
+	buf_printf(&c->x->reply.extra,
+		"Location: %s\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n", url);
+}
+
+/* What an operation here carries from one step to the next. */
+struct passage {
+	struct oidc_provider *provider;
+	struct oidc_facts facts;
+	bool found; /* the row belongs to this browser, and is young enough */
+	const char *hash;
+	struct flow flow;
+	enum oidc_refusal refusal;
+	struct jwt_claims claims;
+};
+
+static int begin(struct call *c, struct passage **ret)
+{
+	struct passage *own = arena_new(c->arena, struct passage);
+
+	*ret = c->own = own;
+	own->provider = oidc_find(c->app->oidc, call_param(c, "provider"));
+	if (!own->provider)
+		return call_fail(c, ERR_NOT_FOUND, "There is no such provider.");
+	return throttle_check(
+		c->db, c->arena, &(struct throttle){ "", c->ip }, c->now, &c->problem);
+}
+
+static const char *redirect_uri(const struct call *c)
+{
+	return arena_printf(c->arena, "%s/auth/oidc/%s/callback", c->app->settings.public_url,
+		call_param(c, "provider"));
+}
+
+/* ---- the way there ---- */
+
+static int start_look(struct call *c)
+{
+	struct passage *own;
+
+	return begin(c, &own);
+}
+
+static int start_prepare(struct call *c)
+{
+	struct passage *own = c->own;
+	int err = oidc_discover(own->provider, c->arena, &own->facts);
+
+	return err ? call_fail(
+			     c, err, "The provider does not answer as it should; try again later.")
+		   : 0;
+}
+
+OPERATION(
+	startOidc, .query = &oidc_start_query_schema, .look = start_look, .prepare = start_prepare)
+{
+	const struct oidc_start_query *in = c->query;
+	const struct passage *own = c->own;
+	const char *cookie = random_text(c->arena), *state = random_text(c->arena);
+	const char *hash = hash_of(c->arena, state);
+	struct flow flow = { .verifier = random_text(c->arena),
+		.nonce = random_text(c->arena),
+		.browser = hash_of(c->arena, cookie),
+		.target = in->return_to ? in->return_to : "/" };
+	struct oidc_flow ask = { .redirect_uri = redirect_uri(c),
+		.state = state,
+		.nonce = flow.nonce,
+		.verifier = flow.verifier };
+
+	set_flow_cookie(c, cookie, FLOW_S);
+	redirect(c, oidc_authorize_url(own->provider, &own->facts, &ask, c->arena));
+	return db_run(c->db, &sql[FLOW_INSERT], NULL,
+		ARGS(T(hash), T(call_param(c, "provider")), T(seal_flow(c, hash, &flow)),
+			N(c->now)));
+}
+
+/* ---- the way back ---- */
+
+/* The words go into the audit row, the sentences to whoever knocks. */
+static const struct refusal {
+	int err;
+	bool counts; /* against the address */
+	const char *word, *sentence;
+} refusals[] = {
+	[OIDC_NO_FLOW] = { ERR_UNAUTHENTICATED, true, "no_flow",
+		"This sign-in is not under way in this browser, or took too long; start again." },
+	[OIDC_DENIED] = { ERR_UNAUTHENTICATED, true, "denied",
+		"The provider did not sign you in; start again." },
+	[OIDC_UNREACHABLE] = { ERR_UPSTREAM, false, "unreachable",
+		"The provider does not answer as it should; try again later." },
+	[OIDC_UNPROVEN] = { ERR_UNAUTHENTICATED, true, "unproven",
+		"The provider did not sign you in; start again." },
+	[OIDC_NO_EMAIL] = { ERR_FORBIDDEN, true, "no_email",
+		"The provider does not say that your email address is proven to be yours." },
+	[OIDC_NOT_ALLOWED] = { ERR_FORBIDDEN, true, "not_allowed",
+		"Nobody here has allowed your email address; ask to be invited." },
+	[OIDC_SUSPENDED] = { ERR_SUSPENDED, true, "suspended", "This account is suspended." },
+};
+
+/* A failure is recorded, so the transaction commits although the caller is refused. */
+static int refuse(struct call *c, enum oidc_refusal why, const char *user_id)
+{
+	const struct refusal *r = &refusals[why];
+
+	c->audit.action = "login.fail";
+	c->audit.user_id = user_id;
+	c->audit.meta = arena_printf(c->arena, "{\"provider\":\"%s\",\"reason\":\"%s\"}",
+		call_param(c, "provider"), r->word);
+	call_fail(c, r->err, "%s", r->sentence);
+	return r->counts ? throttle_fail(c->db, c->arena, &(struct throttle){ "", c->ip }, c->now)
+			 : 0;
+}
+
+static int callback_look(struct call *c)
+{
+	const struct oidc_callback_query *in = c->query;
+	const char *cookie = flow_cookie(c), *browser;
+	struct passage *own;
+	struct flow_row row;
+	int err = begin(c, &own);
+
+	if (err || !in->state)
+		return err;
+	own->hash = hash_of(c->arena, in->state);
+	err = db_one(c->db, c->arena, &sql[FLOW_READ], &row, ARGS(T(own->hash)));
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	browser = hash_of(c->arena, cookie);
+	own->found =
+		strcmp(row.provider, call_param(c, "provider")) == 0 &&
+		row.created_at + FLOW_S * SECOND_US > c->now &&
+		unseal_flow(c, own->hash, row.sealed, &own->flow) &&
+		same_bytes(browser, strlen(browser), own->flow.browser, strlen(own->flow.browser));
+	return 0;
+}
+
+static enum oidc_refusal redeem(struct call *c, struct passage *own)
+{
+	const struct oidc_callback_query *in = c->query;
+	struct oidc_flow flow = { .redirect_uri = redirect_uri(c),
+		.nonce = own->flow.nonce,
+		.verifier = own->flow.verifier };
+
+	if (!own->found)
+		return OIDC_NO_FLOW;
+	if (in->error || !in->code || !*in->code ||
+		(in->iss && strcmp(in->iss, oidc_issuer(own->provider)) != 0))
+		return OIDC_DENIED;
+	switch (oidc_redeem(own->provider, &flow, in->code, c->arena, &own->claims)) {
+	case 0:
+		return OIDC_WELCOME;
+	case ERR_UNAUTHENTICATED:
+		return OIDC_UNPROVEN;
+	default:
+		return OIDC_UNREACHABLE;
+	}
+}
+
+/* What goes wrong here is recorded by the step that sees the store. */
+static int callback_prepare(struct call *c)
+{
+	struct passage *own = c->own;
+
+	own->refusal = redeem(c, own);
+	return 0;
+}
+
+OPERATION(finishOidc, .query = &oidc_callback_query_schema, .open_query = true,
+	.look = callback_look, .prepare = callback_prepare)
+{
+	const struct passage *own = c->own;
+	const char *provider = call_param(c, "provider"), *user_id = NULL;
+	struct LoginReply *login = arena_new(c->arena, struct LoginReply);
+	enum oidc_refusal refusal = own->refusal;
+	int64_t used = 0;
+	int err = 0;
+
+	if (own->found)
+		err = db_run(c->db, &sql[FLOW_USE], &used, ARGS(T(own->hash)));
+	if (!err && own->found && !used)
+		refusal = OIDC_NO_FLOW; /* another request was faster */
+	if (!err && !refusal)
+		err = oidc_admit(c, provider, &own->claims, &refusal, &user_id);
+	if (err)
+		return err;
+	if (refusal)
+		return refuse(c, refusal, user_id);
+	c->audit.user_id = c->audit.resource_id = user_id;
+	c->audit.meta = arena_printf(c->arena, "{\"provider\":\"%s\"}", provider);
+	err = login_open(c, user_id, login);
+	set_flow_cookie(c, "", 0);
+	redirect(c, arena_printf(c->arena, "%s%s", c->app->settings.public_url, own->flow.target));
+	return err;
+}
+
+static const struct route routes[] = {
+	{ METHOD_GET, "/auth/oidc/{provider}/start", &startOidc, PERM_PUBLIC, 302,
+		.unaudited = "nobody has signed in yet, and anybody may ask", .tag = "Identity",
+		.as_printed = true, .writes = true,
+		.doc = "Send a browser to an OpenID provider to sign in there." },
+	{ METHOD_GET, "/auth/oidc/{provider}/callback", &finishOidc, PERM_PUBLIC, 303,
+		"login.succeed", .tag = "Identity", .as_printed = true, .writes = true,
+		.doc = "Where the provider sends the browser back: opens a login, sets the console's "
+		       "cookie, and leads to where the sign-in was to end." },
+};
+RESOURCE(oidc, routes, NULL);

@@ -1,0 +1,214 @@
+/* export.c - all of a list as lines of JSON, sent while it is read.
+ *
+ * A page is read in a transaction of its own, off the loops: on SQLite by
+ * the slow threads on a connection the export has to itself, on PostgreSQL by
+ * the store's own.  The next page is asked for when the peer has taken the
+ * one before, so an export costs two pages of memory and no thread however
+ * long it is and however slowly it is read.  It was permitted once, like any
+ * request.  Once its head is sent a fault can only break it off. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "call/chores.h"
+#include "call/steps.h"
+#include "contract/encode.h"
+
+/* A page ends at so many rows, or behind the row that brings it to so many bytes; what one row may
+ * come to; and how many exports may be under way at a time. */
+enum {
+	PAGE_ROWS = 200,
+	PAGE_BYTES = 256 * 1024,
+	ROW_MAX = 16 * 1024 * 1024,
+	EXPORTS_MAX = 8,
+	EXPORT_ARGS_MAX = 24,
+	KEY_MAX = 64,
+};
+
+struct export_run {
+	struct work work; /* first: it is handed back */
+	struct call *c;
+	const struct statement *st;
+	struct value args[EXPORT_ARGS_MAX + 2];
+	size_t count;
+	struct db *db;	   /* on SQLite */
+	struct arena page; /* of the rows being read */
+	struct buf text;
+	char after[KEY_MAX], last[KEY_MAX];
+	bool begun, more;
+};
+
+int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count)
+{
+	struct export_run *e = arena_new(c->arena, struct export_run);
+
+	if (count > EXPORT_ARGS_MAX)
+		return call_fail(c, ERR_INTERNAL, "An export has too many arguments.");
+	e->c = c;
+	e->st = st;
+	memcpy(e->args, args, count * sizeof *args);
+	e->count = count;
+	buf_init(&e->text, PAGE_BYTES + ROW_MAX);
+	c->export = e;
+	return 0;
+}
+
+static const char *key_of(const struct schema *s, const void *row)
+{
+	return *(const char *const *)((const char *)row + schema_field(s, "id", 2)->at);
+}
+
+/* Inside its transaction, perhaps not for the first time. */
+static int read_page(struct work *w, struct db *db)
+{
+	struct export_run *e = (struct export_run *)w;
+	const struct schema *s = e->st->row;
+	struct list rows;
+	size_t i = 0;
+	int err;
+
+	e->text.len = 0;
+	e->args[e->count] = T(e->after);
+	e->args[e->count + 1] = N(PAGE_ROWS);
+	err = db_all(db, &e->page, e->st, &rows, PAGE_ROWS, e->args, e->count + 2);
+	for (; !err && i < rows.count && e->text.len < PAGE_BYTES; i++) {
+		const void *row = (const char *)rows.at + i * s->size;
+		const char *key = key_of(s, row);
+
+		encode_object(&e->text, s, row);
+		buf_putc(&e->text, '\n');
+		if (strlen(key) < sizeof e->last)
+			strcpy(e->last, key);
+		else /* not one of our making: the walk could not go on behind it */
+			err = ERR_INTERNAL;
+	}
+	e->more = !err && (i < rows.count || i == PAGE_ROWS);
+	arena_reset(&e->page);
+	return !err && e->text.overflow ? ERR_INTERNAL : err;
+}
+
+/* On a slow thread: the same on the export's own connection. */
+static int read_beside(struct work *w, struct db *none)
+{
+	struct export_run *e = (struct export_run *)w;
+	struct app *app = e->c->app;
+	struct problem p = { 0 };
+	int err = 0;
+
+	(void)none;
+	if (!e->db)
+		err = store_connect(app->store, &e->db, &e->page, &p);
+	if (err)
+		return err;
+	w->run = read_page;
+	err = store_read_here(app->store, e->db, w);
+	store_rest(e->db);
+	w->run = read_beside;
+	return err;
+}
+
+static int next_page(struct export_run *e)
+{
+	struct app *app = e->c->app;
+
+	if (store_is_sqlite(app->store))
+		return slow_pool_submit(app->slow, &e->work);
+	return store_submit(app->store, &e->work);
+}
+
+static void release(struct export_run *e)
+{
+	db_close(e->db);
+	arena_free(&e->page);
+	buf_free(&e->text);
+	atomic_fetch_sub(&e->c->app->exports, 1);
+}
+
+static void finish(struct export_run *e, bool whole)
+{
+	struct http_exchange *x = e->c->x;
+
+	release(e);
+	http_stream_end(x, whole);
+}
+
+/* Before the head is sent the peer is told; behind it the stream breaks off. */
+static void fail(struct export_run *e, int err)
+{
+	struct call *c = e->c;
+
+	if (!e->begun) {
+		release(e);
+		call_conclude(c, err);
+		http_finish(c->x);
+		return;
+	}
+	log_error("an export broke off", LOG_S("operation", c->op->id),
+		LOG_S("request_id", c->x->request_id), LOG_S("error", error_row(err)->title));
+	finish(e, false);
+}
+
+/* On the loop: the peer has taken what there was, or is gone. */
+static void on_room(struct http_exchange *x)
+{
+	struct export_run *e = ((struct call *)x->data)->export;
+	int err = e->more ? next_page(e) : 0;
+
+	if (err)
+		fail(e, err);
+}
+
+static void page_read(struct work *w, int err)
+{
+	struct export_run *e = (struct export_run *)w;
+	struct http_exchange *x = e->c->x;
+	bool more = e->more;
+
+	if (err) {
+		fail(e, err);
+		return;
+	}
+	if (!e->begun) {
+		e->begun = true;
+		x->reply.status = e->c->route->status;
+		x->reply.type = "application/x-ndjson";
+		if (!http_stream_begin(x, on_room)) {
+			finish(e, true);
+			return;
+		}
+	}
+	memcpy(e->after, e->last, sizeof e->after);
+	switch (http_stream_write(x, e->text.at, e->text.len)) {
+	case HTTP_STREAM_GONE:
+		finish(e, false);
+		return;
+	case HTTP_STREAM_FULL: /* on_room() may be at work already, unless this was the end */
+		if (!more)
+			finish(e, true);
+		return;
+	case HTTP_STREAM_OPEN:
+		break;
+	}
+	if (!more)
+		finish(e, true);
+	else if ((err = next_page(e)))
+		fail(e, err);
+}
+
+enum http_verdict export_begin(struct call *c)
+{
+	struct export_run *e = c->export;
+	int err = ERR_BUSY;
+
+	e->work = (struct work){ .run = store_is_sqlite(c->app->store) ? read_beside : read_page,
+		.done = page_read,
+		.mode = READ_ONLY };
+	touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
+	if (atomic_fetch_add(&c->app->exports, 1) < EXPORTS_MAX)
+		err = next_page(e);
+	if (!err)
+		return HTTP_KEPT;
+	release(e);
+	call_conclude(c, err);
+	return HTTP_REPLIED;
+}

@@ -1,0 +1,219 @@
+/* stream.c - a reply that is sent while it is made.
+ *
+ * Its maker, on any thread, puts bytes into a buffer under a lock and posts
+ * a note to the loop; the loop takes the whole buffer, sends it, and then
+ * takes the next.  So a stream holds at most two buffers, each a little over
+ * HTTP_STREAM_HIGH, however slow the peer is.  What the bytes are is the
+ * maker's matter; when it makes them is, too. */
+#include "http/conn.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+
+enum { STREAM_MAX = 64 * 1024 * 1024, CHUNK_LINE = 24 };
+
+static struct http_box *box_of(struct http_exchange *x)
+{
+	return (struct http_box *)x;
+}
+
+/* Under the lock: whoever takes the bytes must find the note already on its way. */
+static void post(struct http_box *b)
+{
+	if (!b->stream.posted)
+		http_loop_post(b->x.loop, &b->stream.mail);
+	b->stream.posted = true;
+}
+
+bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchange *x))
+{
+	struct http_stream *s = &box_of(x)->stream;
+	bool gone;
+
+	if (!http_reply_valid(&x->reply))
+		return false;
+	pthread_mutex_lock(&s->lock);
+	gone = s->gone;
+	if (!gone) {
+		s->begun = true;
+		s->room = room;
+		x->reply.body.len = 0;
+		x->reply.streams = true;
+		post(box_of(x));
+	}
+	pthread_mutex_unlock(&s->lock);
+	return !gone && x->request.method != METHOD_HEAD;
+}
+
+enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, size_t n)
+{
+	struct http_stream *s = &box_of(x)->stream;
+	enum http_flow flow = HTTP_STREAM_GONE;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->begun && !s->gone && !s->cut && x->request.method != METHOD_HEAD) {
+		s->waiting.max = STREAM_MAX;
+		buf_put(&s->waiting, bytes, n);
+		s->cut = s->waiting.overflow;
+		if (!s->cut)
+			flow = s->waiting.len < HTTP_STREAM_HIGH ? HTTP_STREAM_OPEN
+								 : HTTP_STREAM_FULL;
+		s->wants_room = flow == HTTP_STREAM_FULL;
+		if (s->waiting.len)
+			post(box_of(x));
+	}
+	pthread_mutex_unlock(&s->lock);
+	return flow;
+}
+
+void http_stream_end(struct http_exchange *x, bool whole)
+{
+	struct http_stream *s = &box_of(x)->stream;
+
+	pthread_mutex_lock(&s->lock);
+	s->cut = s->cut || !whole;
+	pthread_mutex_unlock(&s->lock);
+	http_finish(x);
+}
+
+/* The loop's side */
+
+void http_stream_open(struct http_loop *l, struct http_mail *m)
+{
+	struct http_box *b =
+		(struct http_box *)((char *)m - offsetof(struct http_box, stream.mail));
+	struct http_conn *c = b->conn;
+
+	(void)l;
+	pthread_mutex_lock(&b->stream.lock);
+	b->stream.posted = false;
+	pthread_mutex_unlock(&b->stream.lock);
+	if (!c)
+		return;
+	c->state = CONN_STREAM;
+	if (!c->ready)
+		http_conn_run(c);
+}
+
+void http_stream_late(struct http_loop *l, struct http_mail *m)
+{
+	(void)l;
+	(void)m;
+}
+
+void http_stream_abandon(struct http_box *b)
+{
+	struct http_stream *s = &b->stream;
+	bool wanted;
+
+	b->conn = NULL;
+	pthread_mutex_lock(&s->lock);
+	s->gone = true;
+	wanted = s->wants_room;
+	s->wants_room = false;
+	pthread_mutex_unlock(&s->lock);
+	if (wanted && s->room)
+		s->room(&b->x);
+}
+
+bool http_stream_owes(const struct http_conn *c)
+{
+	return http_owes_bytes(c) || c->box->body_sent < c->box->x.reply.body.len;
+}
+
+static bool is_chunked(const struct http_box *b)
+{
+	return b->x.request.minor > 0;
+}
+
+static void put_line(struct http_conn *c, const char *text, size_t n)
+{
+	if (!c->out)
+		c->out = http_page_take(c->loop);
+	memcpy(c->out->bytes + c->out->len, text, n);
+	c->out->len += n;
+}
+
+/* 0, or what http_conn_push() says when the page is full of earlier replies. */
+static int put_head(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	struct http_reply *r = &b->x.reply;
+	size_t need = HTTP_REPLY_HEAD + r->extra.len + (r->type ? strlen(r->type) : 0);
+	int err;
+
+	if (http_owes_bytes(c) && c->loop->page_size - c->out->len < need &&
+		(err = http_conn_push(c)) < 0)
+		return err;
+	c->closing = c->closing || r->close || !b->x.request.keep_alive || c->loop->draining ||
+		     !is_chunked(b);
+	if (!c->out)
+		c->out = http_page_take(c->loop);
+	c->out->len = (size_t)(http_reply_head(&b->x, c->closing, c->out->bytes + c->out->len) -
+			       c->out->bytes);
+	b->stream.headed = true;
+	return 0;
+}
+
+/* Takes what waits as the next chunk; all before it has been sent.  False if nothing waits. */
+static bool take(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	struct http_stream *s = &b->stream;
+	struct buf *body = &b->x.reply.body, full;
+	char line[CHUNK_LINE];
+	bool wanted;
+
+	body->len = b->body_sent = 0;
+	pthread_mutex_lock(&s->lock);
+	full = s->waiting;
+	if (full.len) {
+		s->waiting = *body;
+		*body = full;
+	}
+	wanted = full.len && s->wants_room;
+	s->wants_room = s->wants_room && !wanted;
+	pthread_mutex_unlock(&s->lock);
+	if (!full.len)
+		return false;
+	b->x.reply.streamed += full.len;
+	if (is_chunked(b)) {
+		put_line(c, line, (size_t)snprintf(line, sizeof line, "%zx\r\n", full.len));
+		body->max = STREAM_MAX + 2;
+		buf_lit(body, "\r\n");
+	}
+	if (wanted && s->room)
+		s->room(&b->x);
+	return true;
+}
+
+/* The maker has said its last.  A stream that is not whole must not look as if it were: without
+ * chunks only a reset tells. */
+static enum http_step end(struct http_conn *c)
+{
+	static const struct linger reset = { .l_onoff = 1 };
+	struct http_box *b = c->box;
+
+	c->closing = c->closing || c->loop->draining;
+	if (b->stream.cut) {
+		if (!is_chunked(b) && c->link.fd >= 0)
+			setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+		return STEP_END;
+	}
+	if (is_chunked(b) && b->x.request.method != METHOD_HEAD)
+		put_line(c, "0\r\n\r\n", 5);
+	c->state = CONN_FLUSH;
+	return STEP_ON;
+}
+
+enum http_step http_step_stream(struct http_conn *c)
+{
+	int err = c->box->stream.headed ? 0 : put_head(c);
+
+	while (!err && !(err = http_conn_push(c)) && take(c))
+		if (--c->budget <= 0)
+			return STEP_YIELD;
+	if (err)
+		return err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
+	return c->box->stream.ended ? end(c) : STEP_WAIT;
+}

@@ -1,0 +1,194 @@
+/* fetch.c - see fetch.h.  libcurl does the talking; this file says how far it may go. */
+#include "outside/fetch.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "outside/address.h"
+
+enum { ANSWER_MAX = 1 << 20, CONNECT_MS = 5000, TOTAL_MS = 10000, AGE_MAX = 86400 };
+
+/* What one request needs while it is under way. */
+struct passage {
+	enum reach reach;
+	bool refused; /* an address was */
+	struct buf body;
+};
+
+bool fetch_init(void)
+{
+	return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+/* ---- how far ---- */
+
+static bool reaches(enum reach reach, enum address_kind kind)
+{
+	return kind == ADDRESS_PUBLIC || reach == REACH_ANY ||
+	       (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
+}
+
+bool fetch_permits(const char *url, enum reach reach)
+{
+	static const CURLUPart unwanted[] = { CURLUPART_USER, CURLUPART_PASSWORD,
+		CURLUPART_FRAGMENT };
+	char *scheme = NULL, *host = NULL, *part = NULL;
+	CURLU *u = curl_url();
+	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
+		    !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
+		    !curl_url_get(u, CURLUPART_HOST, &host, 0);
+	enum address_kind kind = good ? address_kind_of_host(host) : ADDRESS_PRIVATE;
+
+	for (size_t i = 0; good && i < sizeof unwanted / sizeof *unwanted; i++) {
+		good = curl_url_get(u, unwanted[i], &part, 0) != CURLUE_OK;
+		curl_free(part);
+		part = NULL;
+	}
+	if (good && strcmp(scheme, "http") == 0)
+		good = reach == REACH_ANY || (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
+	else if (good)
+		good = strcmp(scheme, "https") == 0 && reaches(reach, kind);
+	curl_free(scheme);
+	curl_free(host);
+	curl_url_cleanup(u);
+	return good;
+}
+
+/* The name has been resolved: this is the address that would be connected to. */
+static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
+{
+	struct passage *w = ctx;
+
+	(void)purpose;
+	if (!reaches(w->reach, address_kind(&to->addr))) {
+		w->refused = true;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
+/* ---- the request ---- */
+
+static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+	struct passage *w = ctx;
+
+	buf_put(&w->body, bytes, size * n);
+	return w->body.overflow ? 0 : size * n;
+}
+
+char *fetch_escape(struct arena *a, const char *text)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+	char *escaped = arena_alloc(a, strlen(text) * 3 + 1), *out = escaped;
+
+	for (; *text; text++) {
+		if (strchr(plain, *text)) {
+			*out++ = *text;
+			continue;
+		}
+		*out++ = '%';
+		*out++ = "0123456789ABCDEF"[(unsigned char)*text >> 4];
+		*out++ = "0123456789ABCDEF"[(unsigned char)*text & 15];
+	}
+	*out = '\0';
+	return escaped;
+}
+
+/* "public, max-age=300" */
+static int64_t max_age(CURL *h)
+{
+	struct curl_header *header;
+	const char *at;
+	int64_t age;
+
+	if (curl_easy_header(h, "cache-control", 0, CURLH_HEADER, -1, &header))
+		return -1;
+	if (strcasestr(header->value, "no-store") || strcasestr(header->value, "no-cache"))
+		return 0;
+	at = strcasestr(header->value, "max-age=");
+	if (!at || at[8] < '0' || at[8] > '9')
+		return -1;
+	age = strtoll(at + 8, NULL, 10);
+	return age > AGE_MAX ? AGE_MAX : age;
+}
+
+static void set_limits(CURL *h, struct passage *w)
+{
+	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(
+		h, CURLOPT_PROTOCOLS_STR, w->reach == REACH_PUBLIC ? "https" : "http,https");
+	curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(h, CURLOPT_PROXY, "");
+	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+	curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)ANSWER_MAX);
+	curl_easy_setopt(h, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 2L);
+	curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, w);
+	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(h, CURLOPT_WRITEDATA, w);
+}
+
+static void set_request(CURL *h, const struct fetch *in)
+{
+	curl_easy_setopt(h, CURLOPT_URL, in->url);
+	curl_easy_setopt(h, CURLOPT_USERAGENT, "lodge");
+	if (in->form) {
+		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE, (long)strlen(in->form));
+		curl_easy_setopt(h, CURLOPT_POSTFIELDS, in->form);
+	}
+	if (in->user) {
+		curl_easy_setopt(h, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(h, CURLOPT_USERNAME, in->user);
+		curl_easy_setopt(h, CURLOPT_PASSWORD, in->password);
+	} else if (in->bearer) {
+		curl_easy_setopt(h, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+		curl_easy_setopt(h, CURLOPT_XOAUTH2_BEARER, in->bearer);
+	}
+}
+
+int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why)
+{
+	struct passage w = { .reach = in->reach };
+	CURL *h = curl_easy_init();
+	CURLcode code;
+	long status = 0;
+
+	*out = (struct fetched){ .max_age_s = -1 };
+	if (!h || !fetch_permits(in->url, in->reach)) {
+		curl_easy_cleanup(h);
+		*ret_why = "the address is not one that may be called";
+		return ERR_UPSTREAM;
+	}
+	buf_init(&w.body, ANSWER_MAX);
+	set_limits(h, &w);
+	set_request(h, in);
+	code = curl_easy_perform(h);
+	if (code) {
+		*ret_why = w.refused	     ? "it resolves to a private address"
+			   : w.body.overflow ? "the answer is larger than 1 MiB"
+					     : curl_easy_strerror(code);
+	} else {
+		curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+		out->status = (int)status;
+		out->body = arena_strndup(a, w.body.len ? w.body.at : "", w.body.len);
+		out->len = w.body.len;
+		out->max_age_s = max_age(h);
+	}
+	if (w.body.len)
+		wipe(w.body.at, w.body.len);
+	buf_free(&w.body);
+	curl_easy_cleanup(h);
+	return code ? ERR_UPSTREAM : 0;
+}

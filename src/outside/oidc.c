@@ -1,0 +1,389 @@
+/* oidc.c - see oidc.h.
+ *
+ * Each provider has two documents: what it says about itself, and its keys.
+ * Their text is kept as long as the provider says, an hour at most, and read
+ * anew for each sign-in.  After a failure the provider is left alone for a
+ * moment, so that one that hangs does not hold up the slow pool. */
+#include "outside/oidc.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "contract/decode.h"
+#include "outside/address.h"
+
+enum {
+	KEEP_MAX_S = 3600,	  /* a document, at the most */
+	KEEP_PRESET_S = 300,	  /* if the provider does not say */
+	REST_MS = 2000,		  /* after a failure */
+	REFRESH_EVERY_MS = 60000, /* keys that a token did not find */
+	URL_MAX = 2000,
+};
+
+enum document { FACTS, KEYS, DOCUMENTS };
+
+struct oidc_provider {
+	struct oidc *owner;
+	struct oidc_config config;
+	enum reach reach;
+	const char *facts_url;
+	pthread_mutex_t lock; /* for what follows; never held while waiting for the provider */
+	struct kept {
+		char *text;
+		size_t len;
+		int64_t until_ms, rests_until_ms;
+	} kept[DOCUMENTS];
+	int64_t refreshed_ms; /* when the keys were last fetched before their time */
+};
+
+struct oidc {
+	struct arena arena;
+	fetch_fn *fetch;
+	size_t count;
+	struct oidc_provider list[];
+};
+
+FIELDS(oidc_facts) = {
+	FIELD(oidc_facts, issuer, .need = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, authorization_endpoint, .need = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, token_endpoint, .need = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, jwks_uri, .need = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, userinfo_endpoint, .nullable = true, BOUNDS(1, URL_MAX)),
+};
+static SCHEMA(oidc_facts, .internal = true);
+
+struct token_reply {
+	const char *id_token, *access_token;
+};
+
+FIELDS(token_reply) = {
+	FIELD(token_reply, id_token, .need = true, BOUNDS(1, JWT_MAX)),
+	FIELD(token_reply, access_token, .nullable = true, BOUNDS(1, JWT_MAX)),
+};
+static SCHEMA(token_reply, .internal = true);
+
+/* ---- the list ---- */
+
+static enum reach reach_of(const struct oidc_config *c, bool allow_private)
+{
+	if (allow_private)
+		return REACH_ANY;
+	return fetch_permits(c->issuer, REACH_LOOPBACK) && !fetch_permits(c->issuer, REACH_PUBLIC)
+		       ? REACH_LOOPBACK
+		       : REACH_PUBLIC;
+}
+
+struct oidc *oidc_new(
+	const struct oidc_config *list, size_t count, bool allow_private, fetch_fn *fetch)
+{
+	struct oidc *o = calloc(1, sizeof *o + count * sizeof *o->list);
+
+	if (!o)
+		abort();
+	o->fetch = fetch;
+	o->count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct oidc_provider *p = &o->list[i];
+		size_t n = strlen(list[i].issuer);
+
+		while (n && list[i].issuer[n - 1] == '/')
+			n--;
+		*p = (struct oidc_provider){
+			.owner = o,
+			.config = { .name = arena_strdup(&o->arena, list[i].name),
+				.issuer = arena_strdup(&o->arena, list[i].issuer),
+				.client_id = arena_strdup(&o->arena, list[i].client_id),
+				.secret = arena_strdup(&o->arena, list[i].secret) },
+			.reach = reach_of(&list[i], allow_private),
+			.facts_url = arena_printf(&o->arena,
+				"%.*s/.well-known/openid-configuration", (int)n, list[i].issuer),
+			.refreshed_ms = -REFRESH_EVERY_MS,
+		};
+		pthread_mutex_init(&p->lock, NULL);
+	}
+	return o;
+}
+
+void oidc_free(struct oidc *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < o->count; i++) {
+		struct oidc_provider *p = &o->list[i];
+
+		for (int d = 0; d < DOCUMENTS; d++)
+			free(p->kept[d].text);
+		wipe((char *)p->config.secret, strlen(p->config.secret));
+		pthread_mutex_destroy(&p->lock);
+	}
+	arena_free(&o->arena);
+	free(o);
+}
+
+struct oidc_provider *oidc_find(struct oidc *o, const char *name)
+{
+	for (size_t i = 0; o && i < o->count; i++)
+		if (strcmp(o->list[i].config.name, name) == 0)
+			return &o->list[i];
+	return NULL;
+}
+
+const char *oidc_issuer(const struct oidc_provider *p)
+{
+	return p->config.issuer;
+}
+
+/* ---- documents ---- */
+
+static int complain(const struct oidc_provider *p, int err, const char *what, const char *why)
+{
+	log_warn("a provider could not sign somebody in", LOG_S("provider", p->config.name),
+		LOG_S("step", what), LOG_S("why", why));
+	return err;
+}
+
+/* A copy of what is kept and still good: 0; ERR_NOT_FOUND; ERR_BUSY while the provider rests. */
+static int recall(
+	struct oidc_provider *p, enum document which, struct arena *a, struct fetched *out)
+{
+	struct kept *k = &p->kept[which];
+	int64_t now = clock_mono_ms();
+	int err = ERR_NOT_FOUND;
+
+	pthread_mutex_lock(&p->lock);
+	if (k->text && now < k->until_ms) {
+		*out = (struct fetched){ .body = arena_strndup(a, k->text, k->len), .len = k->len };
+		err = 0;
+	} else if (now < k->rests_until_ms) {
+		err = ERR_BUSY;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return err;
+}
+
+static void keep(struct oidc_provider *p, enum document which, const struct fetched *in)
+{
+	struct kept *k = &p->kept[which];
+	int64_t age = in->max_age_s < 0 ? KEEP_PRESET_S : in->max_age_s;
+	char *text = malloc(in->len + 1);
+
+	if (!text)
+		return;
+	memcpy(text, in->body, in->len + 1);
+	pthread_mutex_lock(&p->lock);
+	free(k->text);
+	k->text = text;
+	k->len = in->len;
+	k->until_ms = clock_mono_ms() + 1000 * (age > KEEP_MAX_S ? KEEP_MAX_S : age);
+	k->rests_until_ms = 0;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void let_rest(struct oidc_provider *p, enum document which)
+{
+	pthread_mutex_lock(&p->lock);
+	p->kept[which].rests_until_ms = clock_mono_ms() + REST_MS;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static int ask(struct oidc_provider *p, enum document which, const char *url, struct arena *a,
+	struct fetched *out)
+{
+	static const char *const names[] = { [FACTS] = "discovery", [KEYS] = "keys" };
+	struct fetch in = { .url = url, .reach = p->reach };
+	const char *why = NULL;
+	int err = p->owner->fetch(&in, a, out, &why);
+
+	if (!err && out->status != 200) {
+		why = arena_printf(a, "it answers %d", out->status);
+		err = ERR_UPSTREAM;
+	}
+	if (!err)
+		return 0;
+	let_rest(p, which);
+	return complain(p, err, names[which], why);
+}
+
+/* Every address in it must be one that may be called; the browser is sent to the first. */
+static bool facts_hold(const struct oidc_provider *p, struct arena *a, const struct fetched *got,
+	struct oidc_facts *ret)
+{
+	struct problem ignored = { 0 };
+
+	if (decode_body(NULL, a, &oidc_facts_schema, UNKNOWN_IGNORED, got->body, got->len, ret,
+		    &ignored))
+		return false;
+	return strcmp(ret->issuer, p->config.issuer) == 0 &&
+	       fetch_permits(ret->authorization_endpoint, p->reach) &&
+	       !ret->authorization_endpoint[strcspn(
+		       ret->authorization_endpoint, "\r\n\t \"<>\\^`{|}")] &&
+	       fetch_permits(ret->token_endpoint, p->reach) &&
+	       fetch_permits(ret->jwks_uri, p->reach);
+}
+
+int oidc_discover(struct oidc_provider *p, struct arena *a, struct oidc_facts *ret)
+{
+	struct fetched got;
+	int err = recall(p, FACTS, a, &got);
+
+	if (err == ERR_BUSY)
+		return ERR_UPSTREAM;
+	if (err)
+		err = ask(p, FACTS, p->facts_url, a, &got);
+	else if (facts_hold(p, a, &got, ret))
+		return 0;
+	if (err)
+		return err;
+	if (!facts_hold(p, a, &got, ret)) {
+		let_rest(p, FACTS);
+		return complain(p, ERR_UPSTREAM, "discovery",
+			"the document is for another issuer, or names addresses it must not");
+	}
+	keep(p, FACTS, &got);
+	return 0;
+}
+
+/* The keys; with `anew` from the provider, but not more often than every minute (ERR_BUSY). */
+static int get_keys(struct oidc_provider *p, const struct oidc_facts *facts, bool anew,
+	struct arena *a, struct jwks *ret)
+{
+	int64_t now = clock_mono_ms();
+	struct fetched got;
+	int err;
+
+	if (anew) {
+		pthread_mutex_lock(&p->lock);
+		err = now - p->refreshed_ms < REFRESH_EVERY_MS ? ERR_BUSY : ERR_NOT_FOUND;
+		if (err == ERR_NOT_FOUND)
+			p->refreshed_ms = now;
+		pthread_mutex_unlock(&p->lock);
+	} else {
+		err = recall(p, KEYS, a, &got);
+	}
+	if (err == ERR_BUSY)
+		return anew ? ERR_BUSY : ERR_UPSTREAM;
+	if (!err)
+		return jwks_read(a, got.body, got.len, ret) ? 0 : ERR_UPSTREAM;
+	err = ask(p, KEYS, facts->jwks_uri, a, &got);
+	if (err)
+		return err;
+	if (!jwks_read(a, got.body, got.len, ret)) {
+		let_rest(p, KEYS);
+		return complain(p, ERR_UPSTREAM, "keys", "the document is not a set of keys");
+	}
+	keep(p, KEYS, &got);
+	return 0;
+}
+
+/* ---- a sign-in ---- */
+
+const char *oidc_authorize_url(const struct oidc_provider *p, const struct oidc_facts *facts,
+	const struct oidc_flow *flow, struct arena *a)
+{
+	uint8_t challenge[SHA256_LEN];
+	const char *endpoint = facts->authorization_endpoint;
+
+	sha256(flow->verifier, strlen(flow->verifier), challenge);
+	return arena_printf(a,
+		"%s%cresponse_type=code&client_id=%s&redirect_uri=%s&scope=openid%%20email%%20profile"
+		"&state=%s&nonce=%s&code_challenge=%s&code_challenge_method=S256",
+		endpoint, strchr(endpoint, '?') ? '&' : '?', fetch_escape(a, p->config.client_id),
+		fetch_escape(a, flow->redirect_uri), fetch_escape(a, flow->state),
+		fetch_escape(a, flow->nonce), base64url_write(a, challenge, sizeof challenge));
+}
+
+/* An answer of 4xx is about the code, anything else about the provider. */
+static int exchange(struct oidc_provider *p, const struct oidc_facts *facts,
+	const struct oidc_flow *flow, const char *code, struct arena *a, struct token_reply *ret)
+{
+	struct fetch in = {
+		.url = facts->token_endpoint,
+		.reach = p->reach,
+		.user = fetch_escape(a, p->config.client_id),
+		.password = fetch_escape(a, p->config.secret),
+		.form = arena_printf(a,
+			"grant_type=authorization_code&code=%s&redirect_uri=%s&code_verifier=%s",
+			fetch_escape(a, code), fetch_escape(a, flow->redirect_uri),
+			fetch_escape(a, flow->verifier)),
+	};
+	struct problem ignored = { 0 };
+	const char *why = NULL;
+	struct fetched got;
+	int err = p->owner->fetch(&in, a, &got, &why);
+
+	if (err)
+		return complain(p, err, "token", why);
+	if (got.status != 200)
+		return complain(p, got.status / 100 == 4 ? ERR_UNAUTHENTICATED : ERR_UPSTREAM,
+			"token", arena_printf(a, "it answers %d", got.status));
+	if (decode_body(NULL, a, &token_reply_schema, UNKNOWN_IGNORED, got.body, got.len, ret,
+		    &ignored))
+		return complain(p, ERR_UNAUTHENTICATED, "token", "the answer has no ID token");
+	return 0;
+}
+
+static int verify(struct oidc_provider *p, const struct oidc_facts *facts, const char *token,
+	const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret)
+{
+	enum jwt_verdict verdict = JWT_REFUSED;
+	const char *why = NULL;
+	struct jwks keys;
+	int err = get_keys(p, facts, false, a, &keys);
+
+	if (!err)
+		verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, &why);
+	if (!err && verdict == JWT_UNKNOWN_KEY) {
+		err = get_keys(p, facts, true, a, &keys);
+		if (!err)
+			verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, &why);
+		else if (err == ERR_BUSY)
+			err = 0;
+	}
+	if (err)
+		return err;
+	return verdict == JWT_HOLDS ? 0 : complain(p, ERR_UNAUTHENTICATED, "ID token", why);
+}
+
+/* A provider may leave the address out of the ID token and tell it only where one asks for it. */
+static int ask_userinfo(struct oidc_provider *p, const struct oidc_facts *facts,
+	const struct token_reply *tokens, struct arena *a, struct jwt_claims *ret)
+{
+	struct fetch in = {
+		.url = facts->userinfo_endpoint, .reach = p->reach, .bearer = tokens->access_token
+	};
+	const char *why = NULL;
+	struct fetched got;
+	int err;
+
+	if (!in.url || !in.bearer)
+		return 0;
+	err = p->owner->fetch(&in, a, &got, &why);
+	if (err)
+		return complain(p, err, "userinfo", why);
+	if (got.status != 200 || !jwt_add_userinfo(a, got.body, got.len, ret))
+		return complain(
+			p, ERR_UNAUTHENTICATED, "userinfo", "the answer is not about this user");
+	return 0;
+}
+
+int oidc_redeem(struct oidc_provider *p, const struct oidc_flow *flow, const char *code,
+	struct arena *a, struct jwt_claims *ret)
+{
+	struct jwt_wanted wanted = { .issuer = p->config.issuer,
+		.audience = p->config.client_id,
+		.nonce = flow->nonce,
+		.now_s = clock_now_us() / SECOND_US };
+	struct token_reply tokens;
+	struct oidc_facts facts;
+	int err = oidc_discover(p, a, &facts);
+
+	if (!err)
+		err = exchange(p, &facts, flow, code, a, &tokens);
+	if (!err)
+		err = verify(p, &facts, tokens.id_token, &wanted, a, ret);
+	return err || ret->email ? err : ask_userinfo(p, &facts, &tokens, a, ret);
+}

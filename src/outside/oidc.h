@@ -1,0 +1,60 @@
+/* oidc.h - signing in at an OpenID provider: authorization code with PKCE, and an ID token at its end.
+ *
+ * Providers are chosen by whoever runs the program.  What a provider
+ * publishes about itself (its addresses, its keys) is fetched when needed and
+ * kept for a while.  Whatever waits is for the slow pool; nothing here knows
+ * the store, a user or a request. */
+#pragma once
+#include "base/error.h"
+#include "outside/fetch.h"
+#include "outside/jwt.h"
+
+enum { OIDC_PROVIDERS_MAX = 16, OIDC_NAME_MAX = 32 };
+
+/* ---- the setting ---- */
+
+/* True if the text is a list of providers: NAME=ISSUER,CLIENT_ID,SECRET_FILE with blanks between. */
+bool oidc_config_valid(const char *text);
+
+struct oidc_config {
+	const char *name, *issuer, *client_id, *secret_file;
+	const char *secret; /* from the file */
+};
+
+/* Reads the list and the files it names; ERR_USAGE with a sentence. */
+int oidc_config_read(const char *text, struct arena *a, struct oidc_config *ret, size_t *ret_count,
+	struct problem *p);
+
+/* ---- the providers ---- */
+
+struct oidc;
+struct oidc_provider;
+
+/* Private addresses may be called only if asked for; `fetch` is fetch_run but in tests. */
+struct oidc *oidc_new(
+	const struct oidc_config *list, size_t count, bool allow_private, fetch_fn *fetch);
+void oidc_free(struct oidc *o);
+/* NULL if there is none of that name; o may be NULL. */
+struct oidc_provider *oidc_find(struct oidc *o, const char *name);
+const char *oidc_issuer(const struct oidc_provider *p);
+
+/* What a provider says about itself. */
+struct oidc_facts {
+	const char *issuer, *authorization_endpoint, *token_endpoint, *jwks_uri;
+	const char *userinfo_endpoint; /* or NULL */
+};
+
+/* From memory, or from the provider.  ERR_UPSTREAM; why is logged here. */
+int oidc_discover(struct oidc_provider *p, struct arena *a, struct oidc_facts *ret);
+
+struct oidc_flow {
+	const char *redirect_uri, *state, *nonce, *verifier;
+};
+
+/* Where to send the browser. */
+const char *oidc_authorize_url(const struct oidc_provider *p, const struct oidc_facts *facts,
+	const struct oidc_flow *flow, struct arena *a);
+/* The code for an ID token, and that for what it says.  ERR_UPSTREAM if the provider cannot be
+ * reached, ERR_UNAUTHENTICATED if what it says is not good enough; why is logged here. */
+int oidc_redeem(struct oidc_provider *p, const struct oidc_flow *flow, const char *code,
+	struct arena *a, struct jwt_claims *ret);

@@ -1,0 +1,272 @@
+/* matrix_stage.c - tenants with one of everything, and what calls use up; see matrix.h. */
+#include "matrix.h"
+
+#include "access/caller.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/id.h"
+
+/* Of "matrix password", cheap to check. */
+#define CHEAP_HASH                                           \
+	"$argon2id$v=19$m=8,t=1,p=1$CUxfyBR9Gzifi2YYf1Qu/Q$" \
+	"/IubfOuBkY0MJckb1ygCko9453+9nZ9bm8Dh67njne4"
+
+int next_number(void)
+{
+	static int n;
+
+	return ++n;
+}
+
+static const char *new_id(struct fixture *f)
+{
+	struct id id = id_new(NULL);
+
+	return arena_strdup(&f->arena, id.text);
+}
+
+const char *login_make(struct fixture *f, const char *user_id)
+{
+	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
+	int64_t now = clock_now_us();
+
+	token_new(TOKEN_LOGIN, token);
+	credential_hash(token, hash);
+	fixture_sql(f,
+		"insert into logins (hash, user_id, created_at, expires_at, last_used_at) "
+		"values ($1, $2, $3, $4, $3)",
+		ARGS(T(hash), T(user_id), N(now), N(now + 3600 * SECOND_US)));
+	return token;
+}
+
+const char *scopes_json(struct fixture *f, const char *set)
+{
+	const char *out = "[";
+
+	for (const char *p = set + strspn(set, " "); *p;) {
+		size_t len = strcspn(p, " ");
+
+		out = arena_printf(&f->arena, "%s%s\"%.*s\"", out, out[1] ? "," : "", (int)len, p);
+		p += len;
+		p += strspn(p, " ");
+	}
+	return arena_printf(&f->arena, "%s]", out);
+}
+
+const char *key_make(struct fixture *f, const char *tenant_id, const char *user_id,
+	const char *scopes, int64_t expires_at, const char **ret_id)
+{
+	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
+	const char *id = new_id(f);
+
+	token_new(TOKEN_KEY, token);
+	credential_hash(token, hash);
+	fixture_sql(f,
+		"insert into api_keys (tenant_id, id, user_id, name, hash, scopes, created_at, "
+		"expires_at) values ($1, $2, $3, 'k', $4, $5, $6, $7)",
+		ARGS(T(tenant_id), T(id), T(user_id), T(hash), T(scopes), N(clock_now_us()),
+			N(expires_at)));
+	if (ret_id)
+		*ret_id = id;
+	return token;
+}
+
+const char *agent_make(struct fixture *f, const struct world *w, enum agent_kind kind)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"agent-%d\"}", next_number()),
+		"POST /tenant/%s/agents", w->tenant_id);
+	const char *id = text_at(&r, "id");
+
+	STATUS(r, 201);
+	if (kind == AGENT_CLOSED)
+		fixture_sql(
+			f, "update agents set default_role_enabled = 0 where id = $1", ARGS(T(id)));
+	if (kind == AGENT_ADMIN_ONLY)
+		fixture_sql(f, "update agents set is_admin_only = 1 where id = $1", ARGS(T(id)));
+	return id;
+}
+
+void agent_give(struct fixture *f, const char *tenant_id, const char *agent_id, const char *user_id,
+	const char *group_id, const char *role)
+{
+	if (group_id)
+		fixture_sql(f,
+			"insert into agent_group_roles (tenant_id, agent_id, group_id, role, created_at, "
+			"updated_at) values ($1, $2, $3, $4, 1, 1)",
+			ARGS(T(tenant_id), T(agent_id), T(group_id), T(role)));
+	else
+		fixture_sql(f,
+			"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, "
+			"updated_at) values ($1, $2, $3, $4, 1, 1)",
+			ARGS(T(tenant_id), T(agent_id), T(user_id), T(role)));
+}
+
+static const char *group_make(struct fixture *f, const struct world *w)
+{
+	struct answer r =
+		ask(f, w->owner, arena_printf(&f->arena, "{\"name\":\"group %d\"}", next_number()),
+			"POST /tenant/%s/groups", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static const char *allowed_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena, "{\"email\":\"allowed%d@example.org\"}", next_number()),
+		"POST /tenant/%s/allowed-accounts", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static const char *member_make(struct fixture *f, const struct world *w, const char *role)
+{
+	const char *id = fixture_user(
+		f, arena_printf(&f->arena, "member%d@example.org", next_number()), NULL);
+
+	fixture_member(f, w->tenant_id, id, role);
+	return id;
+}
+
+static const char *session_make(struct fixture *f, const struct world *w)
+{
+	const char *id = new_id(f);
+
+	fixture_sql(f,
+		"insert into sessions (tenant_id, id, agent_id, title, title_folded, status, origin, "
+		"created_by_id, iteration_count, message_count, last_event_id, created_at, updated_at) "
+		"values ($1, $2, $3, 'S', 's', 'completed', 'user', $4, 0, 0, 0, 1, 1)",
+		ARGS(T(w->tenant_id), T(id), T(w->agents[AGENT_OPEN]), T(w->user_id)));
+	fixture_sql(f, "insert into directory (id, tenant_id) values ($1, $2)",
+		ARGS(T(id), T(w->tenant_id)));
+	return id;
+}
+
+void world_make(struct fixture *f, struct world *w, const char *slug)
+{
+	struct answer r;
+
+	w->owner_id =
+		fixture_user(f, arena_printf(&f->arena, "owner-%s@example.org", slug), &w->owner);
+	w->tenant_id = fixture_tenant(f, slug, w->owner_id);
+	w->user_id = fixture_user(f, arena_printf(&f->arena, "target-%s@example.org", slug), NULL);
+	fixture_sql(f, "update users set password_hash = $2 where id = $1",
+		ARGS(T(w->user_id), T(CHEAP_HASH)));
+	fixture_member(f, w->tenant_id, w->user_id, "MEMBER");
+	w->group_id = group_make(f, w);
+	STATUS(ask(f, w->owner, NULL, "PUT /tenant/%s/groups/%s/members/%s", w->tenant_id,
+		       w->group_id, w->user_id),
+		201);
+	for (int k = 0; k < AGENT_KINDS; k++) {
+		w->agents[k] = agent_make(f, w, (enum agent_kind)k);
+		agent_give(f, w->tenant_id, w->agents[k], w->user_id, NULL, "VIEWER");
+		agent_give(f, w->tenant_id, w->agents[k], NULL, w->group_id, "VIEWER");
+	}
+	w->session_id = session_make(f, w);
+	w->allowed_id = allowed_make(f, w);
+	key_make(f, w->tenant_id, w->user_id, NULL, NIL, &w->key_id);
+	r = ask(f, f->admin,
+		arena_printf(&f->arena, "{\"name\":\"P\",\"slug\":\"plan-of-%s\"}", slug),
+		"POST /admin/plans");
+	STATUS(r, 201);
+	w->plan_id = text_at(&r, "id");
+}
+
+struct target target_of(const struct world *w, enum agent_kind kind)
+{
+	return (struct target){
+		.tenant_id = w->tenant_id,
+		.agent_id = w->agents[kind],
+		.user_id = w->user_id,
+		.group_id = w->group_id,
+		.allowed_id = w->allowed_id,
+		.key_id = w->key_id,
+		.plan_id = w->plan_id,
+		.session_id = w->session_id,
+		.default_on = kind != AGENT_CLOSED,
+	};
+}
+
+static const char *invite_make(struct fixture *f, const struct world *w)
+{
+	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
+	int64_t now = clock_now_us();
+
+	token_new(TOKEN_INVITE, token);
+	credential_hash(token, hash);
+	fixture_sql(f,
+		"insert into invitations (hash, tenant_id, user_id, created_at, expires_at) "
+		"values ($1, $2, $3, $4, $5)",
+		ARGS(T(hash), T(w->tenant_id), T(w->user_id), N(now), N(now + 3600 * SECOND_US)));
+	return token;
+}
+
+static void fresh_tenant(struct stage *s, struct caller_case *c, struct target *t)
+{
+	const char *scopes = c->scopes ? scopes_json(s->f, c->scopes) : NULL;
+
+	t->tenant_id = fixture_tenant(s->f, arena_printf(&s->f->arena, "fresh-%d", next_number()),
+		c->super && !c->key ? s->alpha.owner_id : c->user_id);
+	if (c->key)
+		c->token = key_make(s->f, t->tenant_id, c->user_id, scopes, NIL, NULL);
+}
+
+void freshen(struct stage *s, const struct row *row, struct caller_case *c, struct target *t)
+{
+	struct fixture *f = s->f;
+	const struct world *w = c->world;
+
+	if (row->someone_elses)
+		key_make(f, w->tenant_id, w->user_id, NULL, NIL, &t->key_id);
+	switch (row->fresh) {
+	case FRESH_NOTHING:
+		break;
+	case FRESH_AGENT:
+		t->agent_id = agent_make(f, w, c->kind);
+		if (c->agent_role)
+			agent_give(f, w->tenant_id, t->agent_id, c->user_id, c->group_id,
+				c->agent_role);
+		break;
+	case FRESH_MEMBER:
+		t->user_id = member_make(f, w, "MEMBER");
+		break;
+	case FRESH_OWNER:
+		t->user_id = member_make(f, w, "OWNER");
+		break;
+	case FRESH_GROUP:
+		t->group_id = group_make(f, w);
+		break;
+	case FRESH_IN_GROUP:
+		ask(f, w->owner, NULL, "PUT /tenant/%s/groups/%s/members/%s", t->tenant_id,
+			t->group_id, t->user_id);
+		break;
+	case FRESH_ROLE:
+		ask(f, w->owner, "{\"role\":\"VIEWER\"}", "PUT /agents/%s/roles/%s", t->agent_id,
+			t->user_id);
+		break;
+	case FRESH_GROUP_ROLE:
+		ask(f, w->owner, "{\"role\":\"VIEWER\"}", "PUT /agents/%s/group-roles/%s",
+			t->agent_id, t->group_id);
+		break;
+	case FRESH_ALLOWED:
+		t->allowed_id = allowed_make(f, w);
+		break;
+	case FRESH_KEY:
+		key_make(f, w->tenant_id, c->super && !c->key ? w->owner_id : c->user_id, NULL, NIL,
+			&t->key_id);
+		break;
+	case FRESH_LOGIN:
+		if (!c->key)
+			c->token = login_make(f, c->user_id);
+		break;
+	case FRESH_INVITE:
+		t->invite = invite_make(f, &s->alpha);
+		break;
+	case FRESH_TENANT:
+		fresh_tenant(s, c, t);
+		break;
+	}
+}
