@@ -31,7 +31,8 @@ enum {
 	SEAL,
 	ERASE_USER,
 	ERASE_NOBODYS,
-	ERASE_ROW
+	ERASE_ROW,
+	ERASE_SOME
 };
 
 #define ERASE_SET                                                              \
@@ -60,6 +61,9 @@ static const struct statement sql[] = {
 	[ERASE_NOBODYS] = { "erase_user_without_tenant",
 		ERASE_SET "where tenant_id is null and user_id = $3 and erased_at is null" },
 	[ERASE_ROW] = { "erase_row", ERASE_SET "where id = $3 and erased_at is null" },
+	[ERASE_SOME] = { "erase_some",
+		ERASE_SET "where id in (select l.id from audit_logs l where l.tenant_id = $3 "
+			  "and l.erased_at is null order by l.id limit 200)" },
 };
 STATEMENT_SET(seal_sql, sql);
 
@@ -158,6 +162,11 @@ int audit_erase_user(
 int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased)
 {
 	return db_run(db, &sql[ERASE_ROW], ret_erased, ARGS(N(now), T("{}"), T(id)));
+}
+
+int audit_erase_some(struct db *db, const char *tenant_id, int64_t now, int64_t *ret_erased)
+{
+	return db_run(db, &sql[ERASE_SOME], ret_erased, ARGS(N(now), T("{}"), T(tenant_id)));
 }
 
 struct sealer {

@@ -39,6 +39,8 @@ void sealer_free(struct sealer *s);
  * or in one entry; those that are erased stay as they are. */
 int audit_erase_user(struct db *db, const char *tenant_id, const char *user_id, int64_t now,
 	int64_t *ret_erased);
+/* A bounded number of a tenant's entries; 0 erased when none is left. */
+int audit_erase_some(struct db *db, const char *tenant_id, int64_t now, int64_t *ret_erased);
 int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased);
 
 struct seal_report {

@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "access/audit.h"
+#include "access/seal.h"
 #include "api/api.h"
-#include "base/log.h"
+#include "base/clock.h"
 
 enum { ERASE_FIND, ERASE_COUNT, ERASE_ACCOUNT, ERASE_DIRECTORY, ERASE_TENANT, ERASE_FORGET };
 
@@ -81,7 +82,8 @@ STATEMENT_SET(sweep_sql, sweeps);
 
 enum { SWEEPS = sizeof sweeps / sizeof *sweeps };
 
-/* Removes some rows of the first table that has any; *ret_removed is 0 when none has. */
+/* Removes some rows of the first table that has any, and at last what is personal in the audit log;
+ * *ret_removed is 0 when nothing is left. */
 static int sweep(struct db *db, const char *tenant_id, int64_t *ret_removed)
 {
 	int err = 0;
@@ -96,6 +98,12 @@ static int sweep(struct db *db, const char *tenant_id, int64_t *ret_removed)
 			err = db_run(db, &sql[ERASE_COUNT], NULL,
 				ARGS(T(tenant_id), T(sweeps[i].name), N(*ret_removed)));
 	}
+	if (err || *ret_removed)
+		return err;
+	err = audit_erase_some(db, tenant_id, clock_now_us(), ret_removed);
+	if (!err && *ret_removed)
+		err = db_run(db, &sql[ERASE_COUNT], NULL,
+			ARGS(T(tenant_id), T("audit_logs"), N(*ret_removed)));
 	return err;
 }
 
@@ -104,7 +112,7 @@ static int conclude(struct db *db, struct arena *a, const char *tenant_id)
 {
 	struct list rows;
 	const char *meta = "{";
-	int err = db_all(db, a, &sql[ERASE_ACCOUNT], &rows, SWEEPS, ARGS(T(tenant_id)));
+	int err = db_all(db, a, &sql[ERASE_ACCOUNT], &rows, SWEEPS + 1, ARGS(T(tenant_id)));
 
 	for (size_t i = 0; !err && i < rows.count; i++) {
 		const struct account_row *row = (const struct account_row *)rows.at + i;
