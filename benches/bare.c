@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 	static const char pragmas[] =
 		"pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;"
 		"pragma temp_store = memory; pragma cache_size = -4096; pragma mmap_size = 1073741824;";
-	char slug[64], tenant[64], user[64];
+	char slug[64], words[64], tenant[64], user[64];
 	struct agent_rows rows;
 	sqlite3_stmt *begin, *commit, *audit, *who;
 	sqlite3 *db;
@@ -41,7 +41,8 @@ int main(int argc, char **argv)
 		if (i % GROUP == 0)
 			run(begin);
 		snprintf(slug, sizeof slug, "support-desk-%010lld", (long long)i);
-		agent_rows_insert(&rows, tenant, user, &id, us, NAME, "support desk", slug);
+		snprintf(words, sizeof words, "support desk %010lld", (long long)i);
+		agent_rows_insert(&rows, tenant, user, &id, us, NAME, "support desk", slug, words);
 		bind_text(audit, 1, entry.text);
 		bind_text(audit, 2, tenant);
 		bind_text(audit, 3, user);

@@ -33,6 +33,13 @@ enum { ID_LEN = 25, TIME_DIGITS = 11 };
 	"resource_id, ip, user_agent, meta, created_at) values (?1, ?2, ?3, ?4, 'agent.create', " \
 	"'agent', ?4, '127.0.0.1', null, '{}', ?5)"
 
+#define INSERT_THING                                                                           \
+	"insert into search_things (tenant_id, type, id, level, label, detail, words) values " \
+	"(?1, ?2, ?3, 0, ?4, ?5, ?6)"
+#define INSERT_WORD                                                                  \
+	"insert into search_words (tenant_id, shelf, type, score, tail, id) values " \
+	"(?1, 'open', ?2, ?3, ?4, ?5)"
+
 struct id {
 	char text[ID_LEN + 1];
 };
@@ -108,20 +115,63 @@ static inline void run(sqlite3_stmt *st)
 	sqlite3_reset(st);
 }
 
+/* The index of words of one thing: a row for it, and one for each of its words. */
+struct index_rows {
+	sqlite3_stmt *thing, *word;
+};
+
+static inline struct index_rows index_rows_prepare(sqlite3 *db)
+{
+	return (struct index_rows){ prepare(db, INSERT_THING), prepare(db, INSERT_WORD) };
+}
+
+static inline void index_rows_insert(const struct index_rows *r, const char *tenant,
+	const char *type, const char *id, const char *label, const char *detail, const char *words)
+{
+	size_t len = strlen(label);
+	int score = len <= 16 ? 0 : len <= 32 ? 1 : 2;
+
+	bind_text(r->thing, 1, tenant);
+	bind_text(r->thing, 2, type);
+	bind_text(r->thing, 3, id);
+	bind_text(r->thing, 4, label);
+	bind_text(r->thing, 5, detail);
+	bind_text(r->thing, 6, words);
+	run(r->thing);
+	bind_text(r->word, 1, tenant);
+	bind_text(r->word, 2, type);
+	bind_text(r->word, 5, id);
+	for (int place = 0;; place++) {
+		sqlite3_bind_int(r->word, 3, score + 3 * (place < 2 ? place : 2));
+		bind_text(r->word, 4, words);
+		run(r->word);
+		words = strchr(words, ' ');
+		if (!words++)
+			break;
+	}
+}
+
+static inline void index_rows_free(const struct index_rows *r)
+{
+	sqlite3_finalize(r->thing);
+	sqlite3_finalize(r->word);
+}
+
 /* The rows of one agent, but for the record in the audit log. */
 struct agent_rows {
 	sqlite3_stmt *agent, *directory, *role;
+	struct index_rows index;
 };
 
 static inline struct agent_rows agent_rows_prepare(sqlite3 *db)
 {
 	return (struct agent_rows){ prepare(db, INSERT_AGENT), prepare(db, INSERT_DIRECTORY),
-		prepare(db, INSERT_ROLE) };
+		prepare(db, INSERT_ROLE), index_rows_prepare(db) };
 }
 
 static inline void agent_rows_insert(const struct agent_rows *r, const char *tenant,
 	const char *user, const struct id *id, int64_t us, const char *name, const char *folded,
-	const char *slug)
+	const char *slug, const char *words)
 {
 	bind_text(r->agent, 1, tenant);
 	bind_text(r->agent, 2, id->text);
@@ -142,6 +192,7 @@ static inline void agent_rows_insert(const struct agent_rows *r, const char *ten
 	bind_text(r->role, 3, user);
 	sqlite3_bind_int64(r->role, 4, us);
 	run(r->role);
+	index_rows_insert(&r->index, tenant, "agent", id->text, name, slug, words);
 }
 
 static inline void agent_rows_free(const struct agent_rows *r)
@@ -149,4 +200,5 @@ static inline void agent_rows_free(const struct agent_rows *r)
 	sqlite3_finalize(r->agent);
 	sqlite3_finalize(r->directory);
 	sqlite3_finalize(r->role);
+	index_rows_free(&r->index);
 }

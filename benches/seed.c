@@ -57,12 +57,13 @@ static void insert_tenants(sqlite3 *db, struct tenant *tenants, int count, int64
 	sqlite3_stmt *key =
 		prepare(db, "insert into api_keys (tenant_id, id, user_id, name, hash, created_at) "
 			    "values (?1, ?2, ?3, 'bench', ?4, ?5)");
+	struct index_rows index = index_rows_prepare(db);
 
 	for (int i = 0; i < count; i++) {
 		struct tenant *t = &tenants[i];
 		struct id key_id = id_at(us);
 		unsigned char digest[32];
-		char name[64], email[64], hash[65];
+		char name[64], email[64], words[64], hash[65];
 
 		t->user = id_at(us);
 		t->id = id_at(us);
@@ -90,12 +91,16 @@ static void insert_tenants(sqlite3 *db, struct tenant *tenants, int count, int64
 		bind_text(key, 4, hash);
 		sqlite3_bind_int64(key, 5, us);
 		run(key);
+		snprintf(words, sizeof words, "somebody owner %d example org", i);
+		index_rows_insert(
+			&index, t->id.text, "user", t->user.text, "Somebody", email, words);
 		us += STEP_US;
 	}
 	sqlite3_finalize(user);
 	sqlite3_finalize(tenant);
 	sqlite3_finalize(member);
 	sqlite3_finalize(key);
+	index_rows_free(&index);
 }
 
 static FILE *create(const char *path)
@@ -141,7 +146,8 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof name, NAME " %07lld", (long long)i);
 		snprintf(folded, sizeof folded, "support desk %07lld", (long long)i);
 		snprintf(slug, sizeof slug, "support-desk-%07lld", (long long)i);
-		agent_rows_insert(&rows, t->id.text, t->user.text, &ids[i], us, name, folded, slug);
+		agent_rows_insert(
+			&rows, t->id.text, t->user.text, &ids[i], us, name, folded, slug, folded);
 	}
 	agent_rows_free(&rows);
 	check(db,

@@ -16,12 +16,6 @@
 
 enum { SALT_BYTES = 16, COMPLAIN_EVERY_S = 60 };
 
-struct head_row {
-	const char *value;
-};
-FIELDS(head_row) = { FIELD(head_row, value) };
-static SCHEMA(head_row, .internal = true);
-
 enum {
 	HEAD_HOLD,
 	HEAD_MAKE,
@@ -29,21 +23,17 @@ enum {
 	LAST_SEALED,
 	UNSEALED,
 	SEAL,
-	ERASE_USER,
-	ERASE_NOBODYS,
-	ERASE_ROW,
-	ERASE_SOME
+	OF_USER,
+	OF_NOBODY,
+	OF_TENANT,
+	ERASE
 };
-
-#define ERASE_SET                                                              \
-	"update audit_logs set user_id = null, ip = null, user_agent = null, " \
-	"meta = $2, seal_salt = null, erased_at = $1 "
 
 static const struct statement sql[] = {
 	[HEAD_HOLD] = { "seal_head_hold", "select value from meta where key = 'audit_head'",
 		.postgres =
 			"select value from meta where key = 'audit_head' for update skip locked",
-		.row = &head_row_schema },
+		.row = &one_text_schema },
 	[HEAD_MAKE] = { "seal_head_make",
 		"insert into meta (key, value) values ('audit_head', $1) on conflict (key) do nothing" },
 	[HEAD_WRITE] = { "seal_head_write", "update meta set value = $1 where key = 'audit_head'" },
@@ -56,14 +46,21 @@ static const struct statement sql[] = {
 	[SEAL] = { "seal_row",
 		"update audit_logs set seal_seq = $2, seal_salt = $3, seal_public = $4, "
 		"seal_personal = $5, seal_mac = $6 where id = $1 and seal_seq is null" },
-	[ERASE_USER] = { "erase_user",
-		ERASE_SET "where tenant_id = $3 and user_id = $4 and erased_at is null" },
-	[ERASE_NOBODYS] = { "erase_user_without_tenant",
-		ERASE_SET "where tenant_id is null and user_id = $3 and erased_at is null" },
-	[ERASE_ROW] = { "erase_row", ERASE_SET "where id = $3 and erased_at is null" },
-	[ERASE_SOME] = { "erase_some",
-		ERASE_SET "where id in (select l.id from audit_logs l where l.tenant_id = $3 "
-			  "and l.erased_at is null order by l.id limit 200)" },
+	[OF_USER] = { "erase_of_user",
+		"select id as value from audit_logs where tenant_id = $1 and user_id = $2 "
+		"and erased_at is null order by id limit $3",
+		.row = &one_text_schema },
+	[OF_NOBODY] = { "erase_of_user_without_tenant",
+		"select id as value from audit_logs where tenant_id is null and user_id = $1 "
+		"and erased_at is null order by id limit $2",
+		.row = &one_text_schema },
+	[OF_TENANT] = { "erase_of_tenant",
+		"select id as value from audit_logs where tenant_id = $1 and id > $2 order by id limit $3",
+		.row = &one_text_schema },
+	[ERASE] = { "erase_row",
+		"update audit_logs set user_id = null, ip = null, user_agent = null, meta = $4, "
+		"seal_salt = null, erased_at = $2, erase_mac = $3 "
+		"where id = $1 and erased_at is null" },
 };
 STATEMENT_SET(seal_sql, sql);
 
@@ -76,7 +73,7 @@ static int hold_head(struct db *db, struct arena *a, const uint8_t *key, struct 
 	struct problem *p)
 {
 	char text[SEAL_HEAD_TEXT + 1];
-	struct head_row row;
+	struct one_text row;
 	int64_t last = 0, made = 0;
 	int err = db_one(db, a, &sql[HEAD_HOLD], &row, NO_ARGS);
 
@@ -150,23 +147,54 @@ int seal_some(struct db *db, struct arena *a, const uint8_t key[SEAL_CHAIN_KEY],
 	return db_run(db, &sql[HEAD_WRITE], NULL, ARGS(T(text)));
 }
 
-int audit_erase_user(
-	struct db *db, const char *tenant_id, const char *user_id, int64_t now, int64_t *ret_erased)
+int audit_erase_row(const struct audit_eraser *e, const char *id, int64_t *ret_erased)
 {
+	digest mac;
+
+	seal_erasure(e->key, id, e->now, mac);
+	return db_run(e->db, &sql[ERASE], ret_erased, ARGS(T(id), N(e->now), T(mac), T("{}")));
+}
+
+static int erase_all(const struct audit_eraser *e, const struct list *rows, int64_t *ret_erased)
+{
+	int err = 0;
+
+	*ret_erased = 0;
+	for (size_t i = 0; !err && i < rows->count; i++) {
+		int64_t erased = 0;
+
+		err = audit_erase_row(e, ((const struct one_text *)rows->at)[i].value, &erased);
+		*ret_erased += erased;
+	}
+	return err;
+}
+
+int audit_erase_user(const struct audit_eraser *e, const char *tenant_id, const char *user_id,
+	int64_t *ret_erased)
+{
+	struct list rows;
+	int err;
+
 	if (tenant_id)
-		return db_run(db, &sql[ERASE_USER], ret_erased,
-			ARGS(N(now), T("{}"), T(tenant_id), T(user_id)));
-	return db_run(db, &sql[ERASE_NOBODYS], ret_erased, ARGS(N(now), T("{}"), T(user_id)));
+		err = db_all(e->db, e->arena, &sql[OF_USER], &rows, SEAL_BATCH,
+			ARGS(T(tenant_id), T(user_id), N(SEAL_BATCH)));
+	else
+		err = db_all(e->db, e->arena, &sql[OF_NOBODY], &rows, SEAL_BATCH,
+			ARGS(T(user_id), N(SEAL_BATCH)));
+	return err ? err : erase_all(e, &rows, ret_erased);
 }
 
-int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased)
+int audit_erase_tenant(
+	const struct audit_eraser *e, const char *tenant_id, const char **at, int64_t *ret_erased)
 {
-	return db_run(db, &sql[ERASE_ROW], ret_erased, ARGS(N(now), T("{}"), T(id)));
-}
+	struct list rows;
+	int err = db_all(e->db, e->arena, &sql[OF_TENANT], &rows, SEAL_BATCH,
+		ARGS(T(tenant_id), T(*at), N(SEAL_BATCH)));
 
-int audit_erase_some(struct db *db, const char *tenant_id, int64_t now, int64_t *ret_erased)
-{
-	return db_run(db, &sql[ERASE_SOME], ret_erased, ARGS(N(now), T("{}"), T(tenant_id)));
+	if (err)
+		return err;
+	*at = rows.count ? ((const struct one_text *)rows.at)[rows.count - 1].value : NULL;
+	return erase_all(e, &rows, ret_erased);
 }
 
 struct sealer {

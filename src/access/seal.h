@@ -5,7 +5,8 @@
  * before it.  Whoever changes, removes, adds or moves a sealed row without
  * the master key breaks the chain, and `lodge check --audit` names the place.
  * What is personal enters the chain only as a salted digest, so that it can
- * be erased and the chain still holds.
+ * be erased and the chain still holds; who erases leaves a mac of its own, so
+ * that nobody else can pass a row off as erased.
  *
  * What the chain cannot show: a row that was removed or added before it was
  * sealed, and a store put back whole to an earlier state, by a restored copy
@@ -35,13 +36,23 @@ void sealer_wake(struct sealer *s);
 /* Behind store_stop(). */
 void sealer_free(struct sealer *s);
 
-/* Erases what is personal in the entries of a user (in one tenant, or with NULL where there is none),
- * or in one entry; those that are erased stay as they are. */
-int audit_erase_user(struct db *db, const char *tenant_id, const char *user_id, int64_t now,
+/* Erasing: with whose key, and when. */
+struct audit_eraser {
+	struct db *db;
+	struct arena *arena;
+	const uint8_t *key;
+	int64_t now;
+};
+
+/* Erases what is personal in up to SEAL_BATCH entries of a user (in one tenant, or with NULL where
+ * there is none), or in one entry; those that are erased stay as they are.  0 when none is left. */
+int audit_erase_user(const struct audit_eraser *e, const char *tenant_id, const char *user_id,
 	int64_t *ret_erased);
-/* A bounded number of a tenant's entries; 0 erased when none is left. */
-int audit_erase_some(struct db *db, const char *tenant_id, int64_t now, int64_t *ret_erased);
-int audit_erase_row(struct db *db, const char *id, int64_t now, int64_t *ret_erased);
+int audit_erase_row(const struct audit_eraser *e, const char *id, int64_t *ret_erased);
+/* The same over a tenant's entries in turn: looks at SEAL_BATCH behind the id *at ("" at first), which
+ * becomes the last one seen, or NULL when all were. */
+int audit_erase_tenant(
+	const struct audit_eraser *e, const char *tenant_id, const char **at, int64_t *ret_erased);
 
 struct seal_report {
 	int64_t sealed, erased, waiting;

@@ -10,17 +10,11 @@
 
 enum { PAGE = 200 };
 
-struct head_row {
-	const char *value;
-};
-FIELDS(head_row) = { FIELD(head_row, value) };
-static SCHEMA(head_row, .internal = true);
-
 enum { HEAD_READ, CHAIN, WAITING };
 
 static const struct statement sql[] = {
 	[HEAD_READ] = { "seal_head_read", "select value from meta where key = 'audit_head'",
-		.row = &head_row_schema },
+		.row = &one_text_schema },
 	[CHAIN] = { "seal_chain",
 		"select {*} from audit_logs where seal_seq > $1 order by seal_seq limit $2",
 		.row = &sealed_row_schema },
@@ -53,16 +47,27 @@ static bool is(const char *text, const digest want)
 	return text && same_bytes(text, strlen(text), want, DIGEST_TEXT);
 }
 
+static const char *erasure_fault(const struct walk *w, const struct sealed_row *row)
+{
+	digest want;
+
+	if (row->seal_salt || row->user_id || row->ip || row->user_agent ||
+		strcmp(row->meta, "{}") != 0)
+		return "it is marked as erased (erased_at), but not all that is personal is gone";
+	seal_erasure(w->key, row->id, row->erased_at.us, want);
+	return is(row->erase_mac, want)
+		       ? NULL
+		       : "it is marked as erased (erased_at), but not by this service: its "
+			 "erase_mac does not fit";
+}
+
 /* What is wrong with the personal part, or NULL. */
-static const char *personal_fault(const struct sealed_row *row)
+static const char *personal_fault(const struct walk *w, const struct sealed_row *row)
 {
 	digest want;
 
 	if (row->erased_at.us != NIL)
-		return row->seal_salt || row->user_id || row->ip || row->user_agent ||
-				       strcmp(row->meta, "{}") != 0
-			       ? "it is marked as erased (erased_at), but not all that is personal is gone"
-			       : NULL;
+		return erasure_fault(w, row);
 	if (!row->seal_salt)
 		return "its seal_salt is gone, and it was not erased";
 	seal_personal(row, row->seal_salt, want);
@@ -82,7 +87,7 @@ static const char *row_fault(const struct walk *w, const struct sealed_row *row)
 	if (!is(row->seal_public, want))
 		return "id, tenant_id, agent_id, action, resource_type, resource_id or created_at is "
 		       "not what seal_public was made of";
-	fault = personal_fault(row);
+	fault = personal_fault(w, row);
 	if (fault)
 		return fault;
 	seal_mac(w->key, &w->done, row, want);
@@ -117,7 +122,7 @@ static bool check_row(struct walk *w, const struct sealed_row *row)
 
 static int read_head(struct walk *w)
 {
-	struct head_row row;
+	struct one_text row;
 	int err = db_one(w->db, &w->page, &sql[HEAD_READ], &row, NO_ARGS);
 
 	w->head = seal_head_first();

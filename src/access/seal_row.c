@@ -29,6 +29,7 @@ FIELDS(sealed_row) = {
 	FIELD(sealed_row, seal_personal, .nullable = true),
 	FIELD(sealed_row, seal_mac, .nullable = true),
 	FIELD(sealed_row, erased_at, .nullable = true),
+	FIELD(sealed_row, erase_mac, .nullable = true),
 };
 SCHEMA(sealed_row, .internal = true);
 
@@ -118,6 +119,16 @@ void seal_mac(const uint8_t key[SEAL_CHAIN_KEY], const struct seal_head *before,
 	put_text(&b, "id", row->id);
 	put_text(&b, "public", row->seal_public);
 	put_text(&b, "personal", row->seal_personal);
+	finish(&b, key, SEAL_CHAIN_KEY, out);
+}
+
+void seal_erasure(const uint8_t key[SEAL_CHAIN_KEY], const char *id, int64_t erased_at, digest out)
+{
+	struct buf b;
+
+	buf_init(&b, FIELDS_MAX);
+	put_text(&b, "erased", id);
+	put_number(&b, "at", erased_at);
 	finish(&b, key, SEAL_CHAIN_KEY, out);
 }
 

@@ -17,6 +17,7 @@ struct sealed_row {
 	int64_t seal_seq;
 	const char *seal_salt, *seal_public, *seal_personal, *seal_mac;
 	struct moment erased_at;
+	const char *erase_mac;
 };
 extern const struct schema sealed_row_schema;
 
@@ -34,6 +35,9 @@ void seal_personal(const struct sealed_row *row, const char *salt, digest out);
 /* Over the row's digests and its place: its number and the mac before it. */
 void seal_mac(const uint8_t key[SEAL_CHAIN_KEY], const struct seal_head *before,
 	const struct sealed_row *row, digest out);
+
+/* Over whose personal part was erased, and when: only the service can say so. */
+void seal_erasure(const uint8_t key[SEAL_CHAIN_KEY], const char *id, int64_t erased_at, digest out);
 
 enum { SEAL_HEAD_TEXT = 20 + 2 * (DIGEST_TEXT + 1) };
 /* The head as it is kept, with a mac of its own, and back; false if it is not of this key. */

@@ -1,13 +1,14 @@
 /* throttle.c - see throttle.h. */
 #include "access/throttle.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/fold.h"
 
-#define WINDOW_US (15 * 60 * SECOND_US)
-
 enum { ACCOUNT_FAILURES = 10, ADDRESS_FAILURES = 50 };
-enum { ATTEMPT_READ, ATTEMPT_FAIL, ATTEMPT_CLEAR };
+enum { ATTEMPT_READ, ATTEMPT_FAIL, ATTEMPT_UNDO, ATTEMPT_CLEAR };
 
 struct attempt_row {
 	int64_t failures, since;
@@ -28,6 +29,8 @@ static const struct statement sql[] = {
 		"on conflict (subject) do update set "
 		"failures = case when attempts.since < $3 then 1 else attempts.failures + 1 end, "
 		"since = case when attempts.since < $3 then $2 else attempts.since end" },
+	[ATTEMPT_UNDO] = { "attempt_undo",
+		"update attempts set failures = failures - 1 where subject = $1 and failures > 0" },
 	[ATTEMPT_CLEAR] = { "attempt_clear", "delete from attempts where subject = $1" },
 };
 STATEMENT_SET(throttle_sql, sql);
@@ -41,48 +44,79 @@ static const char *account_of(struct arena *a, const struct throttle *t)
 	return arena_printf(a, "account:%s", hash);
 }
 
-static const char *address_of(struct arena *a, const struct throttle *t)
+static const char *address_of(struct arena *a, const char *what, const char *ip)
 {
-	return arena_printf(a, "address:%s", t->ip);
+	char half[INET6_ADDRSTRLEN];
+	struct in6_addr six;
+
+	if (!ip || inet_pton(AF_INET6, ip, &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six))
+		return arena_printf(a, "%s:%s", what, ip ? ip : "");
+	memset(six.s6_addr + 8, 0, 8);
+	return arena_printf(a, "%s:%s/64", what, inet_ntop(AF_INET6, &six, half, sizeof half));
 }
 
 static int check_one(struct db *db, struct arena *a, const char *subject, int64_t most, int64_t now,
-	struct problem *p)
+	const char *of_what, struct problem *p)
 {
 	struct attempt_row row;
 	int err = db_one(db, a, &sql[ATTEMPT_READ], &row, ARGS(T(subject)));
 
 	if (err == ERR_NOT_FOUND)
 		return 0;
-	if (err || row.failures < most || row.since + WINDOW_US <= now)
+	if (err || row.failures < most || row.since + THROTTLE_US <= now)
 		return err;
-	p->retry_after_s = (int)((row.since + WINDOW_US - now) / SECOND_US) + 1;
+	p->retry_after_s = (int)((row.since + THROTTLE_US - now) / SECOND_US) + 1;
 	return problem_set(
-		p, a, ERR_THROTTLED, "Too many failed logins; wait %d seconds.", p->retry_after_s);
+		p, a, ERR_THROTTLED, "Too many %s; wait %d seconds.", of_what, p->retry_after_s);
+}
+
+static int count_one(struct db *db, const char *subject, int64_t now)
+{
+	return db_run(db, &sql[ATTEMPT_FAIL], NULL, ARGS(T(subject), N(now), N(now - THROTTLE_US)));
 }
 
 int throttle_check(
 	struct db *db, struct arena *a, const struct throttle *t, int64_t now, struct problem *p)
 {
-	int err = *t->email ? check_one(db, a, account_of(a, t), ACCOUNT_FAILURES, now, p) : 0;
+	static const char of_what[] = "failed logins";
+	int err = 0;
 
-	return err ? err : check_one(db, a, address_of(a, t), ADDRESS_FAILURES, now, p);
+	if (*t->email)
+		err = check_one(db, a, account_of(a, t), ACCOUNT_FAILURES, now, of_what, p);
+	if (!err)
+		err = check_one(
+			db, a, address_of(a, "address", t->ip), ADDRESS_FAILURES, now, of_what, p);
+	return err;
 }
 
 int throttle_fail(struct db *db, struct arena *a, const struct throttle *t, int64_t now)
 {
-	int err = 0;
+	int err = *t->email ? count_one(db, account_of(a, t), now) : 0;
 
-	if (*t->email)
-		err = db_run(db, &sql[ATTEMPT_FAIL], NULL,
-			ARGS(T(account_of(a, t)), N(now), N(now - WINDOW_US)));
-	if (!err)
-		err = db_run(db, &sql[ATTEMPT_FAIL], NULL,
-			ARGS(T(address_of(a, t)), N(now), N(now - WINDOW_US)));
-	return err;
+	return err ? err : count_one(db, address_of(a, "address", t->ip), now);
 }
 
 int throttle_clear(struct db *db, struct arena *a, const struct throttle *t)
 {
 	return db_run(db, &sql[ATTEMPT_CLEAR], NULL, ARGS(T(account_of(a, t))));
+}
+
+int allowance_check(
+	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p)
+{
+	return check_one(db, a, address_of(a, l->what, l->ip), l->most, now,
+		"of these from your address", p);
+}
+
+int allowance_take(
+	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p)
+{
+	int err = allowance_check(db, a, l, now, p);
+
+	return err ? err : count_one(db, address_of(a, l->what, l->ip), now);
+}
+
+int allowance_give_back(struct db *db, struct arena *a, const struct allowance *l)
+{
+	return db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(address_of(a, l->what, l->ip))));
 }

@@ -199,3 +199,11 @@ void *vault_open(
 	*ret_n = n - SEAL_EXTRA;
 	return open ? plain : NULL;
 }
+
+const char *vault_open_text(struct vault *v, struct arena *a, const char *context, const char *text)
+{
+	size_t n;
+	const void *plain = vault_open(v, a, context, text, &n);
+
+	return plain ? arena_strndup(a, plain, n) : NULL;
+}

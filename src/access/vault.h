@@ -41,3 +41,6 @@ const char *vault_seal(
 /* NULL if it was not sealed here with a key that is known. */
 void *vault_open(
 	struct vault *v, struct arena *a, const char *context, const char *text, size_t *ret_n);
+/* The same for what was text: NUL-terminated. */
+const char *vault_open_text(
+	struct vault *v, struct arena *a, const char *context, const char *text);

@@ -7,6 +7,7 @@
 #include "access/throttle.h"
 #include "api/api.h"
 #include "api/login.h"
+#include "api/search.h"
 #include "base/crypto.h"
 
 struct invited {
@@ -134,6 +135,8 @@ OPERATION(acceptInvite, .body = &AcceptInvite_schema, .reply = &LoginReply_schem
 	if (!err)
 		err = db_run(c->db, &sql[MEMBER_ACTIVATE], NULL,
 			ARGS(T(own->who.tenant_id), T(own->who.user_id), N(c->now)));
+	if (!err)
+		err = search_refresh_user(c->db, c->arena, own->who.user_id);
 	c->audit.tenant_id = own->who.tenant_id;
 	c->audit.user_id = c->audit.resource_id = own->who.user_id;
 	return err ? err : login_open(c, own->who.user_id, c->reply);
@@ -163,6 +166,8 @@ OPERATION(updateMe, .body = &MeUpdate_schema, .reply = &Me_schema)
 	if (!err && in->got)
 		err = db_run(c->db, &sql[USER_RENAME], NULL,
 			ARGS(T(c->caller.user_id), T(in->name), N(c->now)));
+	if (!err)
+		err = search_refresh_user(c->db, c->arena, c->caller.user_id);
 	c->audit.resource_id = c->caller.user_id;
 	return err ? err : login_describe(c, c->caller.user_id, c->reply);
 }

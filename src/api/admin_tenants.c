@@ -46,12 +46,22 @@ static SCHEMA(usage_row, .internal = true);
 
 #define SUM(column, name) "cast(coalesce(sum(" column "), 0) as bigint) as " name
 
-enum { ROSTER, DETAIL = ROSTER + LIST_SORTS, DETAIL_UPDATE, USAGE, ACTIVE };
+enum {
+	ROSTER,
+	FOUND = ROSTER + LIST_SORTS,
+	DETAIL = FOUND + LIST_SORTS,
+	DETAIL_UPDATE,
+	USAGE,
+	ACTIVE
+};
 
 static const struct statement sql[] = {
-	LIST_STATEMENTS("admin_tenants", &AdminTenantRead_schema, "{t.*}, " COUNTS,
-		"tenants t where (cast($1 as text) is null or t.slug like $1 escape '!')", "t.id",
-		"2", "3", .scan = "the roster, walked in the order of its key"),
+	COUNTED_LIST("admin_tenants", &AdminTenantRead_schema, "{t.*}, " COUNTS, "tenants",
+		"tenants t where t.id > ''", "t.id", "1", "2",
+		.scan = "the roster, walked in the order of its key"),
+	LIST_STATEMENTS("admin_tenants_found", &AdminTenantRead_schema, "{t.*}, " COUNTS,
+		"tenants t where t.slug like $1 escape '!'", "t.id", "2", "3",
+		.scan = "the roster, walked in the order of its key"),
 	[DETAIL] = { "admin_tenant",
 		"select {t.*}, " COUNTS ", " LAST_ACTIVE " from tenants t where t.id = $1",
 		.row = &AdminTenantDetailRead_schema },
@@ -62,8 +72,8 @@ static const struct statement sql[] = {
 			"input_tokens", "input_tokens") ", " SUM("output_tokens",
 			"output_tokens") ", " SUM("cache_read_tokens",
 			"cache_read_tokens") ", " SUM("cache_write_tokens",
-			"cache_write_tokens") ", " SUM("cost_usd_whole",
-			"cost_whole") ", " SUM("cost_usd_pd", "cost_pd") ", " SUM("sessions",
+			"cache_write_tokens") ", " SUM("cost_whole",
+			"cost_whole") ", " SUM("cost_pd", "cost_pd") ", " SUM("sessions",
 			"sessions") ", " SUM("sessions_completed",
 			"completed") ", " SUM("sessions_failed",
 			"failed") ", " SUM("sessions_cancelled", "cancelled") ", " SUM("messages",
@@ -90,7 +100,8 @@ OPERATION(listAllTenants, .list = true, .reply = &AdminTenantRead_schema,
 {
 	const struct roster_query *in = c->query;
 
-	return call_list(c, &sql[ROSTER], ARGS(T(in->q ? fold_pattern(c->arena, in->q) : NULL)));
+	return in->q ? call_list(c, &sql[FOUND], ARGS(T(fold_pattern(c->arena, in->q))))
+		     : call_list(c, &sql[ROSTER], NO_ARGS);
 }
 
 static int fill_usage(struct call *c, struct AdminTenantDetailRead *out)

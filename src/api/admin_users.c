@@ -38,14 +38,24 @@ static SCHEMA(user_row, .internal = true);
 	"users u left join members m on m.user_id = u.id and m.tenant_id = " \
 	"(select o.tenant_id from members o where o.user_id = u.id "         \
 	"order by o.created_at, o.tenant_id limit 1) left join tenants t on t.id = m.tenant_id "
-#define MATCHING USERS "where (cast($1 as text) is null or u.email_folded like $1 escape '!')"
+#define MATCHING "where u.email_folded like $1 escape '!'"
+#define ROSTER                                                \
+	.scan = "the roster, walked in the order of its key", \
+	.across = "the super administrator's roster"
 
-enum { USER_LIST, USER_READ = USER_LIST + LIST_SORTS, USER_SET, SUPER_COUNT };
+enum {
+	USER_LIST,
+	USER_FIND = USER_LIST + LIST_SORTS,
+	USER_READ = USER_FIND + LIST_SORTS,
+	USER_SET,
+	SUPER_COUNT
+};
 
 static const struct statement sql[] = {
-	LIST_STATEMENTS("admin_users", &user_row_schema, COLUMNS, MATCHING, "u.id", "2", "3",
-		.scan = "the roster, walked in the order of its key",
-		.across = "the super administrator's roster"),
+	COUNTED_LIST("admin_users", &user_row_schema, COLUMNS, "users", USERS "where u.id > ''",
+		"u.id", "1", "2", ROSTER),
+	COUNTED_LIST("admin_users_found", &user_row_schema, COLUMNS, "users u " MATCHING,
+		USERS MATCHING, "u.id", "2", "3", ROSTER),
 	[USER_READ] = { "admin_user", "select " COLUMNS " from " USERS "where u.id = $1",
 		.row = &user_row_schema, .across = "one user's oldest membership" },
 	[USER_SET] = { "admin_user_set",
@@ -81,8 +91,8 @@ OPERATION(listAllUsers, .list = true, .reply = &AdminUserRow_schema, .query = &u
 {
 	const struct users_query *in = c->query;
 	struct AdminUserRow *shown;
-	int err = call_list(
-		c, &sql[USER_LIST], ARGS(T(in->q ? fold_pattern(c->arena, in->q) : NULL)));
+	int err = in->q ? call_list(c, &sql[USER_FIND], ARGS(T(fold_pattern(c->arena, in->q))))
+			: call_list(c, &sql[USER_LIST], NO_ARGS);
 
 	if (err)
 		return err;

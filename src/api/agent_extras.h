@@ -1,18 +1,8 @@
 /* agent_extras.h - what surrounds an agent: repository, budget, picture, chat limits, import,
  * provenance. */
 #pragma once
+#include "broker/chat_config.h"
 #include "contract/schema.h"
-
-enum Weekday {
-	Weekday_Mon,
-	Weekday_Tue,
-	Weekday_Wed,
-	Weekday_Thu,
-	Weekday_Fri,
-	Weekday_Sat,
-	Weekday_Sun
-};
-extern const struct words Weekday_words;
 
 struct AgentRepoRefs {
 	struct list branches, tags;

@@ -2,22 +2,9 @@
  * chat limits, import, provenance. */
 #include "api/agent_extras.h"
 
-#define CLOCK_PATTERN "^\\d{2}:\\d{2}$"
+#include "base/zone.h"
 
-static const char *const Weekday_list[] = {
-	[Weekday_Mon] = "Mon",
-	[Weekday_Tue] = "Tue",
-	[Weekday_Wed] = "Wed",
-	[Weekday_Thu] = "Thu",
-	[Weekday_Fri] = "Fri",
-	[Weekday_Sat] = "Sat",
-	[Weekday_Sun] = "Sun",
-	NULL,
-};
-const struct words Weekday_words = {
-	.list = Weekday_list,
-	.doc = "Days of the week.",
-};
+#define CLOCK_PATTERN "^\\d{2}:\\d{2}$"
 
 FIELDS(AgentRepoRefs) = {
 	FIELD(AgentRepoRefs, branches, .need = true, .item = TEXT, .example = "[\"main\"]",
@@ -40,7 +27,7 @@ SCHEMA(AgentBudgetRead, .doc = "What an agent may spend.");
 
 FIELDS(AgentBudgetUpdate) = {
 	FIELD(AgentBudgetUpdate, hourly_limit_usd, .nullable = true, AT_LEAST(0),
-		.ceiling = 1000000, .example = "2.5",
+		.ceiling = 1000000, .exact = true, .example = "2.5",
 		.doc = "The most it may spend in any 60 minutes; 0 stops it, null lifts the limit."),
 };
 SCHEMA(AgentBudgetUpdate, .partial = true, .doc = "Sets what an agent may spend.");
@@ -205,9 +192,23 @@ FIELDS(AgentChatConfigRead) = {
 	FIELD(AgentChatConfigRead, working_hours_end, .nullable = true, .example = "\"17:30\"",
 		.doc = "When its day ends, as HH:MM; later than the start."),
 	FIELD(AgentChatConfigRead, working_hours_tz, .nullable = true,
-		.example = "\"Europe/Berlin\"", .doc = "Time zone of these hours; null for UTC."),
+		.example = "\"Europe/Berlin\"",
+		.doc = "Time zone of these hours, by its IANA name."),
 };
 SCHEMA(AgentChatConfigRead, .doc = "How much an agent chats, and when.");
+
+static const char *check_clock(const char *text)
+{
+	return chat_config_minute(text) < 0 ? "must be a time of day from 00:00 to 23:59" : NULL;
+}
+
+/* Reads a small file of the system, nearly always from memory. */
+static const char *check_zone(const char *text)
+{
+	return zone_known(text) ? NULL
+				: "is not a time zone known here; use an IANA name such as "
+				  "Europe/Berlin";
+}
 
 FIELDS(AgentChatConfigUpdate) = {
 	FIELD(AgentChatConfigUpdate, chat_rph_limit, .nullable = true, BOUNDS(1, 86400),
@@ -215,19 +216,22 @@ FIELDS(AgentChatConfigUpdate) = {
 	FIELD(AgentChatConfigUpdate, chat_rpm_limit, .nullable = true, BOUNDS(1, 3600),
 		.example = "30", .doc = "Messages it takes in a minute; null for no limit."),
 	FIELD(AgentChatConfigUpdate, working_hours_days, .nullable = true, .item = CHOICE,
-		.words = &Weekday_words, .example = "[\"Mon\",\"Tue\",\"Wed\",\"Thu\",\"Fri\"]",
+		.distinct = true, .words = &Weekday_words,
+		.example = "[\"Mon\",\"Tue\",\"Wed\",\"Thu\",\"Fri\"]",
 		.doc = "Days on which it answers; null for every day."),
 	FIELD(AgentChatConfigUpdate, working_hours_enabled, .nullable = true, .example = "true",
-		.doc = "True confines it to its working hours; null means false."),
+		.doc = "True confines it to its working hours, which then need start, end and time "
+		       "zone; null means false."),
 	FIELD(AgentChatConfigUpdate, working_hours_start, .nullable = true,
-		.pattern = CLOCK_PATTERN, .example = "\"09:00\"",
-		.doc = "When its day begins, as HH:MM in its time zone."),
+		.pattern = CLOCK_PATTERN, .check = check_clock, .example = "\"09:00\"",
+		.doc = "When its day begins, as HH:MM in its time zone, from 00:00 to 23:59."),
 	FIELD(AgentChatConfigUpdate, working_hours_end, .nullable = true, .pattern = CLOCK_PATTERN,
-		.example = "\"17:30\"",
+		.check = check_clock, .example = "\"17:30\"",
 		.doc = "When its day ends, as HH:MM; must be later than the start, for hours do "
 		       "not pass midnight."),
 	FIELD(AgentChatConfigUpdate, working_hours_tz, .nullable = true, BOUNDS(0, 64),
-		.example = "\"Europe/Berlin\"", .doc = "Time zone by its IANA name; null for UTC."),
+		.check = check_zone, .example = "\"Europe/Berlin\"",
+		.doc = "Time zone of these hours, by its IANA name."),
 };
 SCHEMA(AgentChatConfigUpdate, .partial = true,
 	.doc = "Changes to chat limits and hours; what is left out stays, null clears.");

@@ -3,65 +3,14 @@
 
 #include <string.h>
 
+#include "api/agent_row.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
 #include "api/plans.h"
+#include "api/search.h"
 #include "api/skills.h"
 #include "base/fold.h"
 #include "store/listing.h"
-
-/* A row as it is stored: what AgentRead shows, and what only the service needs. */
-struct agent_row {
-	const char *tenant_id, *id, *name, *slug;
-	int kind;
-	const char *resource_class, *code_ref, *image_ref, *repo_url;
-	bool is_active, is_admin_only, is_seed, hidden, default_role_enabled, can_author_skills,
-		editor_enabled, external_mail_enabled, meeting_managed;
-	int environment_mode, skill_visibility_scope;
-	int64_t iteration_warn_threshold, hourly_limit_pd;
-	const char *voice, *avatar_sha256, *created_by_id, *created_by_agent_id;
-	struct moment created_at, updated_at;
-	const char *name_folded, *ssh_public_key, *description, *initial_greeting,
-		*description_prompt, *bootstrap_instructions;
-};
-
-FIELDS(agent_row) = {
-	FIELD(agent_row, tenant_id),
-	FIELD(agent_row, id),
-	FIELD(agent_row, name),
-	FIELD(agent_row, slug),
-	FIELD(agent_row, kind, .words = &AgentKind_words),
-	FIELD(agent_row, resource_class),
-	FIELD(agent_row, code_ref),
-	FIELD(agent_row, image_ref, .nullable = true),
-	FIELD(agent_row, repo_url, .nullable = true),
-	FIELD(agent_row, is_active),
-	FIELD(agent_row, is_admin_only),
-	FIELD(agent_row, is_seed),
-	FIELD(agent_row, hidden),
-	FIELD(agent_row, default_role_enabled),
-	FIELD(agent_row, can_author_skills),
-	FIELD(agent_row, editor_enabled),
-	FIELD(agent_row, external_mail_enabled),
-	FIELD(agent_row, meeting_managed),
-	FIELD(agent_row, environment_mode, .words = &EnvironmentMode_words),
-	FIELD(agent_row, skill_visibility_scope, .words = &SkillScope_words),
-	FIELD(agent_row, iteration_warn_threshold, .nullable = true),
-	FIELD(agent_row, hourly_limit_pd, .nullable = true),
-	FIELD(agent_row, voice, .nullable = true),
-	FIELD(agent_row, avatar_sha256, .nullable = true),
-	FIELD(agent_row, created_by_id, .nullable = true),
-	FIELD(agent_row, created_by_agent_id, .nullable = true),
-	FIELD(agent_row, created_at),
-	FIELD(agent_row, updated_at),
-	FIELD(agent_row, name_folded),
-	FIELD(agent_row, ssh_public_key, .nullable = true),
-	FIELD(agent_row, description, .nullable = true),
-	FIELD(agent_row, initial_greeting, .nullable = true),
-	FIELD(agent_row, description_prompt, .nullable = true),
-	FIELD(agent_row, bootstrap_instructions, .nullable = true),
-};
-static SCHEMA(agent_row, .internal = true);
 
 struct agent_query {
 	const char *q;
@@ -117,24 +66,14 @@ static const struct words agent_sorts = {
 	"or a.slug like $6 escape '!') "                                       \
 	"and (cast($7 as bigint) is null or $7 = " IS_FAVORITE ")"
 
-/* Behind the tenant's last agent in the file, or where its range of places begins. */
-#define NEXT_PLACE                                                                   \
-	"(select max(t.place << 32, coalesce((select a.place + 1 from agents a "     \
-	"where a.place < ((t.place + 1) << 32) order by a.place desc limit 1), 0)) " \
-	"from tenants t where t.id = {$tenant_id})"
-
 enum {
 	AGENT_LIST,
 	AGENT_PLAIN = AGENT_LIST + LIST_SORTS + 6,
 	AGENT_READ = AGENT_PLAIN + LIST_SORTS,
-	AGENT_ROW,
-	AGENT_INSERT,
-	AGENT_UPDATE,
 	AGENT_REMOVE,
-	AGENT_FILE,
 	AGENT_UNFILE,
-	AGENT_OWN,
-	AGENT_DEFAULTS,
+	AGENT_REMEMBER,
+	AGENT_UNFILE_SESSIONS,
 };
 
 static const struct statement sql[] = {
@@ -150,23 +89,14 @@ static const struct statement sql[] = {
 		"agent_plain", &AgentListRead_schema, LIST_COLUMNS, PLAIN_FROM, "a.id", "3", "4"),
 	[AGENT_READ] = { "agent_read", "select {*} from agents where tenant_id = $1 and id = $2",
 		.row = &AgentRead_schema },
-	[AGENT_ROW] = { "agent_row", "select {*} from agents where tenant_id = $1 and id = $2",
-		.row = &agent_row_schema },
-	[AGENT_INSERT] = { "agent_insert",
-		"insert into agents (place, {*}) values (" NEXT_PLACE ", {$})",
-		.postgres = "insert into agents ({*}) values ({$})", .row = &agent_row_schema },
-	[AGENT_UPDATE] = { "agent_update",
-		"update agents set {=} where tenant_id = {$tenant_id} and id = {$id}",
-		.row = &agent_row_schema },
 	[AGENT_REMOVE] = { "agent_remove", "delete from agents where tenant_id = $1 and id = $2" },
-	[AGENT_FILE] = { "agent_file", "insert into directory (id, tenant_id) values ($1, $2)" },
+	[AGENT_REMEMBER] = { "agent_remember",
+		"insert into former_agents (tenant_id, id, name) "
+		"select tenant_id, id, name from agents where tenant_id = $1 and id = $2" },
 	[AGENT_UNFILE] = { "agent_unfile", "delete from directory where id = $1" },
-	[AGENT_OWN] = { "agent_own",
-		"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "
-		"values ($1, $2, $3, 'OWNER', $4, $4)" },
-	[AGENT_DEFAULTS] = { "agent_defaults",
-		"select default_skill_visibility_scope as skill_visibility_scope from tenants where id = $1",
-		.row = &agent_row_schema },
+	[AGENT_UNFILE_SESSIONS] = { "agent_unfile_sessions",
+		"delete from directory where id in "
+		"(select s.id from sessions s where s.tenant_id = $1 and s.agent_id = $2)" },
 };
 STATEMENT_SET(agent_sql, sql);
 
@@ -194,58 +124,21 @@ OPERATION(listAgents, .list = true, .reply = &AgentListRead_schema, .query = &ag
 	return err;
 }
 
-/* Whoever makes an agent is its OWNER; a super administrator from outside the tenant holds that anyway. */
-static int own(struct call *c, const struct agent_row *row)
-{
-	if (c->caller.role < 0)
-		return 0;
-	return db_run(c->db, &sql[AGENT_OWN], NULL,
-		ARGS(T(row->tenant_id), T(row->id), T(c->caller.user_id), N(row->created_at.us)));
-}
-
-static int duplicate_slug(struct call *c, int err, const char *slug)
-{
-	if (err != ERR_DUPLICATE)
-		return err;
-	return call_fail(c, ERR_TAKEN, "This tenant has an agent with the slug %s already.", slug);
-}
-
 OPERATION(createAgent, .body = &AgentCreate_schema, .reply = &AgentRead_schema)
 {
 	const struct AgentCreate *in = c->body;
-	struct agent_row row, defaults;
-	int64_t now;
-	struct id id = id_new(&now);
+	struct agent_maker who = agent_maker_of(c);
+	struct agent_row row;
 	int err = plan_admits_agent(c);
 
 	if (!err)
-		err = db_one(c->db, c->arena, &sql[AGENT_DEFAULTS], &defaults,
-			ARGS(T(c->caller.tenant_id)));
-	if (err)
-		return err;
-	schema_init(&agent_row_schema, c->arena, &row);
-	schema_copy(&AgentCreate_schema, in, &agent_row_schema, &row);
-	row.id = arena_strdup(c->arena, id.text);
-	row.tenant_id = c->caller.tenant_id;
-	row.code_ref = "main";
-	row.is_active = row.default_role_enabled = row.external_mail_enabled = true;
-	row.skill_visibility_scope = defaults.skill_visibility_scope;
-	row.created_by_id = c->caller.user_id;
-	row.created_at.us = row.updated_at.us = now;
-	row.name_folded = fold(c->arena, row.name);
-	err = duplicate_slug(c, db_put(c->db, c->arena, &sql[AGENT_INSERT], &row), row.slug);
+		err = agent_row_make(c->db, c->arena, &who, in, false, &row);
+	if (err == ERR_DUPLICATE)
+		return call_fail(c, ERR_TAKEN, "This tenant has an agent with the slug %s already.",
+			in->slug);
 	if (!err)
-		err = db_run(c->db, &sql[AGENT_FILE], NULL, ARGS(T(row.id), T(row.tenant_id)));
-	if (!err)
-		err = own(c, &row);
-	if (!err)
-		err = tenant_count(c->db, row.tenant_id, 1, 0);
-	if (err)
-		return err;
-	schema_copy(&agent_row_schema, &row, &AgentRead_schema, c->reply);
-	c->audit.resource_id = c->audit.agent_id = row.id;
-	c->location = arena_printf(c->arena, "/tenant/%s/agents/%s", row.tenant_id, row.id);
-	return 0;
+		agent_row_tell(c, &row);
+	return err;
 }
 
 int agent_show(struct call *c)
@@ -267,30 +160,34 @@ OPERATION(readAgent, .reply = &AgentRead_schema)
 OPERATION(updateAgent, .body = &AgentUpdate_schema, .reply = &AgentRead_schema)
 {
 	struct agent_row before, after;
-	int err = db_one(c->db, c->arena, &sql[AGENT_ROW], &before,
-		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id)));
+	int err = agent_row_read(c, &before);
 
 	if (err)
 		return err;
 	after = before;
 	schema_patch(&AgentUpdate_schema, c->body, &agent_row_schema, &after);
-	after.name_folded = fold(c->arena, after.name);
-	call_changed(c, &agent_row_schema, &before, &after);
-	after.updated_at.us = c->now > before.updated_at.us ? c->now : before.updated_at.us + 1;
-	err = db_put(c->db, c->arena, &sql[AGENT_UPDATE], &after);
+	err = agent_row_change(c, &before, &after);
 	schema_copy(&agent_row_schema, &after, &AgentRead_schema, c->reply);
-	c->audit.resource_id = after.id;
 	return err;
 }
 
+/* What hangs on the agent goes with its row, all but the entries that find things by their ids. */
 OPERATION(deleteAgent)
 {
 	const struct caller *who = &c->caller;
-	int err =
-		db_run(c->db, &sql[AGENT_REMOVE], NULL, ARGS(T(who->tenant_id), T(who->agent_id)));
+	int err = db_run(c->db, &sql[AGENT_UNFILE_SESSIONS], NULL,
+		ARGS(T(who->tenant_id), T(who->agent_id)));
 
 	if (!err)
 		err = db_run(c->db, &sql[AGENT_UNFILE], NULL, ARGS(T(who->agent_id)));
+	if (!err)
+		err = search_remove_agent(c->db, c->arena, who->tenant_id, who->agent_id);
+	if (!err)
+		err = db_run(c->db, &sql[AGENT_REMEMBER], NULL,
+			ARGS(T(who->tenant_id), T(who->agent_id)));
+	if (!err)
+		err = db_run(
+			c->db, &sql[AGENT_REMOVE], NULL, ARGS(T(who->tenant_id), T(who->agent_id)));
 	if (!err)
 		err = tenant_count(c->db, who->tenant_id, -1, 0);
 	if (!err && who->read_only_after)

@@ -1,119 +1,155 @@
 /* api.c - the list of resources and statements, and the runtime made from the tables; see api.h. */
 #include "api/api.h"
 
-#include "access/audit.h"
-#include "access/seal.h"
-#include "access/throttle.h"
-#include "api/agent_extras.h"
-#include "api/agents.h"
-#include "api/assistants.h"
-#include "api/audit.h"
-#include "api/benchmarks.h"
-#include "api/bootstrap.h"
-#include "api/costs.h"
-#include "api/mail.h"
-#include "api/models.h"
-#include "api/oidc_people.h"
-#include "api/roles.h"
-#include "api/scanner.h"
-#include "api/sessions.h"
-#include "api/skills.h"
-#include "api/tools.h"
-#include "api/users.h"
-#include "call/chores.h"
 #include "call/steps.h"
 #include "contract/lint.h"
 #include "contract/openapi.h"
 #include "contract/types.h"
 
-extern const struct resource audit_resource;
-extern const struct statement_set audit_list_sql;
-
-extern const struct resource session_audit_resource, access_resource, admin_tenants_resource,
-	admin_users_resource, plans_resource, account_resource, agents_resource, allowed_resource,
-	groups_resource, identity_resource, keys_resource, members_resource, oidc_resource,
-	roles_resource, system_resource, tenants_resource;
+/* clang-format off */
+/* Every resource, in the order in which the document shows them. */
+#define RESOURCES(X) \
+	X(system) \
+	X(identity) \
+	X(account) \
+	X(oidc) \
+	X(tenants) \
+	X(keys) \
+	X(members) \
+	X(groups) \
+	X(allowed) \
+	X(plans) \
+	X(admin_tenants) \
+	X(admin_users) \
+	X(agents) \
+	X(roles) \
+	X(access) \
+	X(models) \
+	X(agent_models) \
+	X(user_models) \
+	X(session_audit) \
+	X(audit) \
+	X(costs) \
+	X(cost_series) \
+	X(agent_clone) \
+	X(agent_settings) \
+	X(agent_chat) \
+	X(avatars) \
+	X(autocomplete) \
+	X(skills) \
+	X(skill_files) \
+	X(agent_skills) \
+	X(tools) \
+	X(agent_tools) \
+	X(tool_bundles) \
+	X(scanner) \
+	X(provider_keys) \
+	X(gateway) \
+	X(gateway_models)
 
 /* Types that are published; their operations come with their rooms. */
-#define TYPES_ONLY(area) \
-	static const struct resource area##_types = { .name = #area, .schemas = area##_schemas }
+#define TYPES(X) \
+	X(agent_extras) \
+	X(assistants) \
+	X(benchmarks) \
+	X(mail) \
+	X(sessions)
 
-TYPES_ONLY(agent_extras);
-TYPES_ONLY(assistants);
-TYPES_ONLY(benchmarks);
-TYPES_ONLY(costs);
-TYPES_ONLY(mail);
-TYPES_ONLY(models);
-TYPES_ONLY(scanner);
-TYPES_ONLY(sessions);
-TYPES_ONLY(skills);
-TYPES_ONLY(tools);
+/* Every statement the program knows, by resource. */
+#define STATEMENTS(X) \
+	X(caller_sql) \
+	X(audit_sql) \
+	X(seal_sql) \
+	X(seal_check_sql) \
+	X(audit_list_sql) \
+	X(repeat_sql) \
+	X(chores_sql) \
+	X(bootstrap_sql) \
+	X(system_sql) \
+	X(throttle_sql) \
+	X(identity_sql) \
+	X(account_sql) \
+	X(oidc_sql) \
+	X(oidc_people_sql) \
+	X(tenant_sql) \
+	X(key_sql) \
+	X(plan_sql) \
+	X(erase_sql) \
+	X(sweep_sql) \
+	X(admin_tenant_sql) \
+	X(admin_user_sql) \
+	X(member_sql) \
+	X(group_sql) \
+	X(allowed_sql) \
+	X(agent_sql) \
+	X(role_sql) \
+	X(access_sql) \
+	X(model_sql) \
+	X(model_edit_sql) \
+	X(admin_model_sql) \
+	X(agent_model_sql) \
+	X(user_model_sql) \
+	X(gate_sql) \
+	X(session_audit_sql) \
+	X(ledger_sql) \
+	X(budget_sql) \
+	X(cost_sql) \
+	X(cost_series_sql) \
+	X(agent_row_sql) \
+	X(clone_sql) \
+	X(copy_sql) \
+	X(agent_settings_sql) \
+	X(chat_config_sql) \
+	X(avatar_sql) \
+	X(search_sql) \
+	X(autocomplete_sql) \
+	X(skill_sql) \
+	X(skill_store_sql) \
+	X(skillset_sql) \
+	X(agent_skill_sql) \
+	X(tool_sql) \
+	X(agent_tool_sql) \
+	X(tool_bundle_sql) \
+	X(scanner_sql) \
+	X(agent_tools_sql) \
+	X(ledger_check_sql) \
+	X(cost_name_sql) \
+	X(provider_key_sql) \
+	X(provider_key_api_sql) \
+	X(plan_way_sql) \
+	X(gateway_sql)
+
+/* clang-format on */
+
+#define X(name) extern const struct resource name##_resource;
+RESOURCES(X)
+#undef X
+
+#define X(area)                                             \
+	extern const struct schema *const area##_schemas[]; \
+	static const struct resource area##_types = { .name = #area, .schemas = area##_schemas };
+TYPES(X)
+#undef X
 
 const struct resource *const api_resources[] = {
-	&system_resource,
-	&identity_resource,
-	&account_resource,
-	&oidc_resource,
-	&tenants_resource,
-	&keys_resource,
-	&members_resource,
-	&groups_resource,
-	&allowed_resource,
-	&plans_resource,
-	&admin_tenants_resource,
-	&admin_users_resource,
-	&agents_resource,
-	&roles_resource,
-	&access_resource,
-	&session_audit_resource,
-	&audit_resource,
-	&agent_extras_types,
-	&assistants_types,
-	&benchmarks_types,
-	&costs_types,
-	&mail_types,
-	&models_types,
-	&scanner_types,
-	&sessions_types,
-	&skills_types,
-	&tools_types,
+#define X(name) &name##_resource,
+	RESOURCES(X)
+#undef X
+#define X(name) &name##_types,
+		TYPES(X)
+#undef X
 };
 const size_t api_resource_count = sizeof api_resources / sizeof *api_resources;
 
-extern const struct statement_set session_audit_sql, erase_sql, sweep_sql, access_sql,
-	admin_tenant_sql, admin_user_sql, plan_sql, account_sql, agent_sql, allowed_sql, group_sql,
-	identity_sql, key_sql, member_sql, oidc_sql, role_sql, system_sql, tenant_sql;
+#define X(name) extern const struct statement_set name;
+STATEMENTS(X)
+#undef X
 
 const struct statement_set *const api_statements[] = {
-	&caller_sql,
-	&audit_sql,
-	&seal_sql,
-	&seal_check_sql,
-	&audit_list_sql,
-	&repeat_sql,
-	&chores_sql,
-	&bootstrap_sql,
-	&system_sql,
-	&throttle_sql,
-	&identity_sql,
-	&account_sql,
-	&oidc_sql,
-	&oidc_people_sql,
-	&tenant_sql,
-	&key_sql,
-	&plan_sql,
-	&erase_sql,
-	&sweep_sql,
-	&admin_tenant_sql,
-	&admin_user_sql,
-	&member_sql,
-	&group_sql,
-	&allowed_sql,
-	&agent_sql,
-	&role_sql,
-	&access_sql,
-	&session_audit_sql,
-	NULL,
+#define X(name) &name,
+	STATEMENTS(X)
+#undef X
+		NULL,
 };
 
 void api_openapi(struct buf *out, const char *public_url)

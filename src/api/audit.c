@@ -54,33 +54,38 @@ FIELDS(admin_audit_query) = {
 static SCHEMA(admin_audit_query, .doc = "Filters of the audit log of all tenants.");
 
 /* $1 tenant, $2 user, $3 agent, $4 action, $5 resource type: null for any; $6 the first id, $7 the
- * one behind the last */
-#define MATCHES                                              \
-	"a.id >= $6 and a.id < $7 "                          \
+ * one behind the last.  An index is entered at one bound only, and so the id to go on behind ($8) is
+ * made one with the end it draws in; beside it, every page would walk again over all before it. */
+#define SPAN(from, to) "a.id >= " from " and a.id < " to " "
+#define UP_TO_LESSER "case when cast($8 as text) < $7 then $8 else $7 end"
+#define FROM_GREATER "case when cast($8 as text) > $6 then $8 else $6 end"
+#define FILTERED                                             \
 	"and (cast($2 as text) is null or a.user_id = $2) "  \
 	"and (cast($3 as text) is null or a.agent_id = $3) " \
 	"and (cast($4 as text) is null or a.action = $4) "   \
-	"and (cast($5 as text) is null or a.resource_type = $5)"
-#define ANYWHERE "audit_logs a where (cast($1 as text) is null or a.tenant_id = $1) and " MATCHES
-#define IN_TENANT "audit_logs a where a.tenant_id = $1 and "
+	"and (cast($5 as text) is null or a.resource_type = $5) "
 
-/* One walk along an index: its list, and its export. */
+/* One walk along an index: its list (see store/listing.h), and its export. */
 enum { EXPORT = LIST_SORTS, WALK_SIZE };
-#define WALK(id, from)                                                                           \
-	LIST_STATEMENTS(id, &AuditLogRead_schema, "{a.*}", from, "a.id", "8", "9"),              \
-	{                                                                                        \
-		id "_export", "select {a.*} from " from " and a.id > $8 order by a.id limit $9", \
-			.row = &AuditLogRead_schema                                              \
-	}
+/* clang-format off */
+#define WALK(id, where)                                                                            \
+	{ id "_count", "select count(*) from audit_logs a where " where SPAN("$6", "$7") FILTERED }, \
+	{ id "_page", "select {a.*} from audit_logs a where " where SPAN("$6", "$7") FILTERED      \
+	  "order by a.id desc limit $8 offset $9", .row = &AuditLogRead_schema },                  \
+	{ id "_after", "select {a.*} from audit_logs a where " where SPAN("$6", UP_TO_LESSER) FILTERED \
+	  "order by a.id desc limit $9", .row = &AuditLogRead_schema },                            \
+	{ id "_export", "select {a.*} from audit_logs a where " where SPAN(FROM_GREATER, "$7") FILTERED \
+	  "and a.id <> $8 order by a.id limit $9", .row = &AuditLogRead_schema }
+/* clang-format on */
 
 enum { WALK_ALL, WALK_TENANT, WALK_USER, WALK_AGENT, WALK_ACTION };
 
 static const struct statement sql[] = {
-	WALK("audit_all", ANYWHERE),
-	WALK("audit_tenant", IN_TENANT MATCHES),
-	WALK("audit_user", IN_TENANT "a.user_id = $2 and " MATCHES),
-	WALK("audit_agent", IN_TENANT "a.agent_id = $3 and " MATCHES),
-	WALK("audit_action", IN_TENANT "a.action = $4 and " MATCHES),
+	WALK("audit_all", "(cast($1 as text) is null or a.tenant_id = $1) and "),
+	WALK("audit_tenant", "a.tenant_id = $1 and "),
+	WALK("audit_user", "a.tenant_id = $1 and a.user_id = $2 and "),
+	WALK("audit_agent", "a.tenant_id = $1 and a.agent_id = $3 and "),
+	WALK("audit_action", "a.tenant_id = $1 and a.action = $4 and "),
 };
 STATEMENT_SET(audit_list_sql, sql);
 

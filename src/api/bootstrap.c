@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "access/seal.h"
+#include "api/model_row.h"
+#include "api/search.h"
+#include "api/seed.h"
 #include "base/crypto.h"
 #include "base/fold.h"
 #include "base/id.h"
@@ -25,18 +28,11 @@ enum {
 	COUNT_ADD,
 };
 
-struct text_row {
-	const char *value;
-};
-
-FIELDS(text_row) = { FIELD(text_row, value) };
-static SCHEMA(text_row, .internal = true);
-
 static const struct statement sql[] = {
 	[PLAN_FIRST] = { "plan_first", "select id as value from plans order by id limit 1",
-		.row = &text_row_schema, .scan = "its first row" },
+		.row = &one_text_schema, .scan = "its first row" },
 	[PLAN_BY_ID] = { "plan_by_id", "select id as value from plans where id = $1",
-		.row = &text_row_schema },
+		.row = &one_text_schema },
 	[PLAN_INSERT] = { "plan_insert",
 		"insert into plans (id, name, slug, monthly_price_pd, created_at) values ($1, $2, $3, 0, $4)" },
 	[TENANT_INSERT] = { "tenant_insert",
@@ -58,10 +54,10 @@ static const struct statement sql[] = {
 		"values ($1, $2, $3, $4) on conflict (tenant_id, shard) do update set "
 		"agents = tenant_counts.agents + $3, members = tenant_counts.members + $4" },
 	[MARK_READ] = { "mark_read", "select value from meta where key = 'master_key'",
-		.row = &text_row_schema },
+		.row = &one_text_schema },
 	[MARK_REPLACE] = { "mark_replace", "update meta set value = $1 where key = 'master_key'" },
 	[CHAIN_READ] = { "chain_read", "select value from meta where key = 'audit_key'",
-		.row = &text_row_schema },
+		.row = &one_text_schema },
 	[CHAIN_WRITE] = { "chain_write",
 		"insert into meta (key, value) values ('audit_key', $1) on conflict (key) do nothing" },
 	[CHAIN_REPLACE] = { "chain_replace",
@@ -83,9 +79,9 @@ int tenant_count(struct db *db, const char *tenant_id, int agents, int members)
 }
 
 int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, const char *owner_id,
-	const char **ret_id)
+	enum tenant_start start, const char **ret_id)
 {
-	struct text_row plan;
+	struct one_text plan;
 	int64_t now;
 	struct id id = id_new(&now);
 	int err = in->plan_id ? db_one(db, a, &sql[PLAN_BY_ID], &plan, ARGS(T(in->plan_id)))
@@ -98,8 +94,12 @@ int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, c
 	if (!err)
 		err = db_run(db, &sql[MEMBER_INSERT], NULL, ARGS(T(id.text), T(owner_id), N(now)));
 	if (!err)
+		err = search_refresh(db, a, id.text, MentionType_user, owner_id);
+	if (!err)
 		err = tenant_count(db, id.text, 0, 1);
 	*ret_id = arena_strdup(a, id.text);
+	if (!err && start == TENANT_SEEDED)
+		err = seed_tenant(db, a, *ret_id, owner_id);
 	return err;
 }
 
@@ -123,7 +123,7 @@ int store_is_empty(struct db *db, bool *ret)
 	return err;
 }
 
-int bootstrap(struct db *db, struct arena *a, const struct new_user *admin)
+int bootstrap(struct db *db, struct arena *a, const struct new_user *admin, enum tenant_start start)
 {
 	struct TenantCreate demo = { .name = "Demo", .slug = "demo" };
 	const char *user_id, *tenant_id;
@@ -135,7 +135,9 @@ int bootstrap(struct db *db, struct arena *a, const struct new_user *admin)
 	if (!err)
 		err = user_make(db, a, admin, &user_id);
 	if (!err)
-		err = tenant_make(db, a, &demo, user_id, &tenant_id);
+		err = model_make_demo(db, a);
+	if (!err)
+		err = tenant_make(db, a, &demo, user_id, start, &tenant_id);
 	return err;
 }
 
@@ -167,7 +169,7 @@ static const char chain_context[] = "audit chain key";
 int audit_key_load(struct db *db, struct arena *a, struct vault *vault,
 	const uint8_t master_key[32], uint8_t ret[32])
 {
-	struct text_row row;
+	struct one_text row;
 	size_t n = 0;
 	const void *plain;
 	int err = db_one(db, a, &sql[CHAIN_READ], &row, NO_ARGS);
@@ -190,7 +192,7 @@ int audit_key_load(struct db *db, struct arena *a, struct vault *vault,
 
 int audit_key_reseal(struct db *db, struct arena *a, struct vault *vault)
 {
-	struct text_row row;
+	struct one_text row;
 	size_t n;
 	const void *plain;
 	int err = db_one(db, a, &sql[CHAIN_READ], &row, NO_ARGS);
@@ -208,7 +210,7 @@ int master_key_check(
 	struct db *db, struct arena *a, const uint8_t key[32], bool *ret_right, bool *ret_marked)
 {
 	uint8_t sealed[sizeof mark_bytes + SEAL_EXTRA], plain[sizeof mark_bytes];
-	struct text_row row;
+	struct one_text row;
 	int err = db_one(db, a, &sql[MARK_READ], &row, NO_ARGS);
 
 	*ret_marked = err != ERR_NOT_FOUND;

@@ -4,10 +4,14 @@
 #include "api/tenants.h"
 #include "store/store.h"
 
+/* What a new tenant has besides its OWNER.  The service makes them seeded (see seed.h); tests count from
+ * nothing. */
+enum tenant_start { TENANT_SEEDED, TENANT_BARE };
+
 /* Makes a tenant with its OWNER; a plan_id of NULL is the first plan.  ERR_DUPLICATE if the slug is
  * taken, ERR_NOT_FOUND if there is no such plan. */
 int tenant_make(struct db *db, struct arena *a, const struct TenantCreate *in, const char *owner_id,
-	const char **ret_id);
+	enum tenant_start start, const char **ret_id);
 
 /* Counts agents and members of a tenant up or down, in the transaction that makes or removes them. */
 int tenant_count(struct db *db, const char *tenant_id, int agents, int members);
@@ -22,8 +26,9 @@ int user_make(struct db *db, struct arena *a, const struct new_user *in, const c
 
 /* True if nobody is in the store yet. */
 int store_is_empty(struct db *db, bool *ret);
-/* The first plan, the super administrator, and the tenant `demo`. */
-int bootstrap(struct db *db, struct arena *a, const struct new_user *admin);
+/* The first plan, the super administrator, the model and the tenant `demo`. */
+int bootstrap(
+	struct db *db, struct arena *a, const struct new_user *admin, enum tenant_start start);
 
 /* Whether the key is the one this store was made with: its mark is stored on first use. */
 int master_key_check(

@@ -35,5 +35,27 @@ struct AgentCostsResponse {
 };
 SCHEMA_DECLARED(AgentCostsResponse);
 
+struct CostPoint {
+	struct moment at;
+	int64_t requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens;
+	double cost_usd;
+};
+SCHEMA_DECLARED(CostPoint);
+
+struct CostSeries {
+	const char *id, *name;
+	double cost_usd;
+	struct list points;
+};
+SCHEMA_DECLARED(CostSeries);
+
+struct CostSeriesResponse {
+	struct CostPeriod *period;
+	const char *bucket, *by;
+	struct list series;
+	double total_cost_usd;
+};
+SCHEMA_DECLARED(CostSeriesResponse);
+
 /* NULL-terminated: all of the above. */
 extern const struct schema *const costs_schemas[];

@@ -39,7 +39,9 @@ FIELDS(AgentCostRow) = {
 	FIELD(AgentCostRow, cost_usd, .need = true, .example = "0.92",
 		.doc = "All of it: on our keys and on the tenant's own."),
 	FIELD(AgentCostRow, anomaly, .preset = "false",
-		.doc = "True when the agent spent far more than it used to."),
+		.doc = "True when the agent spent far more a day than in the 28 days before: more than "
+		       "their median plus six times their spread (the median deviation, scaled; at "
+		       "least a quarter of the median and a cent). Needs a week of history."),
 	FIELD(AgentCostRow, byok_cost_usd, .preset = "0.0",
 		.doc = "The part paid through the tenant's own provider keys."),
 	FIELD(AgentCostRow, provider_cost_usd, .preset = "0.0",
@@ -71,10 +73,51 @@ FIELDS(AgentCostsResponse) = {
 };
 SCHEMA(AgentCostsResponse, .doc = "What the agents of a tenant cost over a time.");
 
+FIELDS(CostPoint) = {
+	FIELD(CostPoint, at, .need = true, .doc = "The bucket's first moment."),
+	FIELD(CostPoint, requests, .need = true, .example = "12", .doc = "Calls to models."),
+	FIELD(CostPoint, input_tokens, .need = true, .example = "4021",
+		.doc = "Input that came from no cache."),
+	FIELD(CostPoint, output_tokens, .need = true, .example = "1180",
+		.doc = "Tokens written by models."),
+	FIELD(CostPoint, cache_read_tokens, .need = true, .example = "0",
+		.doc = "Input read from providers' caches."),
+	FIELD(CostPoint, cache_write_tokens, .need = true, .example = "0",
+		.doc = "Input written to providers' caches."),
+	FIELD(CostPoint, cost_usd, .need = true, .example = "0.09", .doc = "What they cost."),
+};
+SCHEMA(CostPoint, .doc = "What one bucket of time cost.");
+
+FIELDS(CostSeries) = {
+	FIELD(CostSeries, id, .need = true, .doc = "The agent or the model."),
+	FIELD(CostSeries, name, .need = true, .example = "\"Support desk\"", .doc = "Its name."),
+	FIELD(CostSeries, cost_usd, .need = true, .example = "0.92", .doc = "Sum of its points."),
+	FIELD(CostSeries, points, .need = true, .item = OBJECT, .of = &CostPoint_schema,
+		.doc = "Its buckets in order; those without a call are left out."),
+};
+SCHEMA(CostSeries, .doc = "What one agent or model cost over time.");
+
+FIELDS(CostSeriesResponse) = {
+	FIELD(CostSeriesResponse, period, .need = true, .of = &CostPeriod_schema,
+		.doc = "The time covered, widened to whole buckets."),
+	FIELD(CostSeriesResponse, bucket, .need = true, .example = "\"day\"",
+		.doc = "hour or day."),
+	FIELD(CostSeriesResponse, by, .need = true, .example = "\"agent\"",
+		.doc = "agent or model."),
+	FIELD(CostSeriesResponse, series, .need = true, .item = OBJECT, .of = &CostSeries_schema,
+		.doc = "One for each agent or model with calls, dearest first."),
+	FIELD(CostSeriesResponse, total_cost_usd, .need = true, .example = "0.92",
+		.doc = "Sum of all series."),
+};
+SCHEMA(CostSeriesResponse, .doc = "Costs over time, for plots.");
+
 const struct schema *const costs_schemas[] = {
 	&CostPeriod_schema,
 	&AgentModelCostRow_schema,
 	&AgentCostRow_schema,
 	&AgentCostsResponse_schema,
+	&CostPoint_schema,
+	&CostSeries_schema,
+	&CostSeriesResponse_schema,
 	NULL,
 };

@@ -7,6 +7,7 @@
  * personal data; the last one says what was removed. */
 #include "api/erase.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +15,9 @@
 #include "access/seal.h"
 #include "api/api.h"
 #include "base/clock.h"
+#include "base/id.h"
 
 enum { ERASE_FIND, ERASE_COUNT, ERASE_ACCOUNT, ERASE_DIRECTORY, ERASE_TENANT, ERASE_FORGET };
-
-struct text_row {
-	const char *value;
-};
-
-FIELDS(text_row) = { FIELD(text_row, value) };
-static SCHEMA(text_row, .internal = true);
 
 struct account_row {
 	const char *what;
@@ -38,7 +33,7 @@ static SCHEMA(account_row, .internal = true);
 static const struct statement sql[] = {
 	[ERASE_FIND] = { "erase_find",
 		"select id as value from tenants where status = 'closed' order by id limit 1",
-		.row = &text_row_schema, .scan = "the roster, once a minute" },
+		.row = &one_text_schema, .scan = "the roster, once a minute" },
 	[ERASE_COUNT] = { "erase_count",
 		"insert into erasures (tenant_id, what, removed) values ($1, $2, $3) "
 		"on conflict (tenant_id, what) do update set removed = erasures.removed + $3" },
@@ -62,19 +57,46 @@ STATEMENT_SET(erase_sql, sql);
 
 /* Children before parents.  Agents go with their directory entries. */
 static const struct statement sweeps[] = {
+	SWEEP("search_words", "shelf, type, score, tail, id"),
+	SWEEP("search_things", "type, id"),
 	SWEEP("messages", "session_id, id"),
 	SWEEP("sessions", "id"),
+	SWEEP("integrations", "id"),
+	SWEEP("chat_configs", "agent_id"),
+	SWEEP("agent_skill_permissions", "agent_id, skill_id, action"),
+	SWEEP("agent_skills", "agent_id, skill_id"),
+	SWEEP("skill_files", "skill_id, path"),
+	SWEEP("skills", "id"),
 	SWEEP("favorites", "user_id, agent_id"),
+	SWEEP("agent_models", "agent_id, model_id"),
+	SWEEP("user_models", "user_id, model_id"),
+	SWEEP("model_tenants", "model_id"),
 	SWEEP("agent_group_roles", "agent_id, group_id"),
 	SWEEP("agent_roles", "agent_id, user_id"),
+	SWEEP("agent_avatars", "agent_id"),
+	SWEEP("scanner_grants", "agent_id, id"),
+	SWEEP("agent_tool_bundles", "agent_id, bundle_id"),
+	SWEEP("agent_tools", "agent_id, tool_id"),
 	SWEEP("agents", "id"),
+	SWEEP("tool_bundle_tools", "bundle_id, tool_id"),
+	SWEEP("tool_bundles", "id"),
+	SWEEP("tools", "id"),
+	SWEEP("scanners", "id"),
 	SWEEP("group_members", "group_id, user_id"),
 	SWEEP("groups", "id"),
 	SWEEP("api_keys", "id"),
 	SWEEP("invitations", "hash"),
 	SWEEP("allowed_accounts", "id"),
 	SWEEP("members", "user_id"),
-	SWEEP("usage_days", "day"),
+	SWEEP("usage_days", "day, shard"),
+	SWEEP("reservations", "id"),
+	SWEEP("ledger", "id"),
+	SWEEP("cost_days", "day, agent_id, model_id, byok, shard"),
+	SWEEP("cost_hours", "hour, agent_id, model_id, byok, shard"),
+	SWEEP("spend_minutes", "agent_id, minute, shard"),
+	SWEEP("rate_slots", "agent_id, seconds, slot"),
+	SWEEP("former_agents", "id"),
+	SWEEP("provider_keys", "provider"),
 	SWEEP("active_days", "day, kind, id"),
 	SWEEP("tenant_counts", "shard"),
 };
@@ -82,8 +104,7 @@ STATEMENT_SET(sweep_sql, sweeps);
 
 enum { SWEEPS = sizeof sweeps / sizeof *sweeps };
 
-/* Removes some rows of the first table that has any, and at last what is personal in the audit log;
- * *ret_removed is 0 when nothing is left. */
+/* Removes some rows of the first table that has any; *ret_removed is 0 when nothing is left. */
 static int sweep(struct db *db, const char *tenant_id, int64_t *ret_removed)
 {
 	int err = 0;
@@ -98,12 +119,18 @@ static int sweep(struct db *db, const char *tenant_id, int64_t *ret_removed)
 			err = db_run(db, &sql[ERASE_COUNT], NULL,
 				ARGS(T(tenant_id), T(sweeps[i].name), N(*ret_removed)));
 	}
-	if (err || *ret_removed)
-		return err;
-	err = audit_erase_some(db, tenant_id, clock_now_us(), ret_removed);
-	if (!err && *ret_removed)
-		err = db_run(db, &sql[ERASE_COUNT], NULL,
-			ARGS(T(tenant_id), T("audit_logs"), N(*ret_removed)));
+	return err;
+}
+
+/* What is personal in some entries of the audit log; *at as in audit_erase_tenant(). */
+static int sweep_audit(const struct audit_eraser *e, const char *tenant_id, const char **at)
+{
+	int64_t erased = 0;
+	int err = audit_erase_tenant(e, tenant_id, at, &erased);
+
+	if (!err && erased)
+		err = db_run(e->db, &sql[ERASE_COUNT], NULL,
+			ARGS(T(tenant_id), T("audit_logs"), N(erased)));
 	return err;
 }
 
@@ -133,25 +160,46 @@ static int conclude(struct db *db, struct arena *a, const char *tenant_id)
 	return err;
 }
 
+/* How far the audit log of a tenant has been gone through: its entries stay, so they would be found
+ * again and again. */
+struct reached {
+	char tenant[ID_LEN + 1], entry[ID_LEN + 1];
+};
+
 struct erasure {
 	struct work work;
 	struct app *app;
 	bool more;
+	struct reached reached, next; /* next: by the run that is not committed yet */
 };
+
+static void reach(struct reached *r, const char *tenant, const char *entry)
+{
+	snprintf(r->tenant, sizeof r->tenant, "%s", tenant);
+	snprintf(r->entry, sizeof r->entry, "%s", entry ? entry : "");
+}
 
 static int erase_run(struct work *w, struct db *db)
 {
 	struct erasure *e = (struct erasure *)w;
 	struct arena a = { 0 };
-	struct text_row tenant;
-	int64_t removed;
+	struct audit_eraser eraser = { db, &a, e->app->chain_key, clock_now_us() };
+	const char *at = "";
+	struct one_text tenant;
+	int64_t removed = 0;
 	int err = db_one(db, &a, &sql[ERASE_FIND], &tenant, NO_ARGS);
 
 	e->more = !err;
+	if (!err && strcmp(tenant.value, e->reached.tenant) == 0)
+		at = e->reached.entry;
 	if (!err)
 		err = sweep(db, tenant.value, &removed);
-	if (!err && e->more && !removed)
+	if (!err && !removed)
+		err = sweep_audit(&eraser, tenant.value, &at);
+	if (!err && !at)
 		err = conclude(db, &a, tenant.value);
+	if (!err)
+		reach(&e->next, tenant.value, at);
 	arena_free(&a);
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
@@ -160,6 +208,7 @@ static void erase_done(struct work *w, int err)
 {
 	struct erasure *e = (struct erasure *)w;
 
+	e->reached = e->next;
 	if (!err && e->more && !store_submit(e->app->store, w))
 		return;
 	free(e);

@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "api/bootstrap.h"
 #include "api/plans.h"
+#include "api/search.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/fold.h"
@@ -25,6 +26,7 @@ enum {
 	MEMBER_INSERT,
 	MEMBER_SET_ROLE,
 	MEMBER_REMOVE,
+	MEMBER_FAVORITES,
 	MEMBER_OWNERS,
 	USER_KNOWN,
 	INVITATION_INSERT,
@@ -54,6 +56,8 @@ static const struct statement sql[] = {
 		"update members set role = $3, updated_at = $4 where tenant_id = $1 and user_id = $2" },
 	[MEMBER_REMOVE] = { "member_remove",
 		"delete from members where tenant_id = $1 and user_id = $2" },
+	[MEMBER_FAVORITES] = { "member_favorites",
+		"delete from favorites where tenant_id = $1 and user_id = $2" },
 	[MEMBER_OWNERS] = { "member_owners",
 		"select count(*) from members "
 		"where tenant_id = $1 and role = 'OWNER' and status = 'active'" },
@@ -158,6 +162,9 @@ OPERATION(addMember, .body = &MemberAdd_schema, .reply = &MemberAdded_schema)
 	if (!err)
 		err = tenant_count(c->db, c->caller.tenant_id, 0, 1);
 	if (!err)
+		err = search_refresh(
+			c->db, c->arena, c->caller.tenant_id, MentionType_user, user.id);
+	if (!err)
 		err = find_member(c, user.id, &row);
 	if (err)
 		return err;
@@ -205,6 +212,13 @@ OPERATION(removeMember)
 	if (!err)
 		err = db_run(c->db, &sql[MEMBER_REMOVE], NULL,
 			ARGS(T(c->caller.tenant_id), T(before.user_id)));
+	/* Favourites are no member's alone, so they do not go by themselves. */
+	if (!err)
+		err = db_run(c->db, &sql[MEMBER_FAVORITES], NULL,
+			ARGS(T(c->caller.tenant_id), T(before.user_id)));
+	if (!err)
+		err = search_remove(
+			c->db, c->arena, c->caller.tenant_id, MentionType_user, before.user_id);
 	if (!err)
 		err = tenant_count(c->db, c->caller.tenant_id, 0, -1);
 	c->audit.resource_id = before.user_id;

@@ -39,7 +39,8 @@ FIELDS(MemberAdded) = {
 	FIELD(MemberAdded, invite_url, .need = true, .nullable = true,
 		.doc = "Where the invitation is accepted; shown this once, null for somebody known."),
 	FIELD(MemberAdded, invite_token, .need = true, .nullable = true,
-		.doc = "The token in that address; single use, good for 7 days."),
+		.doc = "The token in that address, for whoever invites to hand on; single use, good for 7 "
+		       "days."),
 };
 SCHEMA(MemberAdded, .doc = "A new member, with the invitation if one was made.");
 

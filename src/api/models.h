@@ -1,17 +1,7 @@
 /* models.h - models: the super administrator's settings, an agent's catalog and its chain. */
 #pragma once
+#include "broker/model.h"
 #include "contract/schema.h"
-
-enum ModelStatus {
-	ModelStatus_active,
-	ModelStatus_disabled,
-	ModelStatus_experimental,
-	ModelStatus_deprecated
-};
-extern const struct words ModelStatus_words;
-
-enum ModelAccess { ModelAccess_full, ModelAccess_read_only };
-extern const struct words ModelAccess_words;
 
 struct AdminModelUpdate {
 	uint64_t got;
@@ -64,6 +54,64 @@ struct AgentModelRead {
 	int64_t priority;
 };
 SCHEMA_DECLARED(AgentModelRead);
+
+/* How to reach a model.  Taken and shown by the same table: what is secret is never shown. */
+struct ModelConfig {
+	uint64_t got;
+	const char *base_url, *model, *api_key;
+	tri api_key_set;
+	int64_t timeout_s, total_timeout_s, max_tokens;
+	struct json headers;
+};
+SCHEMA_DECLARED(ModelConfig);
+
+struct ModelRead {
+	const char *id, *name, *slug;
+	int kind, status;
+	const char *description;
+	int64_t context_window;
+	bool supports_tools, supports_vision, is_free, available_to_all_tenants;
+	struct json pricing;
+	struct ModelConfig *config;
+	struct list failover_chain;
+	struct moment created_at, updated_at;
+};
+SCHEMA_DECLARED(ModelRead);
+
+struct ModelCreate {
+	const char *name, *slug;
+	int kind, status;
+	const char *description;
+	int64_t context_window;
+	tri supports_tools, supports_vision, is_free, available_to_all_tenants;
+	struct json pricing;
+	struct ModelConfig *config;
+	struct list failover_chain;
+};
+SCHEMA_DECLARED(ModelCreate);
+
+struct ModelTenantRead {
+	const char *model_id, *tenant_id;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(ModelTenantRead);
+
+struct TenantModel {
+	const char *id, *name, *slug;
+	int kind, status;
+	const char *description;
+	int64_t context_window;
+	bool supports_tools, supports_vision, is_free;
+	struct json pricing;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(TenantModel);
+
+struct UserModelGrantRead {
+	const char *model_id, *user_id, *granted_by_id;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(UserModelGrantRead);
 
 /* NULL-terminated: all of the above. */
 extern const struct schema *const models_schemas[];

@@ -2,27 +2,10 @@
  * and its chain. */
 #include "api/models.h"
 
-static const char *const ModelStatus_list[] = {
-	[ModelStatus_active] = "active",
-	[ModelStatus_disabled] = "disabled",
-	[ModelStatus_experimental] = "experimental",
-	[ModelStatus_deprecated] = "deprecated",
-	NULL,
-};
-const struct words ModelStatus_words = {
-	.list = ModelStatus_list,
-	.doc = "Only active and experimental models are listed in catalogs.",
-};
+#define SLUG_PATTERN "^(?!agent:)[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$"
+#define PRICING_EXAMPLE "{\"prompt\":\"0.000003\",\"completion\":\"0.000015\"}"
 
-static const char *const ModelAccess_list[] = {
-	[ModelAccess_full] = "full",
-	[ModelAccess_read_only] = "read_only",
-	NULL,
-};
-const struct words ModelAccess_words = {
-	.list = ModelAccess_list,
-	.doc = "full may call the model; read_only shows it without calling it.",
-};
+enum { CHAIN_MAX = 16 };
 
 FIELDS(AdminModelUpdate) = {
 	FIELD(AdminModelUpdate, available_to_all_tenants, .nullable = true,
@@ -30,20 +13,22 @@ FIELDS(AdminModelUpdate) = {
 		       "granted to."),
 	FIELD(AdminModelUpdate, config, .nullable = true,
 		.example = "{\"base_url\":\"https://models.example.org/v1\",\"model\":\"large-1\"}",
-		.doc = "How to reach the model: base_url, model, api_key, timeout_s, "
-		       "total_timeout_s, headers. The key is sealed and never read back."),
+		.doc = "How to reach the model, as ModelConfig: it replaces what stood, except that an "
+		       "api_key left out, and a header whose value is null, stay as they are. The "
+		       "key and the values of headers are sealed and never read back."),
 	FIELD(AdminModelUpdate, description, .nullable = true,
 		.doc = "What the model is good for, for people choosing one."),
 	FIELD(AdminModelUpdate, failover_chain, .nullable = true, .item = TEXT, .item_id = true,
-		.doc = "Models to try in this order when this one fails."),
+		.distinct = true, .ceiling = CHAIN_MAX,
+		.doc = "Models to try in this order when this one fails; none twice, and none that "
+		       "leads back here. An empty list clears it."),
 	FIELD(AdminModelUpdate, is_free, .nullable = true,
 		.doc = "True for a model that needs no user-model grant."),
 	FIELD(AdminModelUpdate, name, .nullable = true, BOUNDS(1, 128), .example = "\"Large One\"",
 		.doc = "Shown to people."),
-	FIELD(AdminModelUpdate, pricing, .nullable = true,
-		.example = "{\"prompt\":\"0.000003\",\"completion\":\"0.000015\"}",
+	FIELD(AdminModelUpdate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
-		       "cache_write."),
+		       "cache_write. It replaces what stood; a price left out is not set."),
 	FIELD(AdminModelUpdate, status, .nullable = true, .words = &ModelStatus_words,
 		.doc = "disabled stops all calls; deprecated still answers but leaves the "
 		       "catalogs."),
@@ -136,6 +121,148 @@ FIELDS(AgentModelRead) = {
 };
 SCHEMA(AgentModelRead, .doc = "One link of an agent's chain of models.");
 
+FIELDS(ModelConfig) = {
+	FIELD(ModelConfig, base_url, .nullable = true, BOUNDS(1, 2048),
+		.example = "\"https://models.example.org/v1\"",
+		.doc = "Where the provider's API begins, without a query: https, or http too where the "
+		       "setting allow_private_addresses is on."),
+	FIELD(ModelConfig, model, .nullable = true, BOUNDS(1, 256), .example = "\"large-1\"",
+		.doc = "The provider's own name for the model."),
+	FIELD(ModelConfig, api_key, .nullable = true, .secret = true, BOUNDS(1, 4096),
+		.pattern = "^[\\x21-\\x7e]+$", .example = "\"key-of-the-provider\"",
+		.doc = "The provider's key, sealed and never shown. In a change, left out keeps the "
+		       "stored one and null clears it."),
+	FIELD(ModelConfig, api_key_set, .nullable = true, .example = "true",
+		.doc = "Shown only: whether a key is stored. It is ignored when sent, so that what "
+		       "was read can be sent back."),
+	FIELD(ModelConfig, timeout_s, .preset = "60", BOUNDS(1, 3600),
+		.doc = "The longest silence of the provider, in seconds."),
+	FIELD(ModelConfig, total_timeout_s, .preset = "600", BOUNDS(1, 86400),
+		.doc = "The longest that a call may take, in seconds."),
+	FIELD(ModelConfig, max_tokens, .nullable = true, BOUNDS(1, 10000000), .example = "8192",
+		.doc = "The most tokens one call may write; null leaves it to the provider."),
+	FIELD(ModelConfig, headers, .nullable = true, .example = "{\"X-Project\":\"lodge\"}",
+		.doc = "Further headers of each call, by name. Values are sealed and shown as null; "
+		       "in a change a value of null keeps the stored one, and a header left out "
+		       "goes."),
+};
+SCHEMA(ModelConfig, .partial = true,
+	.doc = "How to reach a model. Only openai, openai_responses and anthropic have one, and need "
+	       "base_url and model.");
+
+FIELDS(ModelRead) = {
+	FIELD(ModelRead, id, .need = true, .id = true, .doc = "The model."),
+	FIELD(ModelRead, name, .need = true, .example = "\"Large One\"", .doc = "Shown to people."),
+	FIELD(ModelRead, slug, .need = true, .example = "\"large-1\"",
+		.doc = "Names the model in requests; unique."),
+	FIELD(ModelRead, kind, .need = true, .words = &ModelKind_words,
+		.doc = "What drives the model."),
+	FIELD(ModelRead, status, .need = true, .words = &ModelStatus_words,
+		.doc = "disabled stops all calls; deprecated still answers but leaves the "
+		       "catalogs."),
+	FIELD(ModelRead, description, .need = true, .nullable = true,
+		.doc = "What the model is good for."),
+	FIELD(ModelRead, context_window, .need = true, .nullable = true, .example = "200000",
+		.doc = "The most tokens a call may hold; null if unknown."),
+	FIELD(ModelRead, supports_tools, .need = true, .example = "true",
+		.doc = "Whether the model can call tools."),
+	FIELD(ModelRead, supports_vision, .need = true, .example = "false",
+		.doc = "Whether the model can read images."),
+	FIELD(ModelRead, is_free, .need = true, .example = "false",
+		.doc = "True when no user-model grant is needed."),
+	FIELD(ModelRead, available_to_all_tenants, .need = true, .example = "true",
+		.doc = "False leaves only tenants it is granted to."),
+	FIELD(ModelRead, pricing, .need = true, .computed = true, .example = PRICING_EXAMPLE,
+		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
+		       "cache_write; null where none is set."),
+	FIELD(ModelRead, config, .need = true, .nullable = true, .computed = true,
+		.of = &ModelConfig_schema,
+		.doc = "How to reach the model; null while nothing is set."),
+	FIELD(ModelRead, failover_chain, .need = true, .item = TEXT, .item_id = true,
+		.doc = "Models to try in this order when this one fails."),
+	FIELD(ModelRead, created_at, .need = true, .doc = "When the model was entered."),
+	FIELD(ModelRead, updated_at, .need = true, .doc = "When it last changed."),
+};
+SCHEMA(ModelRead, .doc = "A model as super administrators see it.");
+
+FIELDS(ModelCreate) = {
+	FIELD(ModelCreate, name, .need = true, BOUNDS(1, 128), .example = "\"Large One\"",
+		.doc = "Shown to people."),
+	FIELD(ModelCreate, slug, .need = true, .pattern = SLUG_PATTERN, BOUNDS(1, 128),
+		.example = "\"large-1\"",
+		.doc = "Names the model in requests; unique in the whole service. It may not begin "
+		       "with agent:, which names agents."),
+	FIELD(ModelCreate, kind, .need = true, .words = &ModelKind_words,
+		.doc = "What drives the model; it stays."),
+	FIELD(ModelCreate, status, .words = &ModelStatus_words, .otherwise = "\"active\"",
+		.doc = "Whether it may be called, and is shown in catalogs."),
+	FIELD(ModelCreate, description, .nullable = true, .doc = "What the model is good for."),
+	FIELD(ModelCreate, context_window, .nullable = true, BOUNDS(1, 1000000000),
+		.example = "200000", .doc = "The most tokens a call may hold."),
+	FIELD(ModelCreate, supports_tools, .nullable = true, .example = "true",
+		.doc = "Whether the model can call tools; false unless said."),
+	FIELD(ModelCreate, supports_vision, .nullable = true, .example = "false",
+		.doc = "Whether the model can read images; false unless said."),
+	FIELD(ModelCreate, is_free, .nullable = true, .example = "false",
+		.doc = "True for a model that needs no user-model grant; false unless said."),
+	FIELD(ModelCreate, available_to_all_tenants, .nullable = true, .example = "true",
+		.doc = "True opens the model to every tenant; false unless said."),
+	FIELD(ModelCreate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
+		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
+		       "cache_write, each of which may be left out."),
+	FIELD(ModelCreate, config, .nullable = true, .of = &ModelConfig_schema,
+		.doc = "How to reach the model; needed for openai, openai_responses and anthropic, "
+		       "refused for demo and router."),
+	FIELD(ModelCreate, failover_chain, .nullable = true, .item = TEXT, .item_id = true,
+		.distinct = true, .ceiling = CHAIN_MAX,
+		.doc = "Models to try in this order when this one fails; none twice."),
+};
+SCHEMA(ModelCreate, .doc = "A model to enter, by a super administrator.");
+
+FIELDS(ModelTenantRead) = {
+	FIELD(ModelTenantRead, model_id, .need = true, .id = true, .doc = "The model."),
+	FIELD(ModelTenantRead, tenant_id, .need = true, .id = true,
+		.doc = "The tenant that reaches it."),
+	FIELD(ModelTenantRead, created_at, .need = true, .doc = "Since when."),
+};
+SCHEMA(ModelTenantRead, .doc = "A tenant's reach of a model that is not open to all.");
+
+FIELDS(TenantModel) = {
+	FIELD(TenantModel, id, .need = true, .id = true, .doc = "The model."),
+	FIELD(TenantModel, name, .need = true, .example = "\"Large One\"",
+		.doc = "Shown to people."),
+	FIELD(TenantModel, slug, .need = true, .example = "\"large-1\"",
+		.doc = "Names the model in requests."),
+	FIELD(TenantModel, kind, .need = true, .words = &ModelKind_words,
+		.doc = "What drives the model."),
+	FIELD(TenantModel, status, .need = true, .words = &ModelStatus_words,
+		.doc = "active or experimental."),
+	FIELD(TenantModel, description, .need = true, .nullable = true,
+		.doc = "What the model is good for."),
+	FIELD(TenantModel, context_window, .need = true, .nullable = true, .example = "200000",
+		.doc = "The most tokens a call may hold; null if unknown."),
+	FIELD(TenantModel, supports_tools, .need = true, .example = "true",
+		.doc = "Whether the model can call tools."),
+	FIELD(TenantModel, supports_vision, .need = true, .example = "false",
+		.doc = "Whether the model can read images."),
+	FIELD(TenantModel, is_free, .need = true, .example = "false",
+		.doc = "True when no user-model grant is needed."),
+	FIELD(TenantModel, pricing, .need = true, .computed = true, .example = PRICING_EXAMPLE,
+		.doc = "USD per token as decimal strings; null where none is set."),
+	FIELD(TenantModel, created_at, .need = true, .doc = "When the model was entered."),
+};
+SCHEMA(TenantModel, .doc = "A model that a tenant reaches, as its members see it.");
+
+FIELDS(UserModelGrantRead) = {
+	FIELD(UserModelGrantRead, model_id, .need = true, .id = true, .doc = "The model."),
+	FIELD(UserModelGrantRead, user_id, .need = true, .id = true,
+		.doc = "The member whom agents may call it for."),
+	FIELD(UserModelGrantRead, granted_by_id, .need = true, .nullable = true, .id = true,
+		.doc = "Who gave the grant."),
+	FIELD(UserModelGrantRead, created_at, .need = true, .doc = "When the grant was made."),
+};
+SCHEMA(UserModelGrantRead, .doc = "A member's grant on a model.");
+
 const struct schema *const models_schemas[] = {
 	&AdminModelUpdate_schema,
 	&AgentCatalogModel_schema,
@@ -143,5 +270,11 @@ const struct schema *const models_schemas[] = {
 	&AgentModelChainUpdate_schema,
 	&AgentModelGrant_schema,
 	&AgentModelRead_schema,
+	&ModelConfig_schema,
+	&ModelRead_schema,
+	&ModelCreate_schema,
+	&ModelTenantRead_schema,
+	&TenantModel_schema,
+	&UserModelGrantRead_schema,
 	NULL,
 };

@@ -2,8 +2,14 @@
  *
  * The way there leaves a row under the hash of `state`, with what the way
  * back needs sealed in it, and a cookie that ties both to one browser.  The
- * row is good once and for ten minutes.  Whatever fails on the way back is
- * recorded, counts against the address it came from, and says little. */
+ * row is good once and for ten minutes; an address may leave only so many,
+ * and of too many in all the oldest go.  Whatever fails on the way back is
+ * recorded, counts against the address it came from, and says little.
+ *
+ * The way back ends with a small page, not a redirect: the login's cookie is
+ * SameSite=Strict, and a redirect belongs to the navigation that the provider
+ * began, with which a browser does not send such a cookie.  The page's own
+ * step is this site's. */
 #include <string.h>
 
 #include "access/throttle.h"
@@ -18,7 +24,7 @@
 #define FLOW_S 600
 #define FLOW_COOKIE "lodge_oidc"
 
-enum { SECRET_BYTES = 32, FLOW_MAX = 8192 };
+enum { SECRET_BYTES = 32, FLOW_MAX = 8192, FLOWS_MAX = 10000, STARTS_MAX = 100 };
 
 /* ---- what is sent ---- */
 
@@ -76,12 +82,16 @@ FIELDS(flow_row) = {
 };
 static SCHEMA(flow_row, .internal = true);
 
-enum { FLOW_INSERT, FLOW_READ, FLOW_USE };
+enum { FLOW_INSERT, FLOW_TRIM, FLOW_READ, FLOW_USE };
 
 static const struct statement sql[] = {
 	[FLOW_INSERT] = { "flow_insert",
 		"insert into oidc_flows (hash, provider, sealed, created_at) "
 		"values ($1, $2, $3, $4)" },
+	[FLOW_TRIM] = { "flow_trim",
+		"delete from oidc_flows where created_at <= (select f.created_at from oidc_flows f "
+		"order by f.created_at desc limit 1 offset $1)",
+		.scan = "along the index, and no further than the maximum" },
 	[FLOW_READ] = { "flow_read",
 		"select provider, sealed, created_at from oidc_flows where hash = $1",
 		.row = &flow_row_schema },
@@ -149,10 +159,12 @@ static void set_flow_cookie(struct call *c, const char *value, int seconds)
 		value, seconds, c->app->settings.secure_cookies ? "; Secure" : "");
 }
 
-static void redirect(struct call *c, const char *url)
+#define UNTRACED "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+
+/* The unfinished sign-ins of the address; one that ends well is given back. */
+static struct allowance starts_of(const struct call *c)
 {
-	buf_printf(&c->x->reply.extra,
-		"Location: %s\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n", url);
+	return (struct allowance){ "oidc", c->ip, STARTS_MAX };
 }
 
 /* What an operation here carries from one step to the next. */
@@ -188,9 +200,11 @@ static const char *redirect_uri(const struct call *c)
 
 static int start_look(struct call *c)
 {
+	struct allowance starts = starts_of(c);
 	struct passage *own;
+	int err = begin(c, &own);
 
-	return begin(c, &own);
+	return err ? err : allowance_check(c->db, c->arena, &starts, c->now, &c->problem);
 }
 
 static int start_prepare(struct call *c)
@@ -219,8 +233,16 @@ OPERATION(
 		.nonce = flow.nonce,
 		.verifier = flow.verifier };
 
+	struct allowance starts = starts_of(c);
+	int err = allowance_take(c->db, c->arena, &starts, c->now, &c->problem);
+
+	if (!err)
+		err = db_run(c->db, &sql[FLOW_TRIM], NULL, ARGS(N(FLOWS_MAX - 1)));
+	if (err)
+		return err;
 	set_flow_cookie(c, cookie, FLOW_S);
-	redirect(c, oidc_authorize_url(own->provider, &own->facts, &ask, c->arena));
+	buf_printf(&c->x->reply.extra, "Location: %s\r\n" UNTRACED,
+		oidc_authorize_url(own->provider, &own->facts, &ask, c->arena));
 	return db_run(c->db, &sql[FLOW_INSERT], NULL,
 		ARGS(T(hash), T(call_param(c, "provider")), T(seal_flow(c, hash, &flow)),
 			N(c->now)));
@@ -317,12 +339,38 @@ static int callback_prepare(struct call *c)
 	return 0;
 }
 
-OPERATION(finishOidc, .query = &oidc_callback_query_schema, .open_query = true,
-	.look = callback_look, .prepare = callback_prepare)
+static void put_escaped(struct buf *b, const char *text)
+{
+	for (; *text; text++)
+		if (strchr("&<>\"'", *text))
+			buf_printf(b, "&#%d;", *text);
+		else
+			buf_putc(b, *text);
+}
+
+/* Without a script, so that nothing on it needs to be allowed. */
+static void write_page(struct call *c, const char *url)
+{
+	struct buf *b = &c->x->reply.body;
+
+	buf_lit(&c->x->reply.extra,
+		"Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n" UNTRACED);
+	buf_lit(b,
+		"<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Signed in</title>"
+		"<meta http-equiv=\"refresh\" content=\"0;url=");
+	put_escaped(b, url);
+	buf_lit(b, "\"><p>You are signed in. <a href=\"");
+	put_escaped(b, url);
+	buf_lit(b, "\">Go on</a></p></html>\n");
+}
+
+OPERATION(finishOidc, .gives = "text/html", .query = &oidc_callback_query_schema,
+	.open_query = true, .look = callback_look, .prepare = callback_prepare)
 {
 	const struct passage *own = c->own;
 	const char *provider = call_param(c, "provider"), *user_id = NULL;
 	struct LoginReply *login = arena_new(c->arena, struct LoginReply);
+	struct allowance starts = starts_of(c);
 	enum oidc_refusal refusal = own->refusal;
 	int64_t used = 0;
 	int err = 0;
@@ -340,8 +388,11 @@ OPERATION(finishOidc, .query = &oidc_callback_query_schema, .open_query = true,
 	c->audit.user_id = c->audit.resource_id = user_id;
 	c->audit.meta = arena_printf(c->arena, "{\"provider\":\"%s\"}", provider);
 	err = login_open(c, user_id, login);
+	if (!err)
+		err = allowance_give_back(c->db, c->arena, &starts);
 	set_flow_cookie(c, "", 0);
-	redirect(c, arena_printf(c->arena, "%s%s", c->app->settings.public_url, own->flow.target));
+	write_page(
+		c, arena_printf(c->arena, "%s%s", c->app->settings.public_url, own->flow.target));
 	return err;
 }
 
@@ -350,9 +401,9 @@ static const struct route routes[] = {
 		.unaudited = "nobody has signed in yet, and anybody may ask", .tag = "Identity",
 		.as_printed = true, .writes = true,
 		.doc = "Send a browser to an OpenID provider to sign in there." },
-	{ METHOD_GET, "/auth/oidc/{provider}/callback", &finishOidc, PERM_PUBLIC, 303,
+	{ METHOD_GET, "/auth/oidc/{provider}/callback", &finishOidc, PERM_PUBLIC, 200,
 		"login.succeed", .tag = "Identity", .as_printed = true, .writes = true,
 		.doc = "Where the provider sends the browser back: opens a login, sets the console's "
-		       "cookie, and leads to where the sign-in was to end." },
+		       "cookie, and answers a page that leads to where the sign-in was to end." },
 };
 RESOURCE(oidc, routes, NULL);

@@ -10,6 +10,7 @@
 
 #include "api/bootstrap.h"
 #include "api/plans.h"
+#include "api/search.h"
 #include "base/fold.h"
 #include "base/json.h"
 #include "contract/value.h"
@@ -27,13 +28,6 @@ FIELDS(person) = {
 	FIELD(person, is_suspended),
 };
 static SCHEMA(person, .internal = true);
-
-struct door {
-	const char *tenant_id;
-};
-
-FIELDS(door) = { FIELD(door, tenant_id) };
-static SCHEMA(door, .internal = true);
 
 enum {
 	PERSON_BY_IDENTITY,
@@ -56,10 +50,10 @@ static const struct statement sql[] = {
 		"insert into identities (provider, subject, user_id, created_at) "
 		"values ($1, $2, $3, $4)" },
 	[DOORS] = { "oidc_doors",
-		"select a.tenant_id from allowed_accounts a where a.email_folded = $1 "
+		"select a.tenant_id as value from allowed_accounts a where a.email_folded = $1 "
 		"and not exists (select 1 from members m where m.tenant_id = a.tenant_id "
 		"and m.user_id = $2) order by a.tenant_id",
-		.row = &door_schema, .across = "an address may be allowed by several tenants" },
+		.row = &one_text_schema, .across = "an address may be allowed by several tenants" },
 	[MEMBER_JOIN] = { "oidc_join",
 		"insert into members (tenant_id, user_id, role, status, created_at, updated_at) "
 		"values ($1, $2, 'MEMBER', 'active', $3, $3)" },
@@ -84,7 +78,7 @@ static const char *proven_address(struct arena *a, const struct jwt_claims *clai
 static int open_doors(struct call *c, const char *address, const char *user_id, struct list *ret)
 {
 	struct list all = { 0 };
-	struct door *doors;
+	struct one_text *doors;
 	int err = db_all(c->db, c->arena, &sql[DOORS], &all, TENANTS_MAX,
 		ARGS(T(address), T(user_id ? user_id : "")));
 
@@ -93,7 +87,7 @@ static int open_doors(struct call *c, const char *address, const char *user_id, 
 	for (size_t i = 0; !err && i < all.count; i++) {
 		struct call probe = *c;
 
-		probe.caller.tenant_id = doors[i].tenant_id;
+		probe.caller.tenant_id = doors[i].value;
 		err = plan_admits_member(&probe);
 		if (!err)
 			doors[ret->count++] = doors[i];
@@ -107,7 +101,7 @@ static int open_doors(struct call *c, const char *address, const char *user_id, 
 
 static int join(struct call *c, const char *provider, const char *user_id, const struct list *doors)
 {
-	const struct door *door = doors->at;
+	const struct one_text *door = doors->at;
 	struct audit_entry entry = {
 		.action = "member.join",
 		.resource_id = user_id,
@@ -119,9 +113,12 @@ static int join(struct call *c, const char *provider, const char *user_id, const
 	int err = 0;
 
 	for (size_t i = 0; !err && i < doors->count; i++) {
-		entry.tenant_id = door[i].tenant_id;
+		entry.tenant_id = door[i].value;
 		err = db_run(c->db, &sql[MEMBER_JOIN], NULL,
 			ARGS(T(entry.tenant_id), T(user_id), N(c->now)));
+		if (!err)
+			err = search_refresh(
+				c->db, c->arena, entry.tenant_id, MentionType_user, user_id);
 		if (!err)
 			err = tenant_count(c->db, entry.tenant_id, 0, 1);
 		if (!err)

@@ -121,6 +121,17 @@ static int beyond(struct call *c, int64_t most, const char *what)
 		c, ERR_CONFLICT, "The tenant's plan allows %lld %s.", (long long)most, what);
 }
 
+int plan_agents_left(struct db *db, struct arena *a, const char *tenant_id, int64_t *ret)
+{
+	struct limits_row row;
+	int err = read_limits(db, a, tenant_id, &row);
+
+	*ret = 0;
+	if (!err && !row.canceled)
+		*ret = row.max_agents == NIL ? INT64_MAX : row.max_agents - row.agents;
+	return err;
+}
+
 int plan_admits_agent(struct call *c)
 {
 	struct limits_row row;

@@ -8,6 +8,7 @@
 
 #include "access/permission.h"
 #include "api/api.h"
+#include "api/search.h"
 #include "base/clock.h"
 #include "store/listing.h"
 
@@ -253,16 +254,10 @@ OPERATION(revokeAgentFromUser)
 	return remove_role(c, &user_holder);
 }
 
-/* The agent is in the body, so the permission on it is decided here. */
 OPERATION(grantAgent, .body = &AgentGrantRequest_schema, .reply = &AgentUserGrantRead_schema)
 {
 	const struct AgentGrantRequest *in = c->body;
-	struct place place = { .agent_id = in->agent_id };
-	int err = caller_permit(
-		&c->caller, c->db, c->arena, PERM_AGENT_ROLES_WRITE, &place, false, &c->problem);
 
-	if (err)
-		return err;
 	return grant_role(
 		c, in->user_id, in->role == AgentGrantRole_EDITOR ? AGENT_MANAGER : AGENT_VIEWER);
 }
@@ -298,6 +293,9 @@ OPERATION(setAgentDefaultRole, .body = &AgentDefaultRoleUpdate_schema,
 	int err = db_run(c->db, &sql[DEFAULT_SET], NULL,
 		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id), N(in->enabled), N(c->now)));
 
+	if (!err)
+		err = search_refresh(c->db, c->arena, c->caller.tenant_id, MentionType_agent,
+			c->caller.agent_id);
 	c->audit.resource_id = c->caller.agent_id;
 	c->audit.meta = in->enabled ? "{\"enabled\":true}" : "{\"enabled\":false}";
 	return err ? err : readAgentDefaultRole_apply(c);
@@ -334,9 +332,8 @@ static const struct route routes[] = {
 		.tag = "Roles", .doc = "Grant a member VIEWER or EDITOR on the agent." },
 	{ METHOD_DELETE, A "/users/{user_id}", &revokeAgentFromUser, PERM_AGENT_ROLES_WRITE, 204,
 		"agent_role.remove", .tag = "Roles", .doc = "Revoke a member's grant." },
-	{ METHOD_POST, "/agents/grants", &grantAgent, PERM_LOGIN, 201, "agent_role.set",
-		.tag = "Roles",
-		.doc = "Grant a member VIEWER or EDITOR on the agent that the body names; needs "
-		       "agent:roles:write there." },
+	{ METHOD_POST, "/agents/grants", &grantAgent, PERM_AGENT_ROLES_WRITE, 201, "agent_role.set",
+		.tag = "Roles", .agent_in_body = true,
+		.doc = "Grant a member VIEWER or EDITOR on the agent that the body names." },
 };
 RESOURCE(roles, routes, roles_schemas);

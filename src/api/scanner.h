@@ -2,6 +2,17 @@
 #pragma once
 #include "contract/schema.h"
 
+struct ScannerRead {
+	const char *provider, *base_url, *organization;
+	struct moment created_at, updated_at;
+};
+SCHEMA_DECLARED(ScannerRead);
+
+struct ScannerUpdate {
+	const char *provider, *base_url, *organization, *token;
+};
+SCHEMA_DECLARED(ScannerUpdate);
+
 struct ScannerGrantCreate {
 	const char *repo_name;
 };

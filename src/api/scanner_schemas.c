@@ -1,6 +1,31 @@
-/* scanner_schemas.c - the tables for the code scanner: which repositories an agent may look into.
- * */
+/* scanner_schemas.c - the tables for the code scanner: which repositories an agent may look into. */
 #include "api/scanner.h"
+
+FIELDS(ScannerRead) = {
+	FIELD(ScannerRead, provider, .need = true, .example = "\"sonar\"",
+		.doc = "Which scanner it is."),
+	FIELD(ScannerRead, base_url, .need = true, .example = "\"https://scanner.example.org\"",
+		.doc = "Where it answers."),
+	FIELD(ScannerRead, organization, .need = true, .example = "\"example\"",
+		.doc = "The organisation there that is bound to the tenant."),
+	FIELD(ScannerRead, created_at, .need = true, .doc = "When one was first bound."),
+	FIELD(ScannerRead, updated_at, .need = true, .doc = "When the binding last changed."),
+};
+SCHEMA(ScannerRead, .doc = "The scanner organisation bound to the tenant.");
+
+FIELDS(ScannerUpdate) = {
+	FIELD(ScannerUpdate, provider, .need = true, .pattern = "^[a-z0-9][a-z0-9_-]{0,63}$",
+		BOUNDS(1, 64), .example = "\"sonar\"", .doc = "Which scanner it is."),
+	FIELD(ScannerUpdate, base_url, .need = true, BOUNDS(1, 2048),
+		.example = "\"https://scanner.example.org\"", .doc = "Where it answers."),
+	FIELD(ScannerUpdate, organization, .need = true, BOUNDS(1, 255), .example = "\"example\"",
+		.doc = "The organisation there."),
+	FIELD(ScannerUpdate, token, .nullable = true, .secret = true, BOUNDS(1, 4096),
+		.example = "\"a-token-of-the-scanner\"",
+		.doc = "The credential, never shown again; may be left out to keep the one that is "
+		       "stored while base_url and provider stay the same."),
+};
+SCHEMA(ScannerUpdate, .doc = "The scanner organisation to bind.");
 
 FIELDS(ScannerGrantCreate) = {
 	FIELD(ScannerGrantCreate, repo_name, .nullable = true, BOUNDS(0, 512),
@@ -44,6 +69,8 @@ SCHEMA(ScannerRepositoryListResponse,
 	.doc = "The repositories of the scanner organisation bound to the tenant.");
 
 const struct schema *const scanner_schemas[] = {
+	&ScannerRead_schema,
+	&ScannerUpdate_schema,
 	&ScannerGrantCreate_schema,
 	&ScannerGrantRead_schema,
 	&ScannerRepositoryOption_schema,

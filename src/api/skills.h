@@ -1,6 +1,79 @@
-/* skills.h - skills of an agent: grants, configuration, permissions. */
+/* skills.h - skills: what one is made of, and what an agent has and may do with them. */
 #pragma once
 #include "contract/schema.h"
+
+/* What a skill may hold; docs/skills.md names the same. */
+enum {
+	SKILL_FILE_MAX = 1024 * 1024,	     /* bytes of one file */
+	SKILL_FILES_BYTES = 4 * 1024 * 1024, /* of all files together */
+	SKILL_FILES_MAX = 200,
+	SKILL_PATH_MAX = 180, /* bytes of a file's path */
+	SKILL_METADATA_MAX = 8 * 1024,
+	SKILL_TOOLS_MAX = 64,
+	SKILL_TOOL_MAX = 128, /* characters of one allowed tool */
+	SKILL_KEY_MAX = 128,  /* characters of a key of the metadata */
+};
+
+enum SkillVisibility { SkillVisibility_private, SkillVisibility_tenant, SkillVisibility_public };
+extern const struct words SkillVisibility_words;
+
+struct SkillFile {
+	const char *path;
+	int64_t size_bytes;
+	const char *sha256;
+};
+SCHEMA_DECLARED(SkillFile);
+
+struct SkillCreate {
+	const char *name, *slug, *description;
+	int visibility;
+	const char *instructions, *license, *compatibility;
+	struct json metadata;
+	struct list allowed_tools;
+	const char *created_by_agent_id;
+};
+SCHEMA_DECLARED(SkillCreate);
+
+struct SkillUpdate {
+	uint64_t got;
+	const char *name, *slug, *description;
+	int visibility;
+	const char *instructions, *license, *compatibility;
+	struct json metadata;
+	struct list allowed_tools;
+};
+SCHEMA_DECLARED(SkillUpdate);
+
+struct SkillRead {
+	const char *id, *tenant_id, *name, *slug, *description;
+	int visibility;
+	const char *instructions, *license, *compatibility;
+	struct json metadata;
+	struct list allowed_tools, files;
+	bool is_seed;
+	const char *created_by_id, *created_by_agent_id;
+	struct moment created_at, updated_at;
+};
+SCHEMA_DECLARED(SkillRead);
+
+/* As SkillRead, but for the instructions: a page of those could be very long. */
+struct SkillListRead {
+	const char *id, *tenant_id, *name, *slug, *description;
+	int visibility;
+	const char *license, *compatibility;
+	struct json metadata;
+	struct list allowed_tools, files;
+	bool is_seed;
+	const char *created_by_id, *created_by_agent_id;
+	struct moment created_at, updated_at;
+};
+SCHEMA_DECLARED(SkillListRead);
+
+struct AgentSkillUpdate {
+	uint64_t got;
+	bool is_enabled;
+};
+SCHEMA_DECLARED(AgentSkillUpdate);
 
 enum SkillScope { SkillScope_private_only, SkillScope_tenant_allowed };
 extern const struct words SkillScope_words;

@@ -1,4 +1,4 @@
-/* skills_schemas.c - the tables for skills of an agent: grants, configuration, permissions. */
+/* skills_schemas.c - the tables for skills, and for what an agent has and may do with them. */
 #include "api/skills.h"
 
 static const char *const SkillScope_list[] = {
@@ -11,6 +11,174 @@ const struct words SkillScope_words = {
 	.doc = "private_only: the agent writes only private skills; tenant_allowed: also public "
 	       "ones.",
 };
+
+static const char *const SkillVisibility_list[] = {
+	[SkillVisibility_private] = "private",
+	[SkillVisibility_tenant] = "tenant",
+	[SkillVisibility_public] = "public",
+	NULL,
+};
+const struct words SkillVisibility_words = {
+	.list = SkillVisibility_list,
+	.doc = "private: its author and those with skills:write; tenant: every member; public: "
+	       "also every other tenant of this service, to read and to give to agents.",
+};
+
+#define SLUG "^[a-z0-9]+(-[a-z0-9]+)*$"
+
+FIELDS(SkillFile) = {
+	FIELD(SkillFile, path, .need = true, BOUNDS(1, SKILL_PATH_MAX),
+		.example = "\"references/FORMS.md\"", .doc = "Below the folder of the skill."),
+	FIELD(SkillFile, size_bytes, .need = true, .example = "1204",
+		.doc = "How many bytes it has."),
+	FIELD(SkillFile, sha256, .need = true, .doc = "Of its bytes, in hexadecimal digits."),
+};
+SCHEMA(SkillFile, .doc = "A file that belongs to a skill.");
+
+FIELDS(SkillCreate) = {
+	FIELD(SkillCreate, name, .need = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
+		.doc = "Shown to people."),
+	FIELD(SkillCreate, slug, .need = true, BOUNDS(1, 64), .pattern = SLUG,
+		.example = "\"pdf-forms\"",
+		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
+		       "and the name of the skill in SKILL.md."),
+	FIELD(SkillCreate, description, .need = true, BOUNDS(1, 1024),
+		.example = "\"Fills PDF forms. Use when a form is to be filled in.\"",
+		.doc = "What the skill does and when to use it: all that a model sees before it "
+		       "chooses the skill."),
+	FIELD(SkillCreate, visibility, .words = &SkillVisibility_words, .preset = "\"private\"",
+		.doc = "Who reads it and may give it to agents."),
+	FIELD(SkillCreate, instructions, .need = true, .prompt = true,
+		.example = "\"# Fill a form\\n\\n1. Read references/FORMS.md.\"",
+		.doc = "What a model reads once it has chosen the skill; the body of SKILL.md."),
+	FIELD(SkillCreate, license, .nullable = true, BOUNDS(1, 500), .example = "\"Apache-2.0\"",
+		.doc = "The name of a licence, or of a file of the skill that holds one."),
+	FIELD(SkillCreate, compatibility, .nullable = true, BOUNDS(1, 500),
+		.doc = "What the skill needs to run."),
+	FIELD(SkillCreate, metadata, .preset = "{}", .ceiling = SKILL_METADATA_MAX,
+		.example = "{\"author\":\"example-org\"}",
+		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
+	FIELD(SkillCreate, allowed_tools, .item = TEXT, .preset = "[]", .max = SKILL_TOOLS_MAX,
+		.example = "[\"Read\"]",
+		.doc = "Tools the skill may use without being asked about."),
+	FIELD(SkillCreate, created_by_agent_id, .nullable = true, .id = true,
+		.doc = "The agent that wrote it; its can_author_skills and skill_visibility_scope "
+		       "must allow it."),
+};
+SCHEMA(SkillCreate, .doc = "A skill to be made. Its files come by import or one by one.");
+
+FIELDS(SkillUpdate) = {
+	FIELD(SkillUpdate, name, BOUNDS(1, 255), .example = "\"PDF forms\"",
+		.doc = "Shown to people."),
+	FIELD(SkillUpdate, slug, BOUNDS(1, 64), .pattern = SLUG, .example = "\"pdf-forms\"",
+		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
+		       "and the name of the skill in SKILL.md."),
+	FIELD(SkillUpdate, description, BOUNDS(1, 1024),
+		.example = "\"Fills PDF forms. Use when a form is to be filled in.\"",
+		.doc = "What the skill does and when to use it: all that a model sees before it "
+		       "chooses the skill."),
+	FIELD(SkillUpdate, visibility, .words = &SkillVisibility_words,
+		.doc = "Who reads it and may give it to agents."),
+	FIELD(SkillUpdate, instructions, .prompt = true,
+		.example = "\"# Fill a form\\n\\n1. Read references/FORMS.md.\"",
+		.doc = "What a model reads once it has chosen the skill; the body of SKILL.md."),
+	FIELD(SkillUpdate, license, .nullable = true, BOUNDS(1, 500), .example = "\"Apache-2.0\"",
+		.doc = "The name of a licence, or of a file of the skill that holds one."),
+	FIELD(SkillUpdate, compatibility, .nullable = true, BOUNDS(1, 500),
+		.doc = "What the skill needs to run."),
+	FIELD(SkillUpdate, metadata, .ceiling = SKILL_METADATA_MAX,
+		.example = "{\"author\":\"example-org\"}",
+		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
+	FIELD(SkillUpdate, allowed_tools, .item = TEXT, .max = SKILL_TOOLS_MAX,
+		.example = "[\"Read\"]",
+		.doc = "Tools the skill may use without being asked about."),
+};
+SCHEMA(SkillUpdate, .partial = true, .doc = "Changes to a skill.");
+
+FIELDS(SkillRead) = {
+	FIELD(SkillRead, id, .need = true, .id = true, .doc = "The skill."),
+	FIELD(SkillRead, tenant_id, .need = true, .id = true,
+		.doc = "The tenant whose skill it is; another than that of the path if it is public."),
+	FIELD(SkillRead, name, .need = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
+		.doc = "Shown to people."),
+	FIELD(SkillRead, slug, .need = true, BOUNDS(1, 64), .pattern = SLUG,
+		.example = "\"pdf-forms\"",
+		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
+		       "and the name of the skill in SKILL.md."),
+	FIELD(SkillRead, description, .need = true, BOUNDS(1, 1024),
+		.example = "\"Fills PDF forms. Use when a form is to be filled in.\"",
+		.doc = "What the skill does and when to use it: all that a model sees before it "
+		       "chooses the skill."),
+	FIELD(SkillRead, visibility, .words = &SkillVisibility_words, .need = true,
+		.doc = "Who reads it and may give it to agents."),
+	FIELD(SkillRead, instructions, .need = true, .prompt = true,
+		.example = "\"# Fill a form\\n\\n1. Read references/FORMS.md.\"",
+		.doc = "What a model reads once it has chosen the skill; the body of SKILL.md."),
+	FIELD(SkillRead, license, .nullable = true, BOUNDS(1, 500), .example = "\"Apache-2.0\"",
+		.doc = "The name of a licence, or of a file of the skill that holds one."),
+	FIELD(SkillRead, compatibility, .nullable = true, BOUNDS(1, 500),
+		.doc = "What the skill needs to run."),
+	FIELD(SkillRead, metadata, .need = true, .ceiling = SKILL_METADATA_MAX,
+		.example = "{\"author\":\"example-org\"}",
+		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
+	FIELD(SkillRead, allowed_tools, .item = TEXT, .need = true, .max = SKILL_TOOLS_MAX,
+		.example = "[\"Read\"]",
+		.doc = "Tools the skill may use without being asked about."),
+	FIELD(SkillRead, files, .need = true, .item = OBJECT, .of = &SkillFile_schema,
+		.doc = "Scripts, references and assets, by path."),
+	FIELD(SkillRead, is_seed, .need = true, .example = "false",
+		.doc = "True for a skill that came with the service."),
+	FIELD(SkillRead, created_by_id, .nullable = true, .id = true, .doc = "Its author."),
+	FIELD(SkillRead, created_by_agent_id, .nullable = true, .id = true,
+		.doc = "The agent that wrote it, if one did."),
+	FIELD(SkillRead, created_at, .need = true, .doc = "When it was made."),
+	FIELD(SkillRead, updated_at, .need = true, .doc = "When it was last changed."),
+};
+SCHEMA(SkillRead, .doc = "A skill: instructions and files that an agent takes up when they fit.");
+
+FIELDS(SkillListRead) = {
+	FIELD(SkillListRead, id, .need = true, .id = true, .doc = "The skill."),
+	FIELD(SkillListRead, tenant_id, .need = true, .id = true,
+		.doc = "The tenant whose skill it is; another than that of the path if it is public."),
+	FIELD(SkillListRead, name, .need = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
+		.doc = "Shown to people."),
+	FIELD(SkillListRead, slug, .need = true, BOUNDS(1, 64), .pattern = SLUG,
+		.example = "\"pdf-forms\"",
+		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
+		       "and the name of the skill in SKILL.md."),
+	FIELD(SkillListRead, description, .need = true, BOUNDS(1, 1024),
+		.example = "\"Fills PDF forms. Use when a form is to be filled in.\"",
+		.doc = "What the skill does and when to use it: all that a model sees before it "
+		       "chooses the skill."),
+	FIELD(SkillListRead, visibility, .words = &SkillVisibility_words, .need = true,
+		.doc = "Who reads it and may give it to agents."),
+	FIELD(SkillListRead, license, .nullable = true, BOUNDS(1, 500), .example = "\"Apache-2.0\"",
+		.doc = "The name of a licence, or of a file of the skill that holds one."),
+	FIELD(SkillListRead, compatibility, .nullable = true, BOUNDS(1, 500),
+		.doc = "What the skill needs to run."),
+	FIELD(SkillListRead, metadata, .need = true, .ceiling = SKILL_METADATA_MAX,
+		.example = "{\"author\":\"example-org\"}",
+		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
+	FIELD(SkillListRead, allowed_tools, .item = TEXT, .need = true, .max = SKILL_TOOLS_MAX,
+		.example = "[\"Read\"]",
+		.doc = "Tools the skill may use without being asked about."),
+	FIELD(SkillListRead, files, .need = true, .item = OBJECT, .of = &SkillFile_schema,
+		.doc = "Scripts, references and assets, by path."),
+	FIELD(SkillListRead, is_seed, .need = true, .example = "false",
+		.doc = "True for a skill that came with the service."),
+	FIELD(SkillListRead, created_by_id, .nullable = true, .id = true, .doc = "Its author."),
+	FIELD(SkillListRead, created_by_agent_id, .nullable = true, .id = true,
+		.doc = "The agent that wrote it, if one did."),
+	FIELD(SkillListRead, created_at, .need = true, .doc = "When it was made."),
+	FIELD(SkillListRead, updated_at, .need = true, .doc = "When it was last changed."),
+};
+SCHEMA(SkillListRead, .doc = "A skill in a list: all but its instructions.");
+
+FIELDS(AgentSkillUpdate) = {
+	FIELD(AgentSkillUpdate, is_enabled, .example = "false",
+		.doc = "False keeps the grant but leaves the skill unused."),
+};
+SCHEMA(AgentSkillUpdate, .partial = true, .doc = "Changes to a skill that an agent has.");
 
 FIELDS(AgentSkillGrant) = {
 	FIELD(AgentSkillGrant, skill_id, .need = true, .id = true,
@@ -85,6 +253,12 @@ FIELDS(AgentSkillVisibilityScopeUpdate) = {
 SCHEMA(AgentSkillVisibilityScopeUpdate, .doc = "How far the skills an agent writes may be seen.");
 
 const struct schema *const skills_schemas[] = {
+	&SkillFile_schema,
+	&SkillCreate_schema,
+	&SkillUpdate_schema,
+	&SkillRead_schema,
+	&SkillListRead_schema,
+	&AgentSkillUpdate_schema,
 	&AgentSkillGrant_schema,
 	&AgentSkillRead_schema,
 	&AgentSkillConfigUpdate_schema,

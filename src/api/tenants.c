@@ -69,7 +69,7 @@ OPERATION(createTenant, .body = &TenantCreate_schema, .reply = &TenantRead_schem
 	if (c->caller.kind != CREDENTIAL_LOGIN ||
 		(!c->caller.is_super_admin && !c->app->settings.open_tenants))
 		return call_fail(c, ERR_FORBIDDEN, "Only super administrators make tenants here.");
-	err = tenant_make(c->db, c->arena, in, c->caller.user_id, &out->id);
+	err = tenant_make(c->db, c->arena, in, c->caller.user_id, TENANT_SEEDED, &out->id);
 	if (err == ERR_DUPLICATE)
 		return call_fail(
 			c, ERR_TAKEN, "There is a tenant with the slug %s already.", in->slug);

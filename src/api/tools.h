@@ -1,6 +1,41 @@
-/* tools.h - tools of an agent, and bundles of them. */
+/* tools.h - tools of a tenant, those an agent has, and bundles of them. */
 #pragma once
 #include "contract/schema.h"
+
+/* In the order of enum tool_kind. */
+extern const struct words ToolKind_words;
+
+struct ToolRead {
+	const char *id, *tenant_id, *name;
+	int kind;
+	const char *description;
+	struct json input_schema;
+	bool requires_approval, repeat_safe;
+	struct json config;
+	bool is_seed;
+	struct moment created_at, updated_at;
+};
+SCHEMA_DECLARED(ToolRead);
+
+struct ToolCreate {
+	const char *name;
+	int kind;
+	const char *description;
+	struct json input_schema;
+	bool requires_approval;
+	tri repeat_safe;
+	struct json config;
+};
+SCHEMA_DECLARED(ToolCreate);
+
+struct ToolUpdate {
+	uint64_t got;
+	const char *name, *description;
+	struct json input_schema;
+	bool requires_approval, repeat_safe;
+	struct json config;
+};
+SCHEMA_DECLARED(ToolUpdate);
 
 struct AgentToolGrant {
 	const char *tool_id;
@@ -8,6 +43,13 @@ struct AgentToolGrant {
 	struct json configuration;
 };
 SCHEMA_DECLARED(AgentToolGrant);
+
+struct AgentToolUpdate {
+	uint64_t got;
+	bool is_enabled;
+	struct json configuration;
+};
+SCHEMA_DECLARED(AgentToolUpdate);
 
 struct AgentToolRead {
 	const char *agent_id, *tool_id;
@@ -17,12 +59,30 @@ struct AgentToolRead {
 };
 SCHEMA_DECLARED(AgentToolRead);
 
+struct ToolBundleTool {
+	const char *id, *name;
+};
+SCHEMA_DECLARED(ToolBundleTool);
+
 struct ToolBundleRead {
 	const char *id, *tenant_id, *name, *slug, *description;
-	struct list tools;
+	struct list tools; /* of struct ToolBundleTool */
 	struct moment created_at, updated_at;
 };
 SCHEMA_DECLARED(ToolBundleRead);
+
+struct ToolBundleCreate {
+	const char *name, *slug, *description;
+	struct list tools; /* ids */
+};
+SCHEMA_DECLARED(ToolBundleCreate);
+
+struct ToolBundleUpdate {
+	uint64_t got;
+	const char *name, *slug, *description;
+	struct list tools; /* ids */
+};
+SCHEMA_DECLARED(ToolBundleUpdate);
 
 struct AgentToolBundleGrantCreate {
 	const char *bundle_id;
@@ -38,3 +98,19 @@ SCHEMA_DECLARED(AgentToolBundleRead);
 
 /* NULL-terminated: all of the above. */
 extern const struct schema *const tools_schemas[];
+
+struct call;
+struct db;
+struct arena;
+struct builtin_tool;
+/* Makes one of the tools that are built in; ERR_DUPLICATE if the tenant has it. */
+int tool_make_builtin(struct db *db, struct arena *a, const char *tenant_id,
+	const struct builtin_tool *tool, int64_t now, const char **ret_id);
+/* Makes a bundle of tools that the tenant has, and gives one to an agent.  ERR_DUPLICATE if its slug is
+ * taken. */
+int tool_bundle_make(struct db *db, struct arena *a, const char *tenant_id,
+	const struct ToolBundleCreate *in, int64_t now, const char **ret_id);
+int tool_bundle_give(struct db *db, const char *tenant_id, const char *agent_id,
+	const char *bundle_id, const char *user_id, int64_t now);
+/* ERR_NOT_FOUND with a sentence unless the tenant has the tool. */
+int tool_known(struct call *c, const char *tool_id);

@@ -1,5 +1,80 @@
-/* tools_schemas.c - the tables for tools of an agent, and bundles of them. */
+/* tools_schemas.c - the tables for tools of a tenant, those an agent has, and bundles of them. */
 #include "api/tools.h"
+
+#define SLUG_PATTERN "^[a-z0-9][a-z0-9-]{0,63}$"
+#define NAME_PATTERN "^[A-Za-z0-9_.-]{1,128}$"
+
+#define CONFIG_EXAMPLE                                                                   \
+	"{\"method\":\"GET\",\"url\":\"https://api.example.org/weather?city={{city}}\"," \
+	"\"headers\":{\"Authorization\":\"********\"}}"
+#define SCHEMA_EXAMPLE \
+	"{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}},\"required\":[\"city\"]}"
+
+const struct words ToolKind_words = {
+	.title = "ToolKind",
+	.list = (const char *const[]){ "builtin", "http", "mcp", NULL },
+	.doc = "What runs a tool: the program itself, a request, or a server that speaks MCP.",
+};
+
+FIELDS(ToolRead) = {
+	FIELD(ToolRead, id, .need = true, .id = true, .doc = "The tool."),
+	FIELD(ToolRead, tenant_id, .need = true, .id = true, .doc = "The tenant it belongs to."),
+	FIELD(ToolRead, name, .need = true, .example = "\"weather\"",
+		.doc = "What models call it by; unique in its tenant."),
+	FIELD(ToolRead, kind, .need = true, .words = &ToolKind_words, .doc = "What runs it."),
+	FIELD(ToolRead, description, .need = true, .example = "\"Tells the weather of a city.\"",
+		.doc = "Tells the model what the tool does and when to use it."),
+	FIELD(ToolRead, input_schema, .need = true, .example = SCHEMA_EXAMPLE,
+		.doc = "What it takes, as JSON Schema; every call is checked against it."),
+	FIELD(ToolRead, requires_approval, .need = true, .example = "false",
+		.doc = "True: a person approves each call before it runs."),
+	FIELD(ToolRead, repeat_safe, .need = true, .example = "true",
+		.doc = "True: a call whose outcome was lost may be made again."),
+	FIELD(ToolRead, config, .need = true, .example = CONFIG_EXAMPLE,
+		.doc = "How it is called; the values of headers are shown as ********."),
+	FIELD(ToolRead, is_seed, .need = true, .example = "false",
+		.doc = "True for one that came with the tenant."),
+	FIELD(ToolRead, created_at, .need = true, .doc = "When it was made."),
+	FIELD(ToolRead, updated_at, .need = true, .doc = "When it last changed."),
+};
+SCHEMA(ToolRead, .doc = "Something an agent can do besides writing.");
+
+FIELDS(ToolCreate) = {
+	FIELD(ToolCreate, name, .need = true, .pattern = NAME_PATTERN, BOUNDS(1, 128),
+		.example = "\"weather\"",
+		.doc = "Letters, digits, _, . and -; for kind builtin the name of a tool that is."),
+	FIELD(ToolCreate, kind, .need = true, .words = &ToolKind_words, .doc = "What runs it."),
+	FIELD(ToolCreate, description, .nullable = true, BOUNDS(1, 4096),
+		.example = "\"Tells the weather of a city.\"",
+		.doc = "For the model; required unless the tool is built in."),
+	FIELD(ToolCreate, input_schema, .nullable = true, .example = SCHEMA_EXAMPLE,
+		.doc = "JSON Schema 2020-12, the subset in the manual, of type object; absent: no "
+		       "arguments. Not for kind builtin."),
+	FIELD(ToolCreate, requires_approval, .preset = "false",
+		.doc = "True: a person approves each call before it runs."),
+	FIELD(ToolCreate, repeat_safe, .nullable = true, .example = "true",
+		.doc = "True: a call whose outcome was lost may be made again; absent: false. Not for "
+		       "kind builtin."),
+	FIELD(ToolCreate, config, .nullable = true, .example = CONFIG_EXAMPLE,
+		.doc = "http: {method, url, headers?, body?, allowed_hosts?} with {{argument}} places; "
+		       "mcp: {url, headers?, tool}. Not for kind builtin."),
+};
+SCHEMA(ToolCreate, .doc = "A tool to make.");
+
+FIELDS(ToolUpdate) = {
+	FIELD(ToolUpdate, name, .pattern = NAME_PATTERN, BOUNDS(1, 128), .example = "\"weather\"",
+		.doc = "Another name; not for kind builtin."),
+	FIELD(ToolUpdate, description, BOUNDS(1, 4096),
+		.example = "\"Tells the weather of a city.\"", .doc = "For the model."),
+	FIELD(ToolUpdate, input_schema, .example = SCHEMA_EXAMPLE,
+		.doc = "As when it was made; not for kind builtin."),
+	FIELD(ToolUpdate, requires_approval, .doc = "True: a person approves each call."),
+	FIELD(ToolUpdate, repeat_safe, .doc = "Not for kind builtin."),
+	FIELD(ToolUpdate, config, .example = CONFIG_EXAMPLE,
+		.doc = "All of it anew; a header sent as ******** keeps its value while scheme, host "
+		       "and port stay the same. Not for kind builtin."),
+};
+SCHEMA(ToolUpdate, .partial = true, .doc = "Changes to a tool.");
 
 FIELDS(AgentToolGrant) = {
 	FIELD(AgentToolGrant, tool_id, .need = true, .id = true,
@@ -10,6 +85,14 @@ FIELDS(AgentToolGrant) = {
 		.doc = "Settings of the tool for this agent; null for none."),
 };
 SCHEMA(AgentToolGrant, .doc = "Gives a tool to an agent.");
+
+FIELDS(AgentToolUpdate) = {
+	FIELD(AgentToolUpdate, is_enabled,
+		.doc = "False keeps the grant but does not offer the tool to the model."),
+	FIELD(AgentToolUpdate, configuration, .nullable = true, .example = "{\"max_results\":5}",
+		.doc = "All of the settings anew; null for none."),
+};
+SCHEMA(AgentToolUpdate, .partial = true, .doc = "Changes to a tool that an agent has.");
 
 FIELDS(AgentToolRead) = {
 	FIELD(AgentToolRead, agent_id, .need = true, .id = true, .doc = "The agent."),
@@ -23,6 +106,12 @@ FIELDS(AgentToolRead) = {
 };
 SCHEMA(AgentToolRead, .doc = "A tool that an agent has.");
 
+FIELDS(ToolBundleTool) = {
+	FIELD(ToolBundleTool, id, .need = true, .id = true, .doc = "The tool."),
+	FIELD(ToolBundleTool, name, .need = true, .example = "\"weather\"", .doc = "Its name."),
+};
+SCHEMA(ToolBundleTool, .doc = "A tool in a bundle.");
+
 FIELDS(ToolBundleRead) = {
 	FIELD(ToolBundleRead, id, .need = true, .id = true, .doc = "The bundle."),
 	FIELD(ToolBundleRead, tenant_id, .need = true, .id = true,
@@ -33,12 +122,37 @@ FIELDS(ToolBundleRead) = {
 		.doc = "Names the bundle; unique in its tenant."),
 	FIELD(ToolBundleRead, description, .need = true, .nullable = true,
 		.example = "\"Search and read the web.\"", .doc = "What the bundle is for."),
-	FIELD(ToolBundleRead, tools, .need = true, .item = TEXT, .item_id = true,
-		.doc = "The tools in it, in no order that matters."),
+	FIELD(ToolBundleRead, tools, .need = true, .computed = true, .item = OBJECT,
+		.of = &ToolBundleTool_schema, .doc = "The tools in it, by name."),
 	FIELD(ToolBundleRead, created_at, .need = true, .doc = "When the bundle was made."),
 	FIELD(ToolBundleRead, updated_at, .need = true, .doc = "When it last changed."),
 };
 SCHEMA(ToolBundleRead, .doc = "Tools that are given together.");
+
+FIELDS(ToolBundleCreate) = {
+	FIELD(ToolBundleCreate, name, .need = true, BOUNDS(1, 255), .example = "\"Web research\"",
+		.doc = "Shown to people."),
+	FIELD(ToolBundleCreate, slug, .need = true, .pattern = SLUG_PATTERN, BOUNDS(1, 64),
+		.example = "\"web-research\"", .doc = "Names the bundle; unique in its tenant."),
+	FIELD(ToolBundleCreate, description, .nullable = true, BOUNDS(0, 4096),
+		.example = "\"Search and read the web.\"", .doc = "What the bundle is for."),
+	FIELD(ToolBundleCreate, tools, .otherwise = "[]", .item = TEXT, .item_id = true,
+		.distinct = true, BOUNDS(0, 200), .doc = "Ids of tools of the tenant."),
+};
+SCHEMA(ToolBundleCreate, .doc = "A bundle to make.");
+
+FIELDS(ToolBundleUpdate) = {
+	FIELD(ToolBundleUpdate, name, BOUNDS(1, 255), .example = "\"Web research\"",
+		.doc = "Shown to people."),
+	FIELD(ToolBundleUpdate, slug, .pattern = SLUG_PATTERN, BOUNDS(1, 64),
+		.example = "\"web-research\"", .doc = "Names the bundle; unique in its tenant."),
+	FIELD(ToolBundleUpdate, description, .nullable = true, BOUNDS(0, 4096),
+		.example = "\"Search and read the web.\"", .doc = "Null clears it."),
+	FIELD(ToolBundleUpdate, tools, .item = TEXT, .item_id = true, .distinct = true,
+		BOUNDS(0, 200),
+		.doc = "All of its tools anew; agents that have it follow at once."),
+};
+SCHEMA(ToolBundleUpdate, .partial = true, .doc = "Changes to a bundle.");
 
 FIELDS(AgentToolBundleGrantCreate) = {
 	FIELD(AgentToolBundleGrantCreate, bundle_id, .need = true, .id = true,
@@ -56,6 +170,13 @@ FIELDS(AgentToolBundleRead) = {
 SCHEMA(AgentToolBundleRead, .doc = "A bundle that an agent has.");
 
 const struct schema *const tools_schemas[] = {
+	&ToolRead_schema,
+	&ToolCreate_schema,
+	&ToolUpdate_schema,
+	&AgentToolUpdate_schema,
+	&ToolBundleTool_schema,
+	&ToolBundleCreate_schema,
+	&ToolBundleUpdate_schema,
 	&AgentToolGrant_schema,
 	&AgentToolRead_schema,
 	&ToolBundleRead_schema,

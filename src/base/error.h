@@ -4,6 +4,7 @@
  * fault fills the problem once, with a sentence a person can act on; from
  * there it only travels.  Log or return, never both. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -77,6 +78,7 @@ struct problem {
 	const char *detail;		   /* a sentence, or NULL for the title */
 	const char *code;		   /* overrides the error's own, or NULL */
 	int retry_after_s;		   /* 0: not said */
+	bool final;			   /* trying again by itself will not help */
 	struct field_error *first, **last; /* in the order found */
 	size_t count, unlisted;
 };

@@ -6,3 +6,5 @@
 char *fold(struct arena *a, const char *text);
 /* %folded%, for LIKE ... ESCAPE '!'. */
 char *fold_pattern(struct arena *a, const char *text);
+/* The words of a text, folded, without the marks on Latin letters, one space between them. */
+char *fold_words(struct arena *a, const char *text);

@@ -47,15 +47,12 @@ static void write_moment(struct id *id, int64_t us)
 		id->text[i] = digits[us % 36];
 }
 
-struct id id_new(int64_t *ret_us)
+struct id id_at(int64_t us)
 {
-	int64_t us = next_moment();
 	struct id id;
 	uint8_t noise[NOISE];
 	unsigned __int128 n = 0;
 
-	if (ret_us)
-		*ret_us = us;
 	write_moment(&id, us);
 	noise_take(noise);
 	for (size_t i = 0; i < sizeof noise; i++)
@@ -64,6 +61,15 @@ struct id id_new(int64_t *ret_us)
 		id.text[1 + TIME_DIGITS + i] = digits[(unsigned)(n % 36)];
 	id.text[ID_LEN] = '\0';
 	return id;
+}
+
+struct id id_new(int64_t *ret_us)
+{
+	int64_t us = next_moment();
+
+	if (ret_us)
+		*ret_us = us;
+	return id_at(us);
 }
 
 struct id id_least(int64_t us)
@@ -75,6 +81,15 @@ struct id id_least(int64_t us)
 	memset(id.text + 1 + TIME_DIGITS, '0', RANDOM_DIGITS);
 	id.text[ID_LEN] = '\0';
 	return id;
+}
+
+int64_t id_moment(const char *text)
+{
+	int64_t us = 0;
+
+	for (int i = 1; i <= TIME_DIGITS && text[i]; i++)
+		us = us * 36 + (text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+	return us;
 }
 
 bool id_valid(const char *text, size_t len)

@@ -51,6 +51,8 @@ bool json_read_bool(struct json_reader *r, bool *ret);
 bool json_read_number(struct json_reader *r, struct json_number *ret);
 /* The decoded text, NUL-terminated; it may hold NULs of its own, so look at the length. */
 bool json_read_string(struct json_reader *r, const char **ret, size_t *ret_len);
+/* The text between the quotes as it stands, escapes and all, checked but not copied. */
+bool json_read_escaped(struct json_reader *r, const char **ret, size_t *ret_len);
 /* Enters an object; then json_key answers true once for each member, and the value must be read. */
 bool json_enter_object(struct json_reader *r);
 bool json_next_key(struct json_reader *r, const char **ret, size_t *ret_len);

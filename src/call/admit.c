@@ -75,6 +75,27 @@ static bool is_json(const char *type)
 	       (len > 5 && strncasecmp(type + len - 5, "+json", 5) == 0);
 }
 
+/* A body that is not JSON stays as it came; its type must be one of those the operation takes. */
+static void take_raw(struct call *c, const char *type)
+{
+	const struct http_request *r = &c->x->request;
+	const char *named = c->op->takes[0];
+
+	for (const char *const *t = c->op->takes; *t; t++) {
+		if (type && strcspn(type, "; \t") == strlen(*t) &&
+			strncasecmp(type, *t, strlen(*t)) == 0) {
+			c->raw = r->body;
+			c->raw_len = r->body_len;
+			c->raw_type = *t;
+			return;
+		}
+		if (t != c->op->takes)
+			named = arena_printf(c->arena, "%s, %s", named, *t);
+	}
+	problem_set(
+		&c->refusal, c->arena, ERR_MEDIA_TYPE, "Send the body as Content-Type: %s.", named);
+}
+
 void call_decode(struct call *c)
 {
 	const struct http_request *r = &c->x->request;
@@ -93,7 +114,9 @@ void call_decode(struct call *c)
 		    c->op->open_query ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, r->query, r->query_len,
 		    &c->refusal))
 		return;
-	if (c->op->body) {
+	if (c->op->takes) {
+		take_raw(c, type);
+	} else if (c->op->body) {
 		if (r->body_len && (!type || !is_json(type))) {
 			problem_set(&c->refusal, c->arena, ERR_MEDIA_TYPE,
 				"Send the body as Content-Type: application/json.");
@@ -120,11 +143,25 @@ static int check_origin(struct call *c)
 		c->app->settings.public_url);
 }
 
+/* The agent that the body names.  Without one the caller is asked for what it takes to see the place
+ * at all, and is then told what is wrong with the body. */
+static int permission_by_body(struct call *c, struct place *place)
+{
+	const struct field *f;
+
+	if (c->refusal.err)
+		return place->tenant_id ? PERM_TENANT_READ : PERM_LOGIN;
+	f = schema_field(c->op->body, "agent_id", strlen("agent_id"));
+	place->agent_id = *(const char *const *)((const char *)c->body + f->at);
+	return c->route->permission;
+}
+
 int call_permit(struct call *c)
 {
+	int permission = c->route->permission;
 	struct place place = {
 		.tenant_id = call_param(c, "tenant_id"),
-		.agent_id = call_param(c, "agent_id"),
+		.agent_id = call_param(c, c->route->agent ? c->route->agent : "agent_id"),
 		.session_id = call_param(c, "session_id"),
 		.finds_agent = c->route->finds_agent,
 	};
@@ -132,8 +169,9 @@ int call_permit(struct call *c)
 	int err;
 
 	c->caller = (struct caller){ .role = -1 };
-	if (permission_scope(c->route->permission) == SCOPE_OPEN ||
-		(c->route->permission == PERM_METRICS && loopback))
+	if (c->route->agent_in_body)
+		permission = permission_by_body(c, &place);
+	if (permission_scope(permission) == SCOPE_OPEN || (permission == PERM_METRICS && loopback))
 		return 0;
 	if (c->credential.bad)
 		return call_fail(
@@ -143,7 +181,9 @@ int call_permit(struct call *c)
 	if (!err)
 		err = check_origin(c);
 	if (!err)
-		err = caller_permit(&c->caller, c->db, c->arena, c->route->permission, &place,
-			loopback, &c->problem);
+		err = caller_permit(
+			&c->caller, c->db, c->arena, permission, &place, loopback, &c->problem);
+	if (!err && c->route->also)
+		err = caller_also(&c->caller, c->arena, c->route->also, &c->problem);
 	return err;
 }

@@ -81,8 +81,9 @@ static void start_over(struct call *c, struct db *db)
 	c->audit = (struct audit_entry){ 0 };
 	c->items = (struct list){ 0 };
 	c->export = NULL;
+	c->follow = NULL;
 	c->total = NIL;
-	c->next_after = c->location = NULL;
+	c->next_after = c->location = c->cache = NULL;
 	c->standing = c->replayed = false;
 	c->x->reply.body.len = c->x->reply.extra.len = 0;
 	c->x->reply.type = NULL;
@@ -110,6 +111,8 @@ static int change(struct call *c)
 		call_write_problem(c, &c->problem);
 		return 0;
 	}
+	if (c->follow)
+		return 0;
 	call_write_reply(c);
 	call_tag_reply(c);
 	return repeat_keep(c);
@@ -133,7 +136,7 @@ static int run(struct work *w, struct db *db)
 		return c->op->look ? c->op->look(c) : 0;
 	case STAGE_READ:
 		err = c->op->apply(c);
-		if (!err && !c->export) {
+		if (!err && !c->follow) {
 			call_write_reply(c);
 			call_tag_reply(c);
 		}
@@ -164,8 +167,8 @@ void call_conclude(struct call *c, int err)
 /* What was asked for is in the reply now, or on its way as a stream. */
 static enum http_verdict ran(struct call *c, int err)
 {
-	if (!err && c->export)
-		return export_begin(c);
+	if (!err && c->follow)
+		return c->follow(c);
 	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
@@ -222,6 +225,8 @@ static enum http_verdict begin_prepare(struct call *c)
 {
 	int err;
 
+	if (c->follow)
+		return c->follow(c);
 	if (!c->op->prepare)
 		return begin_write(c);
 	c->work.run = run_prepare;
@@ -308,8 +313,9 @@ static enum http_verdict on_head(void *ctx, struct http_exchange *x)
 	c->route = c->match.route;
 	if (!c->route && x->max_body > SMALL_BODY)
 		x->max_body = SMALL_BODY;
-	if (c->route && c->route->max_body && x->max_body > c->route->max_body)
+	if (c->route && c->route->max_body)
 		x->max_body = c->route->max_body;
+	x->patient = c->route && c->route->patient;
 	return HTTP_GO_ON;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 #include "access/audit.h"
 #include "access/caller.h"
+#include "access/seal.h"
 #include "access/vault.h"
 #include "contract/decode.h"
 #include "contract/router.h"
@@ -18,6 +19,7 @@
 struct slow_pool;
 struct metrics;
 struct oidc;
+struct broker;
 
 /* What whoever runs the program has chosen, as far as calls need to know. */
 struct app_settings {
@@ -25,6 +27,7 @@ struct app_settings {
 	bool secure_cookies;
 	bool access_log;
 	bool open_tenants;
+	bool allow_private_addresses; /* services in the same network may be called */
 	int64_t session_lifetime_us, session_idle_us;
 	/* True for the address of a proxy whose X-Forwarded-For is believed. */
 	bool (*trusts)(const void *ctx, const char *address);
@@ -46,7 +49,9 @@ struct app {
 	struct http_server *server; /* NULL in tests without sockets */
 	struct oidc *oidc;	    /* where people may sign in besides here; NULL: nowhere */
 	struct vault *vault;	    /* secrets at rest */
-	_Atomic int exports;	    /* under way */
+	struct broker *broker;	    /* calls to models */
+	uint8_t chain_key[SEAL_CHAIN_KEY];	 /* of the audit log */
+	_Atomic int exports;			 /* under way */
 	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see chores.c */
 };
 
@@ -73,6 +78,9 @@ struct call {
 
 	const void *body;  /* decoded through op->body */
 	const void *query; /* decoded through op->query */
+	const char *raw;   /* the body as it came, where op->takes names its types */
+	size_t raw_len;
+	const char *raw_type; /* which of op->takes it is */
 	struct page_query page;
 	struct problem
 		refusal; /* what decoding found wrong; told after the permission is checked */
@@ -80,9 +88,14 @@ struct call {
 	void *reply;		   /* a zeroed op->reply to fill in */
 	struct list items;	   /* a list: the page's rows */
 	struct export_run *export; /* all of a list, sent while it is read; or NULL */
-	int64_t total;		   /* NIL: not counted */
+	/* Set by an operation that answers later: called once what it did is durable, instead of
+	 * writing the reply.  It says HTTP_KEPT and finishes the exchange, or HTTP_REPLIED.  Set by
+	 * `look`, it takes the place of everything that would follow. */
+	enum http_verdict (*follow)(struct call *c);
+	int64_t total; /* NIL: not counted */
 	const char *next_after;
 	const char *location; /* of what was created, without its root */
+	const char *cache;    /* Cache-Control of a single object; NULL: private, no-cache */
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
 	struct audit_entry audit;
 	struct problem problem;
@@ -107,6 +120,11 @@ void call_changed(struct call *c, const struct schema *s, const void *before, co
 int call_list(
 	struct call *c, const struct statement *statements, const struct value *args, size_t count);
 
+/* The same for a list so short that it is read whole, in the statement's own order; `most` is how long
+ * it can be. */
+int call_short_list(struct call *c, const struct statement *st, size_t most,
+	const struct value *args, size_t count);
+
 /* Instead of a page: streams every row of the statement as a line of JSON, oldest first.  Behind the
  * arguments given it takes the id to go on behind, and how many rows. */
 int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count);
@@ -116,5 +134,7 @@ struct http_handler call_handler(struct app *app);
 
 /* Writes the problem as the reply. */
 void call_write_problem(struct call *c, const struct problem *p);
+/* A problem as OpenAI's clients know it. */
+void openai_problem(struct buf *b, const struct problem *p);
 /* The same without a call: for faults below the router. */
 void problem_reply(struct http_exchange *x, const struct problem *p);

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/throttle.h"
 #include "base/clock.h"
 
 #define MINUTE_US (60 * SECOND_US)
 #define DAY_US (INT64_C(86400) * SECOND_US)
 #define FLOW_US (10 * MINUTE_US) /* as long as a sign-in at a provider may take */
 
-enum { FORGET_REPLIES, FORGET_LOGINS, FORGET_FLOWS, TOUCH_KEY, TOUCH_LOGIN };
+enum { FORGET_REPLIES, FORGET_LOGINS, FORGET_FLOWS, FORGET_ATTEMPTS, TOUCH_KEY, TOUCH_LOGIN };
 
 static const struct statement sql[] = {
 	[FORGET_REPLIES] = { "forget_replies",
@@ -23,6 +24,9 @@ static const struct statement sql[] = {
 	[FORGET_FLOWS] = { "forget_flows",
 		"delete from oidc_flows where hash in "
 		"(select hash from oidc_flows where created_at < $1 order by created_at limit 5000)" },
+	[FORGET_ATTEMPTS] = { "forget_attempts",
+		"delete from attempts where subject in "
+		"(select subject from attempts where since < $1 order by since limit 5000)" },
 	[TOUCH_KEY] = { "touch_key", "update api_keys set last_used_at = $2 where hash = $1",
 		.across = "a hash names one key of one tenant" },
 	[TOUCH_LOGIN] = { "touch_login", "update logins set last_used_at = $2 where hash = $1" },
@@ -73,6 +77,7 @@ void chores_submit(struct app *app)
 	submit(app, &sql[FORGET_REPLIES], NULL, now - DAY_US);
 	submit(app, &sql[FORGET_LOGINS], NULL, now);
 	submit(app, &sql[FORGET_FLOWS], NULL, now - FLOW_US);
+	submit(app, &sql[FORGET_ATTEMPTS], NULL, now - THROTTLE_US);
 }
 
 /* Which credentials have a touch under way: a table of recent ones by hash, each cell the minute in

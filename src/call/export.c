@@ -50,6 +50,7 @@ int call_export(struct call *c, const struct statement *st, const struct value *
 	e->count = count;
 	buf_init(&e->text, PAGE_BYTES + ROW_MAX);
 	c->export = e;
+	c->follow = export_begin;
 	return 0;
 }
 

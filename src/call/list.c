@@ -29,6 +29,33 @@ static const char *key_of(const struct call *c, const struct schema *rows, size_
 	return *(const char *const *)((const char *)c->items.at + row * rows->size + f->at);
 }
 
+int call_short_list(struct call *c, const struct statement *st, size_t most,
+	const struct value *args, size_t count)
+{
+	size_t first = (size_t)((c->page.page - 1) * c->page.per_page), all;
+	int err = db_all(c->db, c->arena, st, &c->items, most, args, count);
+
+	if (err)
+		return err;
+	if (c->page.sort)
+		return call_field(c, "sort", "choice", "is not a field this list sorts by");
+	all = c->items.count;
+	for (size_t i = 0; c->page.after && i < all; i++) {
+		first = i + 1;
+		if (strcmp(key_of(c, st->row, i), c->page.after) == 0)
+			break;
+	}
+	c->total = c->page.total ? (int64_t)all : NIL;
+	first = first < all ? first : all;
+	c->items.at = (char *)c->items.at + first * st->row->size;
+	c->items.count = all - first;
+	if (c->items.count > (size_t)c->page.per_page) {
+		c->items.count = (size_t)c->page.per_page;
+		c->next_after = key_of(c, st->row, c->items.count - 1);
+	}
+	return 0;
+}
+
 int call_list(
 	struct call *c, const struct statement *statements, const struct value *args, size_t count)
 {

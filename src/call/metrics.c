@@ -55,17 +55,25 @@ static struct cell *cells_of(const struct metrics *m, int loop)
 	return __atomic_load_n(&m->loops[loop], __ATOMIC_ACQUIRE);
 }
 
+/* Beyond LOOPS_MAX two loops share their cells, and may come here at the same moment. */
+static struct cell *cells_make(struct metrics *m, int loop)
+{
+	struct cell *cells = calloc(m->routes + 1, sizeof *cells), *there = NULL;
+
+	if (!cells || __atomic_compare_exchange_n(&m->loops[loop], &there, cells, false,
+			      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return cells;
+	free(cells);
+	return there;
+}
+
 void metrics_count(struct metrics *m, int loop, size_t route, int status, int64_t us)
 {
 	struct cell *cells = cells_of(m, loop % LOOPS_MAX), *cell;
 	size_t at = 0;
 
-	if (!cells) {
-		cells = calloc(m->routes + 1, sizeof *cells);
-		if (!cells)
-			return;
-		__atomic_store_n(&m->loops[loop % LOOPS_MAX], cells, __ATOMIC_RELEASE);
-	}
+	if (!cells && !(cells = cells_make(m, loop % LOOPS_MAX)))
+		return;
 	cell = &cells[route];
 	if (status >= 100 && status < 600)
 		add(&cell->by_class[status / 100 - 1], 1);

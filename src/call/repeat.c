@@ -59,12 +59,17 @@ static void key_hash(const struct call *c, const char *key, char out[65])
 		out);
 }
 
+/* Of the body, and of the query: with another one it would be another request. */
 static void body_hash(const struct call *c, char out[65])
 {
+	const struct http_request *r = &c->x->request;
 	uint8_t digest[SHA256_LEN];
 
-	sha256(c->x->request.body, c->x->request.body_len, digest);
+	sha256(r->body, r->body_len, digest);
 	hex_write(digest, sizeof digest, out);
+	if (r->query_len)
+		credential_hash(
+			arena_printf(c->arena, "%s?%.*s", out, (int)r->query_len, r->query), out);
 }
 
 /* What is kept: the length of the extra headers, they themselves, the body. */
@@ -136,7 +141,8 @@ int repeat_begin(struct call *c)
 		return db_run(c->db, &sql[REPEAT_RENEW], NULL, ARGS(T(hash), T(body), N(c->now)));
 	if (strcmp(row.body_hash, body) != 0)
 		return call_fail(c, ERR_IDEMPOTENCY,
-			"This Idempotency-Key was used within a day for a request with another body.");
+			"This Idempotency-Key was used within a day for a request with another body or "
+			"query.");
 	return unpack(c, hash, &row);
 }
 
@@ -152,6 +158,14 @@ int repeat_keep(struct call *c)
 		ARGS(T(hash), N(c->x->reply.status), T(pack(c, hash))));
 }
 
+/* Has what is read there a tag, which a change here can be held against?  The reader takes the
+ * query of the change for its own. */
+static bool tagged(const struct route *get, const struct route *change)
+{
+	return get && !get->op->list && (get->op->reply || get->op->gives) &&
+	       (!get->op->query || get->op->query == change->op->query);
+}
+
 int match_check(struct call *c)
 {
 	const char *wanted = http_header(&c->x->request, "if-match");
@@ -160,11 +174,18 @@ int match_check(struct call *c)
 	char tag[ETAG_LEN + 1];
 	int err;
 
-	if (!get || c->route->method == METHOD_POST || get->op->list || !get->op->reply)
+	if (!wanted || c->route->method == METHOD_POST || c->route->method == METHOD_GET ||
+		c->route->as_printed)
 		return 0;
+	if (!tagged(get, c->route))
+		return call_etag_listed(wanted, "", false)
+			       ? 0
+			       : call_fail(c, ERR_PRECONDITION,
+					 "What this path changes has no ETag to compare; leave If-Match out.");
 	probe.route = get;
 	probe.op = get->op;
-	probe.reply = arena_alloc(c->arena, get->op->reply->size);
+	if (get->op->reply)
+		probe.reply = arena_alloc(c->arena, get->op->reply->size);
 	err = get->op->apply(&probe);
 	if (err) {
 		c->problem = probe.problem;

@@ -8,23 +8,17 @@
 #include "call/steps.h"
 #include "contract/encode.h"
 
-void problem_reply(struct http_exchange *x, const struct problem *p)
+static void write_problem(struct buf *b, const char *request_id, const struct problem *p)
 {
 	const struct error_row *row = error_row(p->err);
 	const char *code = p->code ? p->code : row->code;
-	struct http_reply *r = &x->reply;
-	struct buf *b = &r->body;
 
-	b->len = 0;
-	r->extra.len = 0;
-	r->status = row->status;
-	r->type = "application/problem+json";
 	buf_printf(b, "{\"type\":\"urn:lodge:problem:%s\",\"title\":", code);
 	json_write_string(b, row->title, strlen(row->title));
 	buf_printf(b, ",\"status\":%d,\"detail\":", row->status);
 	json_write_string(
 		b, p->detail ? p->detail : row->title, strlen(p->detail ? p->detail : row->title));
-	buf_printf(b, ",\"request_id\":\"%s\"", x->request_id);
+	buf_printf(b, ",\"request_id\":\"%s\"", request_id);
 	if (p->first) {
 		buf_lit(b, ",\"errors\":[");
 		for (const struct field_error *e = p->first; e; e = e->next) {
@@ -41,11 +35,29 @@ void problem_reply(struct http_exchange *x, const struct problem *p)
 		buf_putc(b, ']');
 	}
 	buf_putc(b, '}');
+}
+
+/* The status and the headers that go with a problem, whatever the shape of its body. */
+static void head_of_problem(struct http_reply *r, const struct problem *p)
+{
+	const struct error_row *row = error_row(p->err);
+
+	r->body.len = r->extra.len = 0;
+	r->status = row->status;
 	if (row->status == 401)
 		buf_lit(&r->extra, "WWW-Authenticate: Bearer realm=\"lodge\"\r\n");
 	if (row->status == 503 || row->status == 429)
 		buf_printf(
 			&r->extra, "Retry-After: %d\r\n", p->retry_after_s ? p->retry_after_s : 1);
+	if (p->final)
+		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
+}
+
+void problem_reply(struct http_exchange *x, const struct problem *p)
+{
+	head_of_problem(&x->reply, p);
+	x->reply.type = "application/problem+json";
+	write_problem(&x->reply.body, x->request_id, p);
 }
 
 static void allow_header(struct call *c)
@@ -65,7 +77,13 @@ static void allow_header(struct call *c)
 
 void call_write_problem(struct call *c, const struct problem *p)
 {
-	problem_reply(c->x, p);
+	if (c->route && c->route->openai) {
+		head_of_problem(&c->x->reply, p);
+		c->x->reply.type = "application/json";
+		openai_problem(&c->x->reply.body, p);
+	} else {
+		problem_reply(c->x, p);
+	}
 	if (p->err == ERR_METHOD)
 		allow_header(c);
 }
@@ -97,12 +115,14 @@ void call_write_reply(struct call *c)
 	int status = c->standing ? 200 : c->route->status;
 
 	r->status = status;
+	if (r->type) /* the operation has written its body itself, in another form */
+		return;
 	if (c->op->list)
 		write_page(c);
 	else if (c->op->reply)
 		encode_object(&r->body, c->op->reply, c->reply);
-	if ((c->op->list || c->op->reply) && !r->type)
-		r->type = "application/json";
+	if (!r->type)
+		r->type = c->op->list || c->op->reply ? "application/json" : c->op->gives;
 	if (c->location && status == 201)
 		buf_printf(&r->extra, "Location: %s\r\n", c->location);
 }
@@ -148,13 +168,14 @@ void call_tag_reply(struct call *c)
 	struct http_reply *r = &c->x->reply;
 	char tag[ETAG_LEN + 1];
 
-	if (c->op->list || !c->op->reply || c->op->storeless || r->status != 200 ||
-		c->route->method == METHOD_POST)
+	if (c->op->list || !(c->op->reply || c->op->gives) || c->op->storeless ||
+		r->status != 200 || c->route->method == METHOD_POST || c->route->writes)
 		return;
 	call_etag(&r->body, tag);
 	buf_lit(&r->extra, "ETag: ");
 	buf_put(&r->extra, tag, ETAG_LEN);
-	buf_lit(&r->extra, "\r\nCache-Control: private, no-cache\r\n");
+	buf_printf(
+		&r->extra, "\r\nCache-Control: %s\r\n", c->cache ? c->cache : "private, no-cache");
 	if (known && c->route->method == METHOD_GET && call_etag_listed(known, tag, true)) {
 		r->status = 304;
 		r->body.len = 0;

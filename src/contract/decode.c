@@ -234,6 +234,19 @@ int decode_body(const struct patterns *patterns, struct arena *a, const struct s
 		p, a, ERR_BAD_JSON, "At byte %zu of the body: %s.", d.r.fault_at, d.r.fault);
 }
 
+int decode_part(const struct patterns *patterns, struct arena *a, const struct schema *s,
+	const char *path, const char *text, void *object, struct problem *p)
+{
+	struct decoder d = { .k = { .patterns = patterns, .arena = a, .problem = p },
+		.unknown = UNKNOWN_REFUSED };
+	size_t before = p->count + p->unlisted;
+
+	json_open(&d.r, a, text, strlen(text));
+	if (!decode_object(&d, s, object, path) || !json_end(&d.r))
+		return problem_field(p, a, path, "type", "must be an object");
+	return p->count + p->unlisted > before ? ERR_INVALID : 0;
+}
+
 void schema_init(const struct schema *s, struct arena *a, void *object)
 {
 	for (size_t i = 0; i < s->count; i++) {

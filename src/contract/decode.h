@@ -16,6 +16,11 @@ enum unknown { UNKNOWN_REFUSED, UNKNOWN_IGNORED };
 int decode_body(const struct patterns *patterns, struct arena *a, const struct schema *s,
 	enum unknown unknown, const char *text, size_t len, void *object, struct problem *p);
 
+/* The same for an object inside a body that the body's own table takes as it comes; `path` is its place
+ * there.  The text is known to be JSON. */
+int decode_part(const struct patterns *patterns, struct arena *a, const struct schema *s,
+	const char *path, const char *text, void *object, struct problem *p);
+
 /* One or more structs filled from one query string: each parameter belongs to the first that has it. */
 struct query_target {
 	const struct schema *schema;

@@ -99,8 +99,15 @@ void encode_object(struct buf *out, const struct schema *s, const void *object)
 static void encode_brief(struct buf *out, const struct field *f, const void *object)
 {
 	enum { SHOWN = 1024 };
+	const char *text = f->kind == TEXT || f->kind == JSON
+				   ? *(const char *const *)((const char *)object + f->at)
+				   : NULL;
 	size_t start = out->len;
 
+	if (text && strlen(text) > SHOWN) { /* too long to be written even for a moment */
+		buf_printf(out, "\"(%zu bytes)\"", strlen(text));
+		return;
+	}
 	encode_value(out, f, object);
 	if (out->len - start > SHOWN) {
 		size_t len = out->len - start;

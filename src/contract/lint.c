@@ -40,6 +40,9 @@ static bool has_permission(struct lint *l, const struct route *r)
 	if (empty(l->permission_name(r->permission)))
 		return lint_bad(l, "Route %s needs permission %d, which has no name.",
 			name_of(l, r), r->permission);
+	if (r->also && empty(l->permission_name(r->also)))
+		return lint_bad(l, "Route %s also needs permission %d, which has no name.",
+			name_of(l, r), r->also);
 	return true;
 }
 
@@ -80,10 +83,21 @@ static bool answers_fit(struct lint *l, const struct route *r)
 	return true;
 }
 
+static bool names_an_agent(const struct schema *body)
+{
+	const struct field *f = schema_field(body, "agent_id", strlen("agent_id"));
+
+	return f && f->kind == TEXT && f->id && f->need;
+}
+
 static bool body_fits(struct lint *l, const struct route *r)
 {
-	if ((r->method == METHOD_GET || r->method == METHOD_HEAD) && r->op->body)
+	if ((r->method == METHOD_GET || r->method == METHOD_HEAD) && (r->op->body || r->op->takes))
 		return lint_bad(l, "Route %s takes a body.", name_of(l, r));
+	if (r->agent_in_body && (!r->op->body || !names_an_agent(r->op->body)))
+		return lint_bad(l, "Route %s has no agent_id in its body.", name_of(l, r));
+	if (r->op->takes && (r->op->body || !r->op->takes[0]))
+		return lint_bad(l, "Route %s takes both kinds of bodies, or none.", name_of(l, r));
 	return true;
 }
 
@@ -134,6 +148,9 @@ static bool path_is_sound(struct lint *l, const struct route *r)
 		segments++;
 		params += *p == '{';
 	}
+	if (r->agent && !strstr(r->path, arena_printf(l->arena, "/{%s}", r->agent)))
+		return lint_bad(l, "Route %s has no parameter %s to name its agent.", name_of(l, r),
+			r->agent);
 	if (params > ROUTE_PARAMS_MAX || segments > SEGMENTS_MAX - 2)
 		return lint_bad(l, "Route %s has too many parts.", name_of(l, r));
 	return true;

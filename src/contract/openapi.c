@@ -95,7 +95,8 @@ static bool changes(const struct route *r)
 /* A read of one object: carries an ETag, and can be asked for only if it changed. */
 static bool reads_one(const struct route *r)
 {
-	return r->method == METHOD_GET && r->op->reply && !r->op->list && !r->as_printed;
+	return r->method == METHOD_GET && (r->op->reply || r->op->gives) && !r->op->list &&
+	       !r->as_printed;
 }
 
 static bool repeatable(const struct route *r)
@@ -110,7 +111,7 @@ static bool conditional(const struct route *r)
 
 static bool can_occur(const struct document *d, const struct route *r, int err)
 {
-	bool body = r->op->body, query = r->op->query || r->op->list;
+	bool body = r->op->body || r->op->takes, query = r->op->query || r->op->list;
 
 	switch (err) {
 	case ERR_MALFORMED:
@@ -123,8 +124,8 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 		return r->writes && r->op->prepare;
 	case ERR_NOT_FOUND:
 		return strchr(r->path, '{') != NULL;
-	case ERR_CONFLICT:
-		return changes(r);
+	case ERR_CONFLICT: /* or something is lacking that it waits for */
+		return changes(r) || r->op->awaits;
 	case ERR_PRECONDITION:
 		return conditional(r);
 	case ERR_TOO_LARGE:
@@ -201,14 +202,16 @@ static void write_parameters(struct document *d, const struct route *r)
 
 /* The content of a body or reply: its schema and its example, by name; and its other form. */
 static void write_content(
-	struct document *d, const struct schema *s, const char *suffix, bool exported)
+	struct document *d, const struct schema *s, const char *suffix, const char *other)
 {
 	buf_printf(d->o,
 		"\"content\":{\"application/json\":"
 		"{\"schema\":{\"$ref\":\"#/components/schemas/%s%s\"},"
-		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}%s}",
-		s->name, suffix, s->name, suffix,
-		exported ? ",\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}" : "");
+		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}",
+		s->name, suffix, s->name, suffix);
+	if (other)
+		doc_json(d->o, other, "{\"schema\":{\"type\":\"string\"}}");
+	buf_putc(d->o, '}');
 }
 
 static void write_success(struct document *d, const struct route *r)
@@ -230,7 +233,12 @@ static void write_success(struct document *d, const struct route *r)
 			"{\"Location\":{\"$ref\":\"#/components/headers/Location\"}}");
 	if (r->op->reply) {
 		doc_item(o);
-		write_content(d, r->op->reply, r->op->list ? "Page" : "", r->op->exports);
+		write_content(d, r->op->reply, r->op->list ? "Page" : "",
+			r->op->exports ? "application/x-ndjson" : r->op->gives);
+	} else if (r->op->gives) {
+		doc_json(o, "content", "{");
+		doc_json(o, r->op->gives, "{}");
+		buf_putc(o, '}');
 	}
 	buf_putc(o, '}');
 	if (reads_one(r))
@@ -267,13 +275,21 @@ static void write_operation(struct document *d, const struct route *r)
 	write_parameters(d, r);
 	if (r->op->body) {
 		doc_json(o, "requestBody", "{\"required\":true,");
-		write_content(d, r->op->body, "", false);
+		write_content(d, r->op->body, "", NULL);
 		buf_putc(o, '}');
+	} else if (r->op->takes) {
+		doc_json(o, "requestBody", "{\"required\":true");
+		doc_json(o, "content", "{");
+		for (const char *const *t = r->op->takes; *t; t++)
+			doc_json(o, *t, "{}");
+		buf_lit(o, "}}");
 	}
 	write_responses(d, r);
 	if (is_public(d, r))
 		doc_json(o, "security", "[]");
 	doc_text(o, "x-permission", d->parts->permission_name(r->permission));
+	if (r->also)
+		doc_text(o, "x-permission-also", d->parts->permission_name(r->also));
 	if (r->audit)
 		doc_text(o, "x-audit", r->audit);
 	buf_putc(o, '}');

@@ -1,7 +1,7 @@
 /* openapi.h - the published document, written from the tables that the service runs on.
  *
  * OpenAPI 3.1.0 with schemas in JSON Schema 2020-12.  Beyond the standard:
- * x-permission and x-audit on operations; on fields x-max (a ceiling of ours
+ * x-permission, x-permission-also and x-audit on operations; on fields x-max (a ceiling of ours
  * where the contract states none: bytes of text and JSON, items of lists,
  * value of numbers) and x-default (used when absent where the contract is
  * silent).  The same tables give the same bytes. */

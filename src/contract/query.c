@@ -39,14 +39,14 @@ char *percent_decode(struct arena *a, const char *text, size_t len, bool plus_is
 static void list_value(struct check *k, const struct field *f, struct list *list, const char *text)
 {
 	struct field item = value_item_field(f);
-	size_t size = value_item_size(f), count = 1, limit = (size_t)field_limit(f);
+	size_t size = value_item_size(f), count = *text != '\0', limit = (size_t)field_limit(f);
 
 	for (const char *p = text; *p; p++)
 		count += *p == ',';
 	k->over = count > limit;
 	if (k->over)
 		count = limit;
-	list->at = arena_alloc(k->arena, size * count);
+	list->at = arena_alloc(k->arena, size * count + 1);
 	for (list->count = 0; list->count < count; list->count++) {
 		size_t len = strcspn(text, ",");
 

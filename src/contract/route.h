@@ -29,9 +29,12 @@ struct operation {
 	bool list;		   /* the reply is a page of `reply` */
 	bool exports;		   /* a list that may also be had whole, as lines of JSON */
 	const char *key;	   /* the field that `after` names; NULL: id */
-	bool storeless;		   /* answers without the store */
-	bool open_query;	   /* ignores parameters it does not know */
-	const char *awaits;	   /* what it cannot succeed without yet, or NULL */
+	const char *const *takes;  /* types of a body that is not JSON, NULL-terminated */
+	const char
+		*gives;	 /* the type of a reply that is not JSON; beside `reply`, its other form */
+	bool storeless;	 /* answers without the store */
+	bool open_query; /* ignores parameters it does not know */
+	const char *awaits; /* what it cannot succeed without yet, or NULL */
 	int (*look)(struct call *c);
 	int (*prepare)(struct call *c);
 	int (*apply)(struct call *c);
@@ -46,11 +49,16 @@ struct route {
 	const char *audit;     /* "agent.update"; NULL: changes nothing */
 	const char *unaudited; /* why a route that is no read has no audit verb */
 	const char *tag, *doc;
-	bool as_printed;  /* answers only under the path as written */
-	bool unpublished; /* not in the document */
-	bool writes;	  /* a GET that changes something: it runs, and is audited, like a POST */
+	bool as_printed;   /* answers only under the path as written */
+	bool unpublished;  /* not in the document */
+	bool writes;	   /* a GET that changes something: it runs, and is audited, like a POST */
+	const char *agent; /* the parameter that names the agent; NULL: agent_id */
+	int also;	   /* a further permission in the same place, or 0 */
 	bool finds_agent; /* its operation answers ERR_NOT_FOUND by itself if the agent is not there */
-	size_t max_body; /* 0: the setting */
+	bool patient;	  /* it may wait for a model: the longer deadline holds */
+	bool openai;	  /* errors have the shape that OpenAI's clients know */
+	bool agent_in_body; /* the permission is decided on the agent that the body's agent_id names */
+	size_t max_body;    /* lower or higher than the setting; 0: the setting */
 };
 
 /* A resource's rows; every resource exports one. */

@@ -197,6 +197,11 @@ void schema_patch(const struct schema *patch_schema, const void *patch,
 	}
 }
 
+bool schema_got(const struct schema *s, const void *patch, const char *name)
+{
+	return *(const uint64_t *)patch >> (schema_field(s, name, strlen(name)) - s->fields) & 1;
+}
+
 void schema_copy(const struct schema *from_schema, const void *from, const struct schema *to_schema,
 	void *to)
 {

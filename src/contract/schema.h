@@ -60,12 +60,15 @@ struct field {
 	bool email;    /* TEXT: an address */
 	bool prompt;   /* TEXT: may be as long as a prompt */
 	bool distinct; /* LIST: no item twice */
+	bool exact;    /* NUMBER: refused if it has more digits than are kept */
 
 	/* Value for numbers, code points for text, items for lists.  A maximum of 0 means that
 	 * the contract states none; text and lists then have the common ceiling (x-max). */
 	bool has_min;
 	double min, max, ceiling;
-	const char *pattern;	   /* PCRE2, matched against the whole text */
+	const char *pattern; /* PCRE2, matched against the whole text */
+	/* TEXT: what no pattern says; a sentence about what is wrong, or NULL. */
+	const char *(*check)(const char *text);
 	const struct words *words; /* CHOICE, or LIST of CHOICE */
 	const struct schema *of;   /* OBJECT, or LIST of OBJECT */
 	enum kind item;		   /* LIST */
@@ -148,6 +151,8 @@ double field_limit(const struct field *f);
  * a field that can be empty and leaves one that cannot as it is. */
 void schema_patch(const struct schema *patch_schema, const void *patch,
 	const struct schema *row_schema, void *row);
+/* True if the patch, or another partial object, carries the field. */
+bool schema_got(const struct schema *s, const void *patch, const char *name);
 /* Copies fields of the same name and kind. */
 void schema_copy(const struct schema *from_schema, const void *from, const struct schema *to_schema,
 	void *to);

@@ -2,6 +2,7 @@
 #include "contract/value.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -69,6 +70,8 @@ static void text_value(struct check *k, const struct field *f, const char **at, 
 		problem_field(p, k->arena, path, "format", "must be an email address");
 	else if (f->pattern && !patterns_match(k->patterns, f->pattern, text, len))
 		problem_field(p, k->arena, path, "pattern", "must match %s", f->pattern);
+	else if (f->check && f->check(text))
+		problem_field(p, k->arena, path, "format", "%s", f->check(text));
 	*at = text;
 }
 
@@ -106,6 +109,34 @@ void value_from_text(struct check *k, const struct field *f, void *at, const cha
 	}
 }
 
+/* The digits of a number's text without sign, point, exponent, and the zeros around them. */
+static const char *digits_of(struct arena *a, const char *text, size_t len)
+{
+	char *out = arena_raw(a, len + 1, 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && text[i] != 'e' && text[i] != 'E'; i++)
+		if (text[i] >= '0' && text[i] <= '9' && (n || text[i] != '0'))
+			out[n++] = text[i];
+	while (n && out[n - 1] == '0')
+		n--;
+	out[n] = '\0';
+	return out;
+}
+
+/* Are the digits that were read the fewest that stand for the number they became? */
+static bool keeps_digits(struct arena *a, const struct json_number *n)
+{
+	char text[32];
+
+	for (int behind = 0; behind < 17; behind++) {
+		snprintf(text, sizeof text, "%.*e", behind, n->value);
+		if (strtod(text, NULL) == n->value)
+			break;
+	}
+	return strcmp(digits_of(a, n->text, n->len), digits_of(a, text, strlen(text))) == 0;
+}
+
 void value_from_number(struct check *k, const struct field *f, void *at, const char *path,
 	const struct json_number *n)
 {
@@ -118,6 +149,9 @@ void value_from_number(struct check *k, const struct field *f, void *at, const c
 	else if (n->value > field_limit(f))
 		problem_field(k->problem, k->arena, path, "too_large", "must be at most %.17g",
 			field_limit(f));
+	else if (f->exact && !keeps_digits(k->arena, n))
+		problem_field(k->problem, k->arena, path, "digits",
+			"has more digits than can be kept; 15 are always kept");
 	else if (f->kind == INTEGER)
 		*(int64_t *)at = n->integer;
 	else

@@ -113,6 +113,8 @@ static void rest(struct http_conn *c)
 		class = DEADLINE_HEADER;
 	else if (c->state == CONN_STREAM && !http_stream_owes(c))
 		class = DEADLINE_PARKED; /* it is the maker who is waited for */
+	if (class == DEADLINE_PARKED && c->box->x.patient)
+		class = DEADLINE_PATIENT;
 	if (c->in && !http_has_input(c))
 		http_conn_drop(c, &c->in);
 	if (!c->armed || c->rearm || c->deadline != class)
@@ -165,6 +167,8 @@ static void on_event(struct http_source *s, uint32_t events)
 		c->link.writable = true;
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		c->link.ending = true;
+	if (is_made(c) && c->link.ending)
+		http_stream_leave(c->box);
 	if (is_made(c) && (events & (EPOLLHUP | EPOLLERR)))
 		http_conn_close(c); /* nobody is left to answer; the exchange lives on alone */
 	else if (!c->ready)
@@ -257,6 +261,7 @@ void http_conn_expire(struct http_conn *c)
 		http_conn_run(c);
 		return;
 	case DEADLINE_PARKED:
+	case DEADLINE_PATIENT:
 		if (c->state != CONN_KEPT)
 			break;
 		stand_in(c);

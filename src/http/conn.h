@@ -98,6 +98,8 @@ enum http_step http_step_linger(struct http_conn *c);
 enum http_step http_step_stream(struct http_conn *c);
 /* Whether bytes of the stream are with us that the peer has not taken. */
 bool http_stream_owes(const struct http_conn *c);
+/* The peer of an exchange that its handler still has says nothing more. */
+void http_stream_leave(struct http_box *b);
 /* The connection leaves an exchange that its handler still has. */
 void http_stream_abandon(struct http_box *b);
 void http_stream_open(struct http_loop *loop, struct http_mail *m);

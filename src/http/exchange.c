@@ -141,7 +141,8 @@ static void clear_stream(struct http_stream *s)
 {
 	trim(&s->waiting, 0);
 	s->room = NULL;
-	s->begun = s->posted = s->wants_room = s->gone = s->cut = s->headed = s->ended = false;
+	s->begun = s->posted = s->wants_room = s->gone = s->left = s->cut = s->headed = s->ended =
+		false;
 }
 
 void http_box_put(struct http_loop *l, struct http_box *b)

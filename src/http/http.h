@@ -72,7 +72,8 @@ struct http_exchange {
 	struct http_reply reply;
 	struct arena arena; /* lives until the reply is sent */
 	struct http_loop *loop;
-	uint64_t max_body; /* head() may lower it */
+	uint64_t max_body; /* the limit's; head() may set another */
+	bool patient;	   /* head() may set it: patient_ms holds instead of parked_ms */
 	void *data;	   /* the handler's own */
 	char request_id[ID_LEN + 1];
 };
@@ -103,15 +104,16 @@ struct http_handler {
 
 /* Every wait has an end: milliseconds, above 0. */
 struct http_limits {
-	size_t max_head;	/* bytes of request line and headers together */
-	size_t max_headers;	/* how many */
-	uint64_t max_body;	/* bytes; the most any request may carry */
+	size_t max_head;    /* bytes of request line and headers together */
+	size_t max_headers; /* how many */
+	uint64_t max_body;  /* bytes; the most a request may carry, unless head() says otherwise */
 	size_t max_connections; /* over all loops; one more is answered 503 and closed */
-	int header_ms; /* from a request's first byte (or the handshake) to the end of its head */
-	int body_ms;   /* from there to the end of its body */
-	int idle_ms;   /* between requests */
-	int reply_ms;  /* without the peer taking a byte of the reply */
-	int parked_ms; /* from a kept exchange to http_finish(): then 504 is sent in its place */
+	int header_ms;	/* from a request's first byte (or the handshake) to the end of its head */
+	int body_ms;	/* from there to the end of its body */
+	int idle_ms;	/* between requests */
+	int reply_ms;	/* without the peer taking a byte of the reply */
+	int parked_ms;	/* from a kept exchange to http_finish(): then 504 is sent in its place */
+	int patient_ms; /* the same for an exchange that says it takes long */
 };
 
 struct http_settings {
@@ -170,6 +172,10 @@ bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchang
 enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, size_t n);
 /* Not whole: the peer sees the connection break off instead of an end. */
 void http_stream_end(struct http_exchange *x, bool whole);
+
+/* True once the peer of a kept exchange has gone, or has said that it will say nothing more: a maker
+ * for whom each further second costs money may stop.  From any thread. */
+bool http_left(struct http_exchange *x);
 
 /* A place for what the handler keeps a loop (its store connection). */
 void http_loop_set(struct http_loop *loop, void *data);

@@ -225,6 +225,7 @@ bool http_loop_init(struct http_loop *l, int index, const struct http_limits *li
 	l->deadlines[DEADLINE_IDLE].ms = limits->idle_ms;
 	l->deadlines[DEADLINE_REPLY].ms = limits->reply_ms;
 	l->deadlines[DEADLINE_PARKED].ms = limits->parked_ms;
+	l->deadlines[DEADLINE_PATIENT].ms = limits->patient_ms;
 	l->deadlines[DEADLINE_LINGER].ms = LINGER_MS;
 	l->ready_last = &l->ready;
 	l->mail_last = &l->mail;

@@ -32,6 +32,7 @@ enum http_deadline {
 	DEADLINE_IDLE,
 	DEADLINE_REPLY,
 	DEADLINE_PARKED,
+	DEADLINE_PATIENT,
 	DEADLINE_LINGER,
 	DEADLINE_COUNT,
 };
@@ -49,6 +50,7 @@ struct http_stream {
 	struct buf waiting;   /* written, not yet taken by the loop */
 	void (*room)(struct http_exchange *x);
 	bool begun, posted, wants_room;
+	bool left;	       /* the peer says nothing more */
 	bool gone;	       /* there is no connection any more */
 	bool cut;	       /* it is not whole */
 	bool headed, ended;    /* the loop's: the head is put into bytes; the maker is done */

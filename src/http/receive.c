@@ -104,8 +104,6 @@ static enum http_step head_done(struct http_conn *c)
 	}
 	if (!r->has_body)
 		return call_handler(c);
-	if (b->x.max_body > c->loop->limits.max_body)
-		b->x.max_body = c->loop->limits.max_body;
 	if (!r->chunked && r->content_length > b->x.max_body)
 		return http_conn_fault(c, ERR_TOO_LARGE, "The body is larger than is taken here.");
 	b->body.max = (size_t)b->x.max_body + 1;

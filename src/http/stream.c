@@ -76,7 +76,25 @@ void http_stream_end(struct http_exchange *x, bool whole)
 	http_finish(x);
 }
 
+bool http_left(struct http_exchange *x)
+{
+	struct http_stream *s = &box_of(x)->stream;
+	bool left;
+
+	pthread_mutex_lock(&s->lock);
+	left = s->gone || s->left;
+	pthread_mutex_unlock(&s->lock);
+	return left;
+}
+
 /* The loop's side */
+
+void http_stream_leave(struct http_box *b)
+{
+	pthread_mutex_lock(&b->stream.lock);
+	b->stream.left = true;
+	pthread_mutex_unlock(&b->stream.lock);
+}
 
 void http_stream_open(struct http_loop *l, struct http_mail *m)
 {

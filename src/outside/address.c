@@ -27,12 +27,13 @@ static const struct network {
 	{ { V4(192, 168, 0, 0) }, 96 + 16, ADDRESS_PRIVATE },
 	{ { V4(198, 18, 0, 0) }, 96 + 15, ADDRESS_PRIVATE },
 	{ { V4(224, 0, 0, 0) }, 96 + 3, ADDRESS_PRIVATE },
-	{ { 0 }, 128, ADDRESS_PRIVATE },
 	{ { 0xfc }, 7, ADDRESS_PRIVATE },
 	{ { 0xfe, 0x80 }, 10, ADDRESS_PRIVATE },
 	{ { 0xfe, 0xc0 }, 10, ADDRESS_PRIVATE },
 	{ { 0xff }, 8, ADDRESS_PRIVATE },
 	/* Ways to write an IPv4 address as another one: nobody needs them to reach a service. */
+	{ { 0 }, 96, ADDRESS_PRIVATE },
+	{ { [8] = 0xff, [9] = 0xff }, 96, ADDRESS_PRIVATE },
 	{ { 0x20, 0x02 }, 16, ADDRESS_PRIVATE },
 	{ { 0x20, 0x01, 0, 0 }, 32, ADDRESS_PRIVATE },
 	{ { 0x00, 0x64, 0xff, 0x9b }, 32, ADDRESS_PRIVATE },
@@ -84,9 +85,15 @@ enum address_kind address_kind_of_host(const char *host)
 	struct in_addr v4;
 	uint8_t at[V6];
 
-	if (strcasecmp(host, "localhost") == 0)
+	if (len > 1 && host[len - 1] == '.') /* the root: the same name */
+		len--;
+	if (len == strlen("localhost") && strncasecmp(host, "localhost", len) == 0)
 		return ADDRESS_LOOPBACK;
-	if (inet_pton(AF_INET, host, &v4) == 1) {
+	if (len < sizeof text) {
+		memcpy(text, host, len);
+		text[len] = '\0';
+	}
+	if (len < sizeof text && inet_pton(AF_INET, text, &v4) == 1) {
 		map(at, &v4);
 		return kind_of(at);
 	}
@@ -97,4 +104,10 @@ enum address_kind address_kind_of_host(const char *host)
 			return kind_of(at);
 	}
 	return ADDRESS_PUBLIC;
+}
+
+bool reach_holds(enum reach reach, enum address_kind kind)
+{
+	return kind == ADDRESS_PUBLIC || reach == REACH_ANY ||
+	       (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
 }

@@ -12,6 +12,15 @@ enum address_kind {
 	ADDRESS_PRIVATE, /* or reserved, link-local, multicast: not a place on the Internet */
 };
 
+/* How far a request may go.  Plain HTTP is only for what is not the Internet. */
+enum reach {
+	REACH_PUBLIC,	/* public addresses by HTTPS */
+	REACH_LOOPBACK, /* also this machine, and that by plain HTTP too */
+	REACH_ANY,	/* also private addresses, and any by plain HTTP too */
+};
+
+bool reach_holds(enum reach reach, enum address_kind kind);
+
 enum address_kind address_kind(const struct sockaddr *sa);
 /* The same for a literal ("127.0.0.1", "[::1]") or the name localhost; any other name is
  * ADDRESS_PUBLIC until it is resolved. */

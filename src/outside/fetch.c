@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/error.h"
-#include "outside/address.h"
 
 enum { ANSWER_MAX = 1 << 20, CONNECT_MS = 5000, TOTAL_MS = 10000, AGE_MAX = 86400 };
 
@@ -27,12 +26,6 @@ bool fetch_init(void)
 }
 
 /* ---- how far ---- */
-
-static bool reaches(enum reach reach, enum address_kind kind)
-{
-	return kind == ADDRESS_PUBLIC || reach == REACH_ANY ||
-	       (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
-}
 
 bool fetch_permits(const char *url, enum reach reach)
 {
@@ -53,11 +46,74 @@ bool fetch_permits(const char *url, enum reach reach)
 	if (good && strcmp(scheme, "http") == 0)
 		good = reach == REACH_ANY || (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
 	else if (good)
-		good = strcmp(scheme, "https") == 0 && reaches(reach, kind);
+		good = strcmp(scheme, "https") == 0 && reach_holds(reach, kind);
 	curl_free(scheme);
 	curl_free(host);
 	curl_url_cleanup(u);
 	return good;
+}
+
+const char *fetch_base_fault(const char *url, enum reach reach)
+{
+	bool plain = strncasecmp(url, "http://", 7) == 0;
+	size_t head = plain ? 7 : 8;
+	CURLU *u;
+	bool parses;
+
+	if (!plain && strncasecmp(url, "https://", 8) != 0)
+		return "must begin with https://";
+	for (const char *c = url; *c; c++)
+		if (*c <= ' ' || *c > '~' || *c == '\\')
+			return "must not have blanks, backslashes or characters outside ASCII";
+	if (memchr(url + head, '@', strcspn(url + head, "/?#")))
+		return "must not have a user or a password";
+	if (strpbrk(url, "?#"))
+		return "must not have a query or a fragment";
+	u = curl_url();
+	parses = u && !curl_url_set(u, CURLUPART_URL, url, 0);
+	curl_url_cleanup(u);
+	if (!parses)
+		return "must be a URL such as https://models.example.org/v1";
+	if (fetch_permits(url, reach))
+		return NULL;
+	return plain ? "must begin with https://; plain http needs the setting "
+		       "allow_private_addresses"
+		     : "is a private or loopback address, which needs the setting "
+		       "allow_private_addresses";
+}
+
+bool fetch_origin(struct arena *a, const char *url, struct fetch_origin *ret)
+{
+	char *scheme = NULL, *host = NULL, *port = NULL;
+	CURLU *u = curl_url();
+	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
+		    !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
+		    !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
+		    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+
+	if (good) {
+		char *lower = arena_strdup(a, host);
+
+		for (char *p = lower; *p; p++)
+			if (*p >= 'A' && *p <= 'Z')
+				*p = (char)(*p | 0x20);
+		*ret = (struct fetch_origin){ arena_strdup(a, scheme), lower,
+			(int)strtol(port, NULL, 10) };
+	}
+	curl_free(scheme);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(u);
+	return good;
+}
+
+const char *fetch_base_trimmed(struct arena *a, const char *url)
+{
+	size_t len = strlen(url);
+
+	while (len && url[len - 1] == '/')
+		len--;
+	return arena_strndup(a, url, len);
 }
 
 /* The name has been resolved: this is the address that would be connected to. */
@@ -66,7 +122,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
 	struct passage *w = ctx;
 
 	(void)purpose;
-	if (!reaches(w->reach, address_kind(&to->addr))) {
+	if (!reach_holds(w->reach, address_kind(&to->addr))) {
 		w->refused = true;
 		return CURL_SOCKET_BAD;
 	}
@@ -120,7 +176,7 @@ static int64_t max_age(CURL *h)
 	return age > AGE_MAX ? AGE_MAX : age;
 }
 
-static void set_limits(CURL *h, struct passage *w)
+static void set_limits(CURL *h, struct passage *w, const struct fetch *in)
 {
 	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(
@@ -128,8 +184,8 @@ static void set_limits(CURL *h, struct passage *w)
 	curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(h, CURLOPT_PROXY, "");
 	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
-	curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)ANSWER_MAX);
+	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)(in->total_ms ? in->total_ms : TOTAL_MS));
+	curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)w->body.max);
 	curl_easy_setopt(h, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 1L);
 	curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -140,6 +196,24 @@ static void set_limits(CURL *h, struct passage *w)
 	curl_easy_setopt(h, CURLOPT_WRITEDATA, w);
 }
 
+/* Our own, without those that libcurl would add for a body. */
+static struct curl_slist *headers_of(const struct fetch *in, struct arena *a)
+{
+	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+
+	for (size_t i = 0; list && i < in->header_count; i++) {
+		const struct fetch_header *f = &in->headers[i];
+		struct curl_slist *more = curl_slist_append(
+			list, *f->value ? arena_printf(a, "%s: %s", f->name, f->value)
+					: arena_printf(a, "%s;", f->name));
+
+		if (!more)
+			curl_slist_free_all(list);
+		list = more;
+	}
+	return list;
+}
+
 static void set_request(CURL *h, const struct fetch *in)
 {
 	curl_easy_setopt(h, CURLOPT_URL, in->url);
@@ -147,7 +221,14 @@ static void set_request(CURL *h, const struct fetch *in)
 	if (in->form) {
 		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE, (long)strlen(in->form));
 		curl_easy_setopt(h, CURLOPT_POSTFIELDS, in->form);
+	} else if (in->body) {
+		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)in->body_len);
+		curl_easy_setopt(h, CURLOPT_POSTFIELDS, in->body);
 	}
+	if (in->method && strcmp(in->method, "HEAD") == 0)
+		curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
+	else if (in->method)
+		curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, in->method);
 	if (in->user) {
 		curl_easy_setopt(h, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		curl_easy_setopt(h, CURLOPT_USERNAME, in->user);
@@ -158,37 +239,53 @@ static void set_request(CURL *h, const struct fetch *in)
 	}
 }
 
+static void take_answer(CURL *h, const struct passage *w, struct arena *a, struct fetched *out)
+{
+	char *type = NULL, *location = NULL;
+	long status = 0;
+
+	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(h, CURLINFO_CONTENT_TYPE, &type);
+	curl_easy_getinfo(h, CURLINFO_REDIRECT_URL, &location);
+	out->status = (int)status;
+	out->body = arena_strndup(a, w->body.len ? w->body.at : "", w->body.len);
+	out->len = w->body.len;
+	out->max_age_s = max_age(h);
+	out->content_type = type ? arena_strdup(a, type) : NULL;
+	out->location = location ? arena_strdup(a, location) : NULL;
+}
+
 int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why)
 {
 	struct passage w = { .reach = in->reach };
 	CURL *h = curl_easy_init();
+	struct curl_slist *headers = headers_of(in, a);
 	CURLcode code;
-	long status = 0;
 
 	*out = (struct fetched){ .max_age_s = -1 };
-	if (!h || !fetch_permits(in->url, in->reach)) {
+	if (!h || !headers || !fetch_permits(in->url, in->reach)) {
+		curl_slist_free_all(headers);
 		curl_easy_cleanup(h);
 		*ret_why = "the address is not one that may be called";
 		return ERR_UPSTREAM;
 	}
-	buf_init(&w.body, ANSWER_MAX);
-	set_limits(h, &w);
+	buf_init(&w.body, in->answer_max ? in->answer_max : ANSWER_MAX);
+	set_limits(h, &w, in);
 	set_request(h, in);
+	curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
 	code = curl_easy_perform(h);
-	if (code) {
-		*ret_why = w.refused	     ? "it resolves to a private address"
-			   : w.body.overflow ? "the answer is larger than 1 MiB"
-					     : curl_easy_strerror(code);
-	} else {
-		curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-		out->status = (int)status;
-		out->body = arena_strndup(a, w.body.len ? w.body.at : "", w.body.len);
-		out->len = w.body.len;
-		out->max_age_s = max_age(h);
-	}
+	if (!code)
+		take_answer(h, &w, a, out);
+	else if (w.refused)
+		*ret_why = "it resolves to a private address";
+	else if (w.body.overflow || code == CURLE_FILESIZE_EXCEEDED)
+		*ret_why = arena_printf(a, "the answer is larger than %zu KiB", w.body.max / 1024);
+	else
+		*ret_why = curl_easy_strerror(code);
 	if (w.body.len)
 		wipe(w.body.at, w.body.len);
 	buf_free(&w.body);
+	curl_slist_free_all(headers);
 	curl_easy_cleanup(h);
 	return code ? ERR_UPSTREAM : 0;
 }

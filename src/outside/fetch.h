@@ -1,20 +1,19 @@
 /* fetch.h - one request to a service outside, with every limit set.
  *
  * It waits, so it belongs on the slow pool.  HTTPS with a verified
- * certificate, no redirects, no proxy, a bounded answer, an end in time; and
- * the address that is really connected to must be one the caller may reach. */
+ * certificate, no redirects (where one leads is told), no proxy, a bounded
+ * answer, an end in time; and the address that is really connected to must be
+ * one the caller may reach. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "outside/address.h"
 
-/* How far a request may go.  Plain HTTP is only for what is not the Internet. */
-enum reach {
-	REACH_PUBLIC,	/* public addresses by HTTPS */
-	REACH_LOOPBACK, /* also this machine, and that by plain HTTP too */
-	REACH_ANY,	/* also private addresses, and any by plain HTTP too */
+struct fetch_header {
+	const char *name, *value; /* neither holds a control character */
 };
 
 struct fetch {
@@ -23,13 +22,22 @@ struct fetch {
 	const char *form;	     /* a body to POST, form-encoded; NULL: GET */
 	const char *user, *password; /* Basic, or NULL */
 	const char *bearer;	     /* a token, or NULL */
+	const char *method;	     /* NULL: POST with a form, else GET */
+	const char *body;	     /* instead of a form, of any kind; or NULL */
+	size_t body_len;
+	const struct fetch_header *headers;
+	size_t header_count;
+	size_t answer_max; /* bytes; 0: 1 MiB */
+	int total_ms;	   /* until the whole answer is here; 0: 10 seconds */
 };
 
 struct fetched {
 	int status;
 	const char *body; /* NUL-terminated */
 	size_t len;
-	int64_t max_age_s; /* as Cache-Control says; -1: it does not */
+	int64_t max_age_s;	  /* as Cache-Control says; -1: it does not */
+	const char *content_type; /* or NULL */
+	const char *location;	  /* where a redirect leads, as a whole URL; or NULL */
 };
 
 /* Once, before any thread. */
@@ -39,7 +47,19 @@ typedef int fetch_fn(
 	const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why);
 fetch_fn fetch_run;
 
+/* The parts of a URL that say who is asked; false if it is no absolute URL. */
+struct fetch_origin {
+	const char *scheme, *host; /* in lower case */
+	int port;
+};
+bool fetch_origin(struct arena *a, const char *url, struct fetch_origin *ret);
+
 /* True for an absolute URL that the reach permits, without user, password or fragment. */
 bool fetch_permits(const char *url, enum reach reach);
+/* NULL if paths of an API may be put behind the URL and the reach permits it; else what is wrong with
+ * it, as the end of a sentence that begins with its name. */
+const char *fetch_base_fault(const char *url, enum reach reach);
+/* Such a URL without slashes at its end, so that paths can be put behind it. */
+const char *fetch_base_trimmed(struct arena *a, const char *url);
 /* Percent-encodes all but letters, digits and -._~ */
 char *fetch_escape(struct arena *a, const char *text);

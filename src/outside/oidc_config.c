@@ -1,14 +1,8 @@
 /* oidc_config.c - the setting that lists providers, and the files with their secrets; see oidc.h. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/crypto.h"
 #include "outside/oidc.h"
-
-enum { SECRET_MAX = 512 };
+#include "outside/secret_file.h"
 
 /* The text up to one of the characters, or NULL if it is empty or the character is not there. */
 static const char *cut(struct arena *a, const char **at, char end)
@@ -77,33 +71,6 @@ bool oidc_config_valid(const char *text)
 	return count >= 0;
 }
 
-/* The bytes of the file without the end of its line. */
-static const char *read_secret(struct arena *a, const char *path, const char **ret_fault)
-{
-	char text[SECRET_MAX + 2];
-	const char *secret = NULL;
-	struct stat st;
-	ssize_t n = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, &st) || (n = read(fd, text, sizeof text)) < 0) {
-		*ret_fault = strerror(errno);
-	} else if (st.st_mode & 07) {
-		*ret_fault = "everybody on this machine can read or write it; chmod 600 it";
-	} else {
-		while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-			n--;
-		if (n < 1 || n > SECRET_MAX || memchr(text, '\0', (size_t)n))
-			*ret_fault = "it must hold the secret in one line of at most 512 bytes";
-		else
-			secret = arena_strndup(a, text, (size_t)n);
-	}
-	if (fd >= 0)
-		close(fd);
-	wipe(text, sizeof text);
-	return secret;
-}
-
 int oidc_config_read(const char *text, struct arena *a, struct oidc_config *ret, size_t *ret_count,
 	struct problem *p)
 {
@@ -113,7 +80,7 @@ int oidc_config_read(const char *text, struct arena *a, struct oidc_config *ret,
 	if (count < 0)
 		return problem_set(p, a, ERR_USAGE, "oidc is not a list of providers");
 	for (int i = 0; i < count; i++) {
-		ret[i].secret = read_secret(a, ret[i].secret_file, &fault);
+		ret[i].secret = secret_file_read(a, ret[i].secret_file, &fault);
 		if (!ret[i].secret)
 			return problem_set(p, a, ERR_USAGE,
 				"oidc: the secret file %s of the provider %s: %s",

@@ -6,7 +6,9 @@
 #include "access/seal.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/search.h"
 #include "base/crypto.h"
+#include "broker/ledger_check.h"
 #include "contract/lint.h"
 #include "contract/value.h"
 #include "serve/manual.h"
@@ -58,21 +60,36 @@ int command_openapi(const struct settings *s, struct arena *a)
 	return ferror(stdout) ? 1 : 0;
 }
 
+/* A connection, and the keys that are proven to be its store's; none if the store has none yet. */
+static int connect_with_keys(const struct settings *s, struct store *store, struct db **ret_db,
+	struct vault_keys *keys, struct arena *a, struct problem *p)
+{
+	bool right, marked;
+	int err = store_connect(store, ret_db, a, p);
+
+	*keys = (struct vault_keys){ 0 };
+	if (err)
+		return err;
+	err = master_key_check(*ret_db, a, keys->key[0], &right, &marked);
+	if (!err && marked)
+		err = master_key_load(keys, s->master_key_file, *ret_db, a, p);
+	if (err) {
+		problem_set(p, a, err, "the store cannot be read: %s", db_error(*ret_db));
+		db_close(*ret_db);
+	}
+	return err;
+}
+
 static int check_master_key(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
-	struct vault_keys keys = { 0 };
-	bool right, marked;
+	struct vault_keys keys;
 	struct db *db;
-	int err = store_connect(store, &db, a, p);
+	int err = connect_with_keys(s, store, &db, &keys, a, p);
 
-	if (err)
-		return err;
-	err = master_key_check(db, a, keys.key[0], &right, &marked);
-	if (!err && marked)
-		err = master_key_load(&keys, s->master_key_file, db, a, p);
 	wipe(&keys, sizeof keys);
-	db_close(db);
+	if (!err)
+		db_close(db);
 	return err;
 }
 
@@ -93,24 +110,65 @@ static int check_statements(struct store *store, struct arena *a, struct problem
 	return err;
 }
 
+/* The index of words must say what the rows say. */
+static int check_index(struct store *store, struct arena *a, struct problem *p)
+{
+	int64_t wrong = 0;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = db_begin(db, READ_ONLY);
+	if (!err)
+		err = search_check(db, &wrong);
+	if (err)
+		problem_set(p, a, err, "the index of words cannot be read: %s", db_error(db));
+	else if (wrong)
+		err = problem_set(p, a, ERR_CONFLICT,
+			"the index of words differs from what it describes in %lld places",
+			(long long)wrong);
+	db_rollback(db);
+	db_close(db);
+	return err;
+}
+
+/* The sums of what calls cost must be those of the ledger. */
+static int check_costs(struct store *store, struct arena *a, struct problem *p)
+{
+	const char *found = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = db_begin(db, READ_ONLY);
+	if (!err)
+		err = ledger_check(db, a, &found);
+	if (err)
+		problem_set(p, a, err, "the ledger cannot be read: %s", db_error(db));
+	else if (found)
+		err = problem_set(
+			p, a, ERR_CONFLICT, "the sums of costs differ from the ledger: %s", found);
+	db_rollback(db);
+	db_close(db);
+	return err;
+}
+
 /* Walks the chain of seals over the audit log, and says how far it reaches. */
 static int check_audit(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
 	uint8_t key[SEAL_CHAIN_KEY] = { 0 };
-	struct vault_keys keys = { 0 };
+	struct vault_keys keys;
 	struct vault *vault;
 	struct seal_report r;
-	bool right, marked;
 	struct db *db;
-	int err = store_connect(store, &db, a, p);
+	int err = connect_with_keys(s, store, &db, &keys, a, p);
 
 	if (err)
 		return err;
-	err = master_key_check(db, a, keys.key[0], &right, &marked);
-	if (!err && marked)
-		err = master_key_load(&keys, s->master_key_file, db, a, p);
-	if (!err && marked) {
+	if (keys.count) {
 		vault = vault_new(&keys, NULL);
 		err = audit_key_load(db, a, vault, keys.key[0], key);
 		vault_free(vault);
@@ -151,6 +209,10 @@ int command_check(const struct settings *s, struct arena *a)
 		err = store_check(store, a, &p);
 	if (!err)
 		err = check_statements(store, a, &p);
+	if (!err)
+		err = check_index(store, a, &p);
+	if (!err)
+		err = check_costs(store, a, &p);
 	if (!err)
 		err = check_master_key(s, store, a, &p);
 	if (!err && s->argument_count)

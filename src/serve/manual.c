@@ -22,12 +22,28 @@ const struct subcommand subcommands[] = {
 	{ "backup", "FILE", "Write a copy of the store to FILE while the service runs.",
 		command_backup },
 	{ "rekey", NULL,
-		"Make a new master key and seal every secret with it, while the service runs.",
+		"Make a new master key and seal every secret with it, while the service runs. Copies "
+		"of the store that were made before open only with the former key.",
 		command_rekey },
 	{ "user create", NULL,
 		"Make a super administrator with the address in LODGE_ADMIN_EMAIL and the password in "
 		"LODGE_ADMIN_PASSWORD.",
 		command_user_create },
+	{ "models import", "FILE",
+		"Make models, or bring their prices up to date, from a list in JSON: an array of what "
+		"POST /admin/models takes, or LiteLLM's model_prices_and_context_window.json. Models "
+		"are known by their slug. A new one without a key is disabled until it is configured, "
+		"unless the list states its status.",
+		command_models_import },
+	{ "skills import", "TENANT_SLUG FOLDER [--replace]",
+		"Import the skill in FOLDER (SKILL.md and its files, in the Agent Skills format) into "
+		"the tenant, as a private skill. With --replace, in the place of the tenant's skill of "
+		"that name.",
+		command_skills_import },
+	{ "skills export", "TENANT_SLUG SKILL_SLUG FOLDER",
+		"Write a skill of the tenant to FOLDER/SKILL_SLUG, which must not be there yet; "
+		"FOLDER is made if it is not there.",
+		command_skills_export },
 	{ "version", NULL, "Print the version of the program.", command_version },
 	{ "help", "[--man]", "Print this help, or with --man the manual page as roff.",
 		command_help },

@@ -27,6 +27,9 @@ int command_check(const struct settings *s, struct arena *a);
 int command_backup(const struct settings *s, struct arena *a);
 int command_rekey(const struct settings *s, struct arena *a);
 int command_user_create(const struct settings *s, struct arena *a);
+int command_models_import(const struct settings *s, struct arena *a);
+int command_skills_import(const struct settings *s, struct arena *a);
+int command_skills_export(const struct settings *s, struct arena *a);
 int command_version(const struct settings *s, struct arena *a);
 int command_help(const struct settings *s, struct arena *a);
 

@@ -11,7 +11,11 @@ enum { QUEUE_MAX = 10000 };
 
 int complain(const struct problem *p)
 {
-	fprintf(stderr, "lodge: %s\n", p->detail ? p->detail : error_row(p->err)->title);
+	fputs("lodge: ", stderr);
+	/* It may name a file or a field of somebody else's: what could steer a terminal is not sent. */
+	for (const char *c = p->detail ? p->detail : error_row(p->err)->title; *c; c++)
+		fputc((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c, stderr);
+	fputc('\n', stderr);
 	return p->err == ERR_USAGE ? 2 : 1;
 }
 

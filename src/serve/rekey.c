@@ -4,9 +4,13 @@
  * processes take the file in within a second.  Then every sealed text is
  * sealed anew, some at a time and each only if it is still what was read, until
  * none is left under an old key; then the old key is dropped.  Interrupted
- * anywhere, it is simply run again. */
+ * anywhere, it is simply run again, and goes on with the key it had begun with;
+ * only one runs at a time. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "api/bootstrap.h"
@@ -49,6 +53,12 @@ static const struct place_of_seals {
 	}
 	SEALS("idempotency", "hash", "reply"),
 	SEALS("oidc_flows", "hash", "sealed"),
+	SEALS("provider_keys", "id", "sealed"),
+	SEALS("models", "id", "secrets"),
+	SEALS("agent_skills", "id", "config_sealed"),
+	SEALS("tools", "id", "sealed"),
+	SEALS("agent_tools", "id", "configuration"),
+	SEALS("scanners", "id", "token"),
 };
 
 struct rekeying {
@@ -146,15 +156,36 @@ static int reseal_own(struct rekeying *r, const uint8_t key[VAULT_KEY_LEN])
 	return err;
 }
 
-/* The new key in front of those that were there. */
+/* A new key in front of the one that was there.  A file that holds several was left by a run that did
+ * not end: its first key is the new one already.  Yet another would, after a few such runs, push out
+ * the oldest, under which everything may still be sealed. */
 static struct vault_keys with_new_key(const struct vault_keys *old)
 {
-	struct vault_keys keys = { .count = 1 };
+	struct vault_keys keys = { .count = 2 };
 
+	if (old->count > 1)
+		return *old;
 	random_bytes(keys.key[0], VAULT_KEY_LEN);
-	for (size_t i = 0; i < old->count && keys.count < VAULT_KEYS; i++)
-		memcpy(keys.key[keys.count++], old->key[i], VAULT_KEY_LEN);
+	memcpy(keys.key[1], old->key[0], VAULT_KEY_LEN);
 	return keys;
+}
+
+/* Two at a time would each drop the key of the other, and with it all that the other has sealed.  The
+ * lock lies on the folder, because the file itself is replaced; the system drops it with the process. */
+static int lock_folder(const char *path, struct arena *a, struct problem *p, int *ret_fd)
+{
+	const char *slash = strrchr(path, '/');
+	const char *folder = slash ? arena_printf(a, "%.*s", (int)(slash - path) + 1, path) : ".";
+
+	*ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd < 0)
+		return problem_set(
+			p, a, ERR_STORE, "cannot open the folder %s: %s", folder, strerror(errno));
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB))
+		return problem_set(p, a, ERR_STORE,
+			"another lodge rekey is changing the master key %s; wait for its end",
+			path);
+	return 0;
 }
 
 static int run(const struct settings *s, struct rekeying *r)
@@ -188,19 +219,25 @@ int command_rekey(const struct settings *s, struct arena *a)
 	struct store *store = NULL;
 	struct problem p = { 0 };
 	struct rekeying r = { .arena = a, .problem = &p };
-	int err = open_current(&store, s, STORE_BESIDE, a, &p);
+	int lock = -1, err = open_current(&store, s, STORE_BESIDE, a, &p);
 
 	if (!err)
 		err = store_connect(store, &r.db, a, &p);
+	if (!err)
+		err = lock_folder(s->master_key_file, a, &p, &lock);
 	if (!err)
 		err = run(s, &r);
 	if (err)
 		problem_set(&p, a, err, "the store: %s", r.db ? db_error(r.db) : "");
 	db_close(r.db);
 	store_close(store);
+	if (lock >= 0)
+		close(lock);
 	if (err)
 		return complain(&p);
-	printf("The master key is new; %lld secrets were sealed anew.\n", (long long)r.done);
+	printf("The master key is new; %lld secrets were sealed anew.\n"
+	       "Copies of the store that were made before open only with the former key.\n",
+		(long long)r.done);
 	if (r.lost)
 		printf("%lld could not be opened with any known key and stay as they are.\n",
 			(long long)r.lost);

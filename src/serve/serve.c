@@ -13,12 +13,16 @@
 #include "access/seal.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/search.h"
 #include "api/erase.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "call/chores.h"
 #include "call/steps.h"
+#include "broker/broker.h"
 #include "outside/oidc.h"
+#include "outside/secret_file.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
@@ -29,7 +33,6 @@ struct serving {
 	const struct settings *settings;
 	struct app app;
 	struct sealer *sealer;
-	uint8_t chain_key[SEAL_CHAIN_KEY];
 	struct arena *arena;
 	struct problem problem;
 };
@@ -48,6 +51,7 @@ static void configure(struct serving *v)
 		.secure_cookies = *s->tls_cert || strncmp(s->public_url, "https://", 8) == 0,
 		.access_log = s->access_log,
 		.open_tenants = s->open_tenants,
+		.allow_private_addresses = s->allow_private_addresses,
 		.session_lifetime_us = s->session_lifetime.ms * 1000,
 		.session_idle_us = s->session_idle.ms * 1000,
 		.trusts = s->trusted_proxies.count ? trusts : NULL,
@@ -72,6 +76,7 @@ static struct http_settings http_settings_of(const struct settings *s)
 			.idle_ms = (int)s->idle_timeout.ms,
 			.reply_ms = (int)s->reply_timeout.ms,
 			.parked_ms = (int)s->parked_timeout.ms,
+			.patient_ms = (int)s->patient_timeout.ms,
 		},
 	};
 }
@@ -116,7 +121,7 @@ static int first_start(struct serving *v, struct db *db)
 		if (!err)
 			err = store_is_empty(db, &empty);
 		if (!err && empty)
-			err = bootstrap(db, v->arena, &admin);
+			err = bootstrap(db, v->arena, &admin, TENANT_SEEDED);
 		if (err)
 			db_rollback(db);
 		else
@@ -129,6 +134,23 @@ static int first_start(struct serving *v, struct db *db)
 		printf("\n");
 		fflush(stdout);
 	}
+	return err;
+}
+
+/* The index of words is made anew where this program makes it otherwise, or it was never made. */
+static int prepare_index(struct serving *v, struct db *db)
+{
+	int tries = 10, err;
+
+	do {
+		err = db_begin(db, READ_WRITE);
+		if (!err)
+			err = search_ensure(db, v->arena);
+		if (err)
+			db_rollback(db);
+		else
+			err = db_commit(db);
+	} while ((err == ERR_RETRY || err == ERR_DUPLICATE) && --tries);
 	return err;
 }
 
@@ -150,9 +172,11 @@ static int prepare_store(struct serving *v)
 	err = master_key_load(&keys, v->settings->master_key_file, db, v->arena, &v->problem);
 	if (!err) {
 		v->app.vault = vault_new(&keys, v->settings->master_key_file);
-		err = audit_key_load(db, v->arena, v->app.vault, keys.key[0], v->chain_key);
+		err = audit_key_load(db, v->arena, v->app.vault, keys.key[0], v->app.chain_key);
 	}
 	wipe(&keys, sizeof keys);
+	if (!err)
+		err = prepare_index(v, db);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
@@ -168,7 +192,7 @@ static int prepare_providers(struct serving *v)
 	size_t count = 0;
 	int err = oidc_config_read(v->settings->oidc, v->arena, list, &count, &v->problem);
 
-	if (!err && count && !fetch_init())
+	if (!err && !fetch_init())
 		return problem_set(&v->problem, v->arena, ERR_INTERNAL, "libcurl does not start");
 	if (!err && count)
 		v->app.oidc =
@@ -177,6 +201,41 @@ static int prepare_providers(struct serving *v)
 		if (list[i].secret)
 			wipe((char *)list[i].secret, strlen(list[i].secret));
 	return err;
+}
+
+static int read_key(struct serving *v, const char *name, const char *path, const char **ret)
+{
+	const char *fault = NULL;
+
+	if (!*path)
+		return 0;
+	*ret = secret_file_read(v->arena, path, &fault);
+	return *ret ? 0
+		    : problem_set(&v->problem, v->arena, ERR_USAGE, "%s: the file %s: %s", name,
+			      path, fault);
+}
+
+static int prepare_broker(struct serving *v)
+{
+	const struct settings *s = v->settings;
+	struct broker_settings in = { .store = v->app.store,
+		.vault = v->app.vault,
+		.slow = v->app.slow,
+		.accounting = s->accounting,
+		.allow_private_addresses = s->allow_private_addresses };
+	int err = read_key(v, "openai_key_file", s->openai_key_file, &in.keys.openai);
+
+	if (!err)
+		err = read_key(v, "anthropic_key_file", s->anthropic_key_file, &in.keys.anthropic);
+	if (err)
+		return err;
+	if (!in.accounting)
+		log_line(LOG_WARN,
+			"accounting is off: no budget holds, and no model call is entered", NULL);
+	v->app.broker = broker_new(&in);
+	return v->app.broker ? 0
+			     : problem_set(&v->problem, v->arena, ERR_INTERNAL,
+				       "no thread for calls to models can be had");
 }
 
 static int start(struct serving *v)
@@ -199,32 +258,40 @@ static int start(struct serving *v)
 			http.tls_cert ? "https" : "http", http_server_address(v->app.server));
 	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
 	err = store_start(v->app.store);
-	v->sealer = sealer_new(v->app.store, v->chain_key);
+	if (!err)
+		err = prepare_broker(v);
+	v->sealer = sealer_new(v->app.store, v->app.chain_key);
 	return err ? err : http_server_start(v->app.server);
 }
 
 static void stop(struct serving *v)
 {
+	int64_t began = clock_mono_ms(), left;
+
 	if (v->app.server)
 		http_server_stop(v->app.server, (int)v->settings->stop_grace.ms);
+	left = v->settings->stop_grace.ms - (clock_mono_ms() - began);
+	broker_stop(v->app.broker, left > 0 ? (int)left : 0);
 	slow_pool_free(v->app.slow);
 	if (v->sealer)
 		sealer_wake(v->sealer); /* what was done last is sealed too */
 	if (v->app.store)
 		store_stop(v->app.store);
 	sealer_free(v->sealer);
+	broker_free(v->app.broker);
 	http_server_free(v->app.server);
 	store_close(v->app.store);
 	api_teardown(&v->app);
 	oidc_free(v->app.oidc);
 	vault_free(v->app.vault);
-	wipe(v->chain_key, sizeof v->chain_key);
+	wipe(v->app.chain_key, sizeof v->app.chain_key);
 }
 
 static void do_chores(struct app *app)
 {
 	chores_submit(app);
 	erase_submit(app);
+	broker_chores(app->broker);
 }
 
 /* Waits for a signal that ends the service; has the audit log sealed and does the chores meanwhile. */
@@ -238,6 +305,7 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 			continue;
 		sealer_wake(v->sealer);
 		vault_refresh(v->app.vault);
+		broker_tick(v->app.broker);
 		if (++turns % (CHORES_EVERY_S * 1000 / SEAL_EVERY_MS) == 0)
 			do_chores(&v->app);
 	}

@@ -95,7 +95,7 @@ const struct setting settings_table[] = {
 		.doc = "Threads for work that takes its time, such as hashing passwords."),
 
 	SETTING(max_body, .group = "Limits", .preset = "8m", BETWEEN(1 * KIB, 1 * GIB),
-		.doc = "The largest body of a request."),
+		.doc = "The largest body of a request, where its path names no limit of its own."),
 	SETTING(max_head, .group = "Limits", .preset = "32k", BETWEEN(1 * KIB, 1 * MIB),
 		.doc = "The largest head of a request: its first line and its headers together."),
 	SETTING(max_headers, .group = "Limits", .preset = "100", BETWEEN(8, 1000),
@@ -112,6 +112,8 @@ const struct setting settings_table[] = {
 		.doc = "How long a caller may take nothing of its reply."),
 	SETTING(parked_timeout, .group = "Limits", .preset = "60s", BETWEEN(100, 1 * HOUR),
 		.doc = "How long an operation may take before 504 is answered in its place."),
+	SETTING(patient_timeout, .group = "Limits", .preset = "15m", BETWEEN(100, 24 * HOUR),
+		.doc = "The same for an operation that waits for a model."),
 	SETTING(stop_grace, .group = "Limits", .preset = "10s", BETWEEN(0, 10 * MINUTE),
 		.doc = "When stopping, how long to wait for requests under way."),
 
@@ -126,6 +128,14 @@ const struct setting settings_table[] = {
 	SETTING(allow_private_addresses, .group = "Policy", .preset = "false",
 		.doc = "Let models, webhooks and the like call private and loopback addresses. Any "
 		       "tenant could then reach what this machine can reach."),
+	SETTING(openai_key_file, .group = "Policy", .preset = "", PATH, .derived = "none",
+		.doc = "A file with the key for OpenAI's own address, for models that have none of their "
+		       "own."),
+	SETTING(anthropic_key_file, .group = "Policy", .preset = "", PATH, .derived = "none",
+		.doc = "The same for Anthropic's own address."),
+	SETTING(accounting, .group = "Policy", .preset = "true",
+		.doc = "Book every model call before it is made and enter it in the ledger. Off, nothing "
+		       "is counted and no budget holds: for measuring only."),
 	SETTING(oidc, .group = "Policy", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "LIST",
 		.derived = "none", .check = oidc_config_valid, .what = "a list of providers",
 		.wanted = "NAME=ISSUER,CLIENT_ID,SECRET_FILE like "

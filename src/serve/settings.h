@@ -47,10 +47,11 @@ struct settings {
 	struct settings_size max_body, max_head;
 	int64_t max_headers, max_connections;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;
-	struct settings_span parked_timeout, stop_grace;
+	struct settings_span parked_timeout, patient_timeout, stop_grace;
 	int log_level, log_format; /* enum log_level, enum log_format */
 	bool access_log;
-	bool open_tenants, allow_private_addresses;
+	bool open_tenants, allow_private_addresses, accounting;
+	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;
 	struct settings_span session_lifetime, session_idle;
 

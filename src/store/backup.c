@@ -50,14 +50,22 @@ static int copy_row(
 	struct db *from, struct prepared *source, struct db *to, const struct statement *insert)
 {
 	struct value args[DB_ARGS];
+	struct arena scratch = { 0 };
+	int err;
 
 	for (int i = 0; i < source->columns; i++) {
+		bool bytes = from->engine->is_bytes(from, source, i);
 		size_t len;
-		const char *text = from->engine->text(from, source, i, &len);
+		const char *at = bytes ? from->engine->bytes(from, source, i, &scratch, &len)
+				       : from->engine->text(from, source, i, &len);
 
-		args[i] = text ? (struct value){ VALUE_TEXT, 0, text, len } : value_text(NULL);
+		args[i] = !at	  ? value_text(NULL)
+			  : bytes ? value_bytes(at, len)
+				  : (struct value){ VALUE_TEXT, 0, at, len };
 	}
-	return db_run(to, insert, NULL, args, (size_t)source->columns);
+	err = db_run(to, insert, NULL, args, (size_t)source->columns);
+	arena_free(&scratch);
+	return err;
 }
 
 /* The columns of a table, as "a, b, c", and as many placeholders; a place is given anew. */

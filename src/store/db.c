@@ -11,6 +11,9 @@
 #include "contract/value.h"
 #include "store/engine.h"
 
+FIELDS(one_text) = { FIELD(one_text, value, .nullable = true) };
+SCHEMA(one_text, .internal = true);
+
 struct value value_text(const char *text)
 {
 	if (!text)
@@ -21,6 +24,11 @@ struct value value_text(const char *text)
 struct value value_int(int64_t n)
 {
 	return (struct value){ n == NIL ? VALUE_NULL : VALUE_INT, n, NULL, 0 };
+}
+
+struct value value_bytes(const void *bytes, size_t len)
+{
+	return (struct value){ VALUE_BYTES, 0, bytes, len };
 }
 
 int db_fail(struct db *db, int err, const char *fmt, ...)
@@ -288,6 +296,26 @@ int db_all(struct db *db, struct arena *a, const struct statement *st, struct li
 	return got < 0 ? got : 0;
 }
 
+int db_each(struct db *db, const struct statement *st, void *row,
+	int (*fn)(void *ctx, const void *row), void *ctx, const struct value *args, size_t count)
+{
+	struct arena texts = { 0 };
+	struct prepared *p;
+	int got = start(db, st, &p, args, count), err = 0;
+
+	if (got)
+		return got;
+	while (!err && (got = db->engine->step(db, p)) > 0) {
+		arena_reset(&texts);
+		memset(row, 0, st->row->size);
+		read_row(db, p, &texts, row);
+		err = fn(ctx, row);
+	}
+	db->engine->reset(db, p);
+	arena_free(&texts);
+	return err ? err : got;
+}
+
 int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
 	const struct value *args, size_t count)
 {
@@ -317,6 +345,22 @@ int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct
 		*ret = 0;
 	db->engine->reset(db, p);
 	return got > 0 ? 0 : got ? got : ERR_NOT_FOUND;
+}
+
+int db_bytes(struct db *db, struct arena *a, const struct statement *st, const void **ret,
+	size_t *ret_len, const struct value *args, size_t count)
+{
+	struct prepared *p;
+	int got = start(db, st, &p, args, count);
+
+	*ret = NULL;
+	if (got)
+		return got;
+	got = db->engine->step(db, p);
+	if (got > 0)
+		*ret = db->engine->bytes(db, p, 0, a, ret_len);
+	db->engine->reset(db, p);
+	return got < 0 ? got : *ret ? 0 : ERR_NOT_FOUND;
 }
 
 static struct value list_value(const struct field *f, const void *row, struct arena *a)

@@ -14,9 +14,19 @@ static const struct statement sql[] = {
 		.scan = "one row" },
 };
 
+/* A store's version is the number of the last migration it has seen. */
 int store_version_wanted(void)
 {
-	return migration_count;
+	return migrations[migration_count - 1].number;
+}
+
+/* The first that a store of this version has not seen, or NULL. */
+static const struct migration *next_of(int version)
+{
+	for (int i = 0; i < migration_count; i++)
+		if (migrations[i].number > version)
+			return &migrations[i];
+	return NULL;
 }
 
 static const struct statement table_exists = {
@@ -67,15 +77,17 @@ static int lock(struct db *db)
 
 static int migrate_one(struct db *db, int *ret_version)
 {
+	const struct migration *m = NULL;
 	int err = db_begin(db, READ_WRITE);
 
 	if (!err)
 		err = version_of(db, ret_version);
-	if (!err && *ret_version < migration_count) {
-		err = apply(db, &migrations[*ret_version]);
-		if (!err)
-			(*ret_version)++;
-	}
+	if (!err)
+		m = next_of(*ret_version);
+	if (m)
+		err = apply(db, m);
+	if (m && !err)
+		*ret_version = m->number;
 	if (err)
 		db_rollback(db);
 	else
@@ -93,7 +105,7 @@ int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, 
 	err = lock(db);
 	if (!err)
 		err = version_of(db, ret_from);
-	for (version = *ret_from; !err && version < migration_count;) {
+	for (version = *ret_from; !err && next_of(version);) {
 		err = migrate_one(db, &version);
 		if (err == ERR_RETRY)
 			err = 0;
@@ -101,11 +113,12 @@ int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, 
 	}
 	*ret_to = version;
 	if (err)
-		problem_set(p, a, err, "migration %d failed: %s", version + 1, db_error(db));
-	else if (version > migration_count)
+		problem_set(p, a, err, "migration %d failed: %s",
+			next_of(version) ? next_of(version)->number : version, db_error(db));
+	else if (version > store_version_wanted())
 		err = problem_set(p, a, ERR_STORE,
 			"the store is at version %d and this program only knows %d: use a newer lodge",
-			version, migration_count);
+			version, store_version_wanted());
 	db_close(db);
 	return err;
 }

@@ -8,6 +8,8 @@
 
 #include "store/engine.h"
 
+enum { TYPE_BYTEA = 17 }; /* its number in every catalogue */
+
 struct postgres {
 	PGconn *conn;
 	PGresult *result; /* of the statement under way */
@@ -154,21 +156,25 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 {
 	struct postgres *p = impl(db);
 	const char *values[DB_ARGS];
-	int lengths[DB_ARGS];
+	int lengths[DB_ARGS], binary[DB_ARGS];
 	char numbers[DB_ARGS][24];
 
 	for (size_t i = 0; i < count; i++) {
 		values[i] = NULL;
+		lengths[i] = binary[i] = 0;
 		if (args[i].kind == VALUE_INT) {
 			snprintf(numbers[i], sizeof numbers[i], "%lld", (long long)args[i].n);
 			values[i] = numbers[i];
 		} else if (args[i].kind == VALUE_TEXT) {
 			values[i] = args[i].text;
+		} else if (args[i].kind == VALUE_BYTES) {
+			values[i] = args[i].text;
+			lengths[i] = (int)args[i].len;
+			binary[i] = 1;
 		}
-		lengths[i] = 0;
 	}
 	PQclear(p->result);
-	p->result = PQexecPrepared(p->conn, st->handle, (int)count, values, lengths, NULL, 0);
+	p->result = PQexecPrepared(p->conn, st->handle, (int)count, values, lengths, binary, 0);
 	p->row = -1;
 	p->rows = PQntuples(p->result);
 	switch (PQresultStatus(p->result)) {
@@ -211,6 +217,32 @@ static const char *engine_text(struct db *db, struct prepared *st, int column, s
 	*ret_len = (size_t)PQgetlength(p->result, p->row, column);
 	return PQgetisnull(p->result, p->row, column) ? NULL
 						      : PQgetvalue(p->result, p->row, column);
+}
+
+static bool engine_is_bytes(struct db *db, struct prepared *st, int column)
+{
+	(void)st;
+	return PQftype(impl(db)->result, column) == TYPE_BYTEA;
+}
+
+static const void *engine_bytes(
+	struct db *db, struct prepared *st, int column, struct arena *a, size_t *ret_len)
+{
+	struct postgres *p = impl(db);
+	unsigned char *bytes;
+	const void *copy;
+
+	(void)st;
+	*ret_len = 0;
+	if (PQgetisnull(p->result, p->row, column))
+		return NULL;
+	bytes = PQunescapeBytea(
+		(const unsigned char *)PQgetvalue(p->result, p->row, column), ret_len);
+	if (!bytes)
+		abort();
+	copy = arena_strndup(a, (const char *)bytes, *ret_len);
+	PQfreemem(bytes);
+	return copy;
 }
 
 static int64_t engine_changed(struct db *db, struct prepared *st)
@@ -292,6 +324,8 @@ const struct engine postgres_engine = {
 	.reset = engine_reset,
 	.integer = engine_integer,
 	.text = engine_text,
+	.bytes = engine_bytes,
+	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
 	.begin = engine_begin,
 	.commit = engine_commit,

@@ -141,6 +141,9 @@ static int engine_run(struct db *db, struct prepared *p, const struct value *arg
 			rc = sqlite3_bind_null(p->handle, at);
 		else if (args[i].kind == VALUE_INT)
 			rc = sqlite3_bind_int64(p->handle, at, args[i].n);
+		else if (args[i].kind == VALUE_BYTES)
+			rc = sqlite3_bind_blob(
+				p->handle, at, args[i].text, (int)args[i].len, SQLITE_STATIC);
 		else
 			rc = sqlite3_bind_text(
 				p->handle, at, args[i].text, (int)args[i].len, SQLITE_STATIC);
@@ -177,6 +180,23 @@ static const char *engine_text(struct db *db, struct prepared *p, int column, si
 	(void)db;
 	*ret_len = text ? (size_t)sqlite3_column_bytes(p->handle, column) : 0;
 	return text;
+}
+
+static bool engine_is_bytes(struct db *db, struct prepared *p, int column)
+{
+	(void)db;
+	return sqlite3_column_type(p->handle, column) == SQLITE_BLOB;
+}
+
+static const void *engine_bytes(
+	struct db *db, struct prepared *p, int column, struct arena *a, size_t *ret_len)
+{
+	const void *bytes = sqlite3_column_blob(p->handle, column);
+
+	*ret_len = (size_t)sqlite3_column_bytes(p->handle, column);
+	if (!bytes) /* null, or none at all */
+		return engine_is_bytes(db, p, column) ? arena_alloc(a, 1) : NULL;
+	return arena_strndup(a, bytes, *ret_len);
 }
 
 static int64_t engine_changed(struct db *db, struct prepared *p)
@@ -251,6 +271,8 @@ const struct engine sqlite_engine = {
 	.reset = engine_reset,
 	.integer = engine_integer,
 	.text = engine_text,
+	.bytes = engine_bytes,
+	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
 	.begin = engine_begin,
 	.commit = engine_commit,

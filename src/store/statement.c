@@ -72,6 +72,7 @@ static bool expand_word(struct buf *b, const struct engine *e, const char *word,
 	} words[] = {
 		{ "int", "integer", "bigint" },
 		{ "text", "text", "text collate \"C\"" },
+		{ "bytes", "blob", "bytea" },
 		{ "rows", "strict", "" },
 		{ "keyed", "strict, without rowid", "" },
 		{ "place", "place integer primary key,", "" },

@@ -36,20 +36,27 @@ struct statement_set {
 	const struct statement_set id = { #id, array, sizeof(array) / sizeof *(array) }
 
 struct value {
-	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT } kind;
+	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT, VALUE_BYTES } kind;
 	int64_t n;
-	const char *text;
+	const char *text; /* or bytes */
 	size_t len;
 };
 
 struct value value_text(const char *text); /* NULL is null */
 struct value value_int(int64_t n);	   /* NIL is null */
+struct value value_bytes(const void *bytes, size_t len);
 #define T(x) value_text(x)
 #define N(x) value_int(x)
 #define ARGS(...)                              \
 	(const struct value[]){ __VA_ARGS__ }, \
 		sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)
 #define NO_ARGS NULL, 0
+
+/* For statements that select one text, as `value`. */
+struct one_text {
+	const char *value;
+};
+SCHEMA_DECLARED(one_text);
 
 struct db; /* one connection, used by one thread at a time */
 
@@ -59,6 +66,10 @@ int db_one(struct db *db, struct arena *a, const struct statement *st, void *row
 /* All rows, one behind the other; at most `most`. */
 int db_all(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
 	size_t most, const struct value *args, size_t count);
+/* Each row in turn, in the caller's struct; its texts last until the next.  An error of `fn` ends it and
+ * is handed on.  `fn` does not use the connection. */
+int db_each(struct db *db, const struct statement *st, void *row,
+	int (*fn)(void *ctx, const void *row), void *ctx, const struct value *args, size_t count);
 /* Changes rows; ret_changed may be NULL.  ERR_DUPLICATE if a key exists already. */
 int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
 	const struct value *args, size_t count);
@@ -67,6 +78,9 @@ int db_put(struct db *db, struct arena *a, const struct statement *st, const voi
 /* A single integer. */
 int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct value *args,
 	size_t count);
+/* A single run of bytes, of a column declared {bytes}; null is ERR_NOT_FOUND, as no row is. */
+int db_bytes(struct db *db, struct arena *a, const struct statement *st, const void **ret,
+	size_t *ret_len, const struct value *args, size_t count);
 
 /* Prepares it and no more: does the engine understand it? */
 int db_try(struct db *db, const struct statement *st);

@@ -306,8 +306,8 @@ export class Server {
   }
 
   /** Signs in and finds the tenant of the first start. */
-  async enter() {
-    const { json } = await this.login();
+  async enter(who = ADMIN) {
+    const { json } = await this.login(who);
     this.tenant = json.user.memberships[0].tenant_id;
     return this.tenant;
   }

@@ -1,36 +1,15 @@
 /* fuzz_decode.c - JSON against every schema.  The first two bytes choose the schema, the rest is the
  * body.  What decodes must encode to JSON that decodes again to the same text; and our reader and
  * a second one must agree on what is JSON. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "setup.h"
 
 #include "api/api.h"
-#include "base/crypto.h"
 #include "base/json.h"
 #include "contract/encode.h"
 #include "contract/types.h"
 #include "oracle.h"
 
-static struct app app;
 static struct types types;
-static struct arena forever;
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	struct problem p = { 0 };
-
-	(void)argc;
-	(void)argv;
-	if (!crypto_init() || api_setup(&app, &forever, &p))
-		abort();
-	types_collect(&types, &forever, api_resources, api_resource_count);
-	return 0;
-}
 
 /* Numbers beyond 64 bits and huge texts are where the second reader gives up. */
 static void check_agreement(struct arena *a, const char *text, size_t len)
@@ -87,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	if (!types.count)
+		types_collect(&types, &forever, api_resources, api_resource_count);
 	s = types.list[(data[0] << 8 | data[1]) % types.count].schema;
 	object = arena_alloc(&a, s->size);
 	check_agreement(&a, (const char *)data + 2, size - 2);

@@ -1,26 +1,13 @@
 /* fuzz_headers.c - the values of headers that we read ourselves: credentials, cookies, tags, times,
  * percent escapes.  One a line. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "setup.h"
 
 #include "access/caller.h"
 #include "base/clock.h"
-#include "base/crypto.h"
 #include "base/fold.h"
 #include "base/json.h"
 #include "call/steps.h"
 #include "contract/value.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return crypto_init() ? 0 : 1;
-}
 
 static void check_time(const char *text)
 {

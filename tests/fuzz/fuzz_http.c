@@ -3,14 +3,9 @@
  * The first byte says how the rest is cut into pieces, and whether the client
  * shuts its side in the end.  The handler keeps every other request and
  * finishes it on the spot. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "setup.h"
 
-#include "base/crypto.h"
-#include "base/log.h"
 #include "http/http.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MUST(cond)                                                                               \
 	do {                                                                                     \
@@ -158,8 +153,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	crypto_init();
-	log_setup(LOG_ERROR, LOG_TEXT);
 	sent = heads = faults = 0;
 	d = http_door_new(&limits, &handler);
 	MUST(d);

@@ -1,9 +1,7 @@
 /* fuzz_jwt.c - ID tokens and key sets as a stranger could write them.  The text up to the first line
  * end is the token, the rest the set of keys; a set that is not one is replaced by one that is.
  * Nothing may hold, for nobody can sign for these keys, and every part is read the same again. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "setup.h"
 
 #include "base/crypto.h"
 #include "outside/jwt.h"
@@ -19,18 +17,6 @@ static const char keys_text[] =
 static const struct jwt_wanted wanted = {
 	.issuer = "https://op.test", .audience = "lodge", .nonce = "n1", .now_s = 1800000000
 };
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	if (!crypto_init())
-		abort();
-	return 0;
-}
 
 /* A part has one spelling only. */
 static void check_spelling(struct arena *a, const char *text, size_t len)

@@ -1,31 +1,10 @@
 /* fuzz_route.c - paths into the router and query strings into structs.  A first byte chooses the method;
  * a question mark divides path and query.  What matches must match its own route again when its
  * parameters are put into the published path. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "setup.h"
 
 #include "api/api.h"
-#include "base/crypto.h"
 #include "base/id.h"
-
-static struct app app;
-static struct arena forever;
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	struct problem p = { 0 };
-
-	(void)argc;
-	(void)argv;
-	if (!crypto_init() || api_setup(&app, &forever, &p))
-		abort();
-	return 0;
-}
 
 static void check_match(struct arena *a, enum method method, const struct route_match *m)
 {

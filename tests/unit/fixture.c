@@ -1,7 +1,9 @@
 /* fixture.c - see fixture.h. */
 #include "fixture.h"
 
+#include <sodium.h>
 #include <stdarg.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "api/bootstrap.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "broker/broker.h"
 #include "call/steps.h"
 
 enum { REPLY_MAX = 64 << 20, REQUEST_MAX = 32 << 20 };
@@ -23,6 +26,7 @@ static const struct http_limits limits = {
 	.idle_ms = 10000,
 	.reply_ms = 10000,
 	.parked_ms = 60000,
+	.patient_ms = 60000,
 };
 
 static const char *engine(void)
@@ -121,6 +125,49 @@ int64_t fixture_count(struct fixture *f, const char *sql)
 	return n;
 }
 
+struct awaited {
+	struct work work;
+	int (*run)(struct db *db, void *data);
+	void *data;
+	int err;
+	sem_t over;
+};
+
+static int awaited_run(struct work *w, struct db *db)
+{
+	struct awaited *a = (struct awaited *)w;
+
+	return a->run(db, a->data);
+}
+
+static void awaited_done(struct work *w, int err)
+{
+	struct awaited *a = (struct awaited *)w;
+
+	a->err = err;
+	sem_post(&a->over);
+}
+
+int fixture_work(struct fixture *f, int (*run)(struct db *db, void *data), void *data)
+{
+	struct awaited a = {
+		.work = { .run = awaited_run, .done = awaited_done, .mode = READ_WRITE },
+		.run = run,
+		.data = data
+	};
+
+	int err;
+
+	sem_init(&a.over, 0, 0);
+	err = store_submit(f->app.store, &a.work);
+	if (!err) {
+		sem_wait(&a.over);
+		err = a.err;
+	}
+	sem_destroy(&a.over);
+	return err;
+}
+
 static const char *login_for(struct fixture *f, const char *user_id)
 {
 	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
@@ -155,7 +202,7 @@ const char *fixture_tenant(struct fixture *f, const char *slug, const char *owne
 	struct db *db = connect_to(f);
 	const char *id;
 
-	if (tenant_make(db, &f->arena, &in, owner_id, &id))
+	if (tenant_make(db, &f->arena, &in, owner_id, TENANT_BARE, &id))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
 	db_close(db);
 	return id;
@@ -169,7 +216,7 @@ void fixture_member(struct fixture *f, const char *tenant_id, const char *user_i
 		ARGS(T(tenant_id), T(user_id), T(role), N(clock_now_us())));
 }
 
-static void first_rows(struct fixture *f)
+static void first_rows(struct fixture *f, enum tenant_start start)
 {
 	struct new_user admin = {
 		.email = "admin@localhost", .name = "Admin", .is_super_admin = true
@@ -181,7 +228,7 @@ static void first_rows(struct fixture *f)
 	struct TenantRead row;
 	struct db *db = connect_to(f);
 
-	if (bootstrap(db, &f->arena, &admin) || db_one(db, &f->arena, &find, &row, NO_ARGS))
+	if (bootstrap(db, &f->arena, &admin, start) || db_one(db, &f->arena, &find, &row, NO_ARGS))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
 	f->tenant_id = row.id;
 	if (db_one(db, &f->arena, &who, &row, NO_ARGS))
@@ -191,7 +238,7 @@ static void first_rows(struct fixture *f)
 	f->admin = login_for(f, f->admin_id);
 }
 
-struct fixture *fixture_open(void)
+static struct fixture *open_with(enum tenant_start start)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 	struct store_settings settings = { .workers = 2, .queue_max = 10000 };
@@ -214,19 +261,37 @@ struct fixture *fixture_open(void)
 	random_bytes(f->master_key, sizeof f->master_key);
 	keys.count = 1;
 	memcpy(keys.key[0], f->master_key, VAULT_KEY_LEN);
+	seal_chain_key(f->master_key, f->app.chain_key);
 	f->app.vault = vault_new(&keys, NULL);
 	f->app.slow = slow_pool_new(1, 100);
-	first_rows(f);
+	f->app.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
+		.vault = f->app.vault,
+		.slow = f->app.slow,
+		.accounting = true,
+		.allow_private_addresses = true });
+	first_rows(f, start);
 	handler = call_handler(&f->app);
 	f->door = http_door_new(&limits, &handler);
 	return f;
 }
 
+struct fixture *fixture_open(void)
+{
+	return open_with(TENANT_BARE);
+}
+
+struct fixture *fixture_open_seeded(void)
+{
+	return open_with(TENANT_SEEDED);
+}
+
 void fixture_close(struct fixture *f)
 {
 	http_door_free(f->door);
+	broker_stop(f->app.broker, 10000);
 	slow_pool_free(f->app.slow);
 	store_stop(f->app.store);
+	broker_free(f->app.broker);
 	store_close(f->app.store);
 	api_teardown(&f->app);
 	vault_free(f->app.vault);
@@ -240,8 +305,24 @@ static void release(void *json)
 	json_decref(json);
 }
 
+/* data:TYPE;base64,TEXT as a body of bytes. */
+static void compose_bytes(struct buf *out, const char *body)
+{
+	const char *type = body + strlen("data:"), *text = strstr(body, ";base64,");
+	size_t len = strlen(text + 8), got = 0;
+	unsigned char *bytes = malloc(len + 1);
+
+	if (sodium_base642bin(
+		    bytes, len, text + 8, len, NULL, &got, NULL, sodium_base64_VARIANT_ORIGINAL))
+		test_fail(__FILE__, __LINE__, "not base64");
+	buf_printf(out, "Content-Type: %.*s\r\nContent-Length: %zu\r\n\r\n", (int)(text - type),
+		type, got);
+	buf_put(out, bytes, got);
+	free(bytes);
+}
+
 /* The request's text: its first line, Host, the caller's credential, further lines, the body. */
-static void compose(struct buf *out, const char *token, const char *body, char *request)
+static void compose(struct buf *out, const char *token, const void *body, size_t len, char *request)
 {
 	char *line = strchr(request, '\n');
 
@@ -252,13 +333,17 @@ static void compose(struct buf *out, const char *token, const char *body, char *
 		buf_printf(out, "Authorization: Bearer %s\r\n", token);
 	if (line)
 		buf_printf(out, "%s\r\n", line);
+	if (body && strncmp(body, "data:", 5) == 0) {
+		compose_bytes(out, body);
+		return;
+	}
 	if (body && !(line && strcasestr(line, "content-type:")))
 		buf_lit(out, "Content-Type: application/json\r\n");
 	if (body)
-		buf_printf(out, "Content-Length: %zu\r\n", strlen(body));
+		buf_printf(out, "Content-Length: %zu\r\n", len);
 	buf_lit(out, "\r\n");
 	if (body)
-		buf_puts(out, body);
+		buf_put(out, body, len);
 }
 
 static struct answer read_answer(struct fixture *f, struct buf *in)
@@ -290,21 +375,17 @@ static enum method method_of(const char *request)
 	return METHOD_OTHER;
 }
 
-struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
+static struct answer send_and_read(
+	struct fixture *f, const char *token, const void *body, size_t len, char *text)
 {
 	struct buf out, in;
 	struct answer r;
 	struct route_match match;
 	const char *path;
-	char *text;
-	va_list ap;
 
-	va_start(ap, request);
-	text = arena_vprintf(&f->arena, request, ap);
-	va_end(ap);
 	buf_init(&out, REQUEST_MAX);
 	buf_init(&in, REPLY_MAX);
-	compose(&out, token, body, text);
+	compose(&out, token, body, len, text);
 	http_door_send(f->door, out.at, out.len, &in);
 	r = read_answer(f, &in);
 	path = strchr(text, ' ') + 1;
@@ -314,6 +395,29 @@ struct answer ask(struct fixture *f, const char *token, const char *body, const 
 	buf_free(&out);
 	buf_free(&in);
 	return r;
+}
+
+struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, request);
+	text = arena_vprintf(&f->arena, request, ap);
+	va_end(ap);
+	return send_and_read(f, token, body, body ? strlen(body) : 0, text);
+}
+
+struct answer ask_bytes(struct fixture *f, const char *token, const void *body, size_t len,
+	const char *request, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, request);
+	text = arena_vprintf(&f->arena, request, ap);
+	va_end(ap);
+	return send_and_read(f, token, body, len, text);
 }
 
 json_t *at(const struct answer *r, const char *path)

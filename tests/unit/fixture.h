@@ -22,6 +22,8 @@ struct fixture {
 };
 
 struct fixture *fixture_open(void);
+/* With the tenant `demo` as the service makes it; the other has nothing in it. */
+struct fixture *fixture_open_seeded(void);
 void fixture_close(struct fixture *f);
 bool fixture_is_sqlite(void);
 /* A store alone, not migrated; fixture_drop() removes it. */
@@ -37,6 +39,9 @@ void fixture_member(
 void fixture_sql(struct fixture *f, const char *sql, const struct value *args, size_t count);
 int64_t fixture_count(struct fixture *f, const char *sql);
 
+/* Runs in a transaction where the service's own work runs, and waits for its end; from any thread. */
+int fixture_work(struct fixture *f, int (*run)(struct db *db, void *data), void *data);
+
 struct answer {
 	int status;
 	const char *head, *body;
@@ -45,9 +50,12 @@ struct answer {
 };
 
 /* ask(f, token, "POST /tenant/%s/agents", "{\"name\":...}", id); a line after the first is a header.
- * A body of NULL sends none. */
+ * A body of NULL sends none; one that begins with data:TYPE;base64, is sent as those bytes and type. */
 struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same with a body that may hold any bytes. */
+struct answer ask_bytes(struct fixture *f, const char *token, const void *body, size_t len,
+	const char *request, ...) __attribute__((format(printf, 5, 6)));
 /* The value at a path such as "items.0.name"; NULL if it is not there. */
 json_t *at(const struct answer *r, const char *path);
 const char *text_at(const struct answer *r, const char *path);

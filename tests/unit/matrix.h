@@ -9,18 +9,32 @@
 /* What a call uses up, and so must be made anew before a call that is allowed. */
 enum fresh {
 	FRESH_NOTHING,
-	FRESH_AGENT,	  /* of the same kind, with the same roles */
-	FRESH_MEMBER,	  /* somebody to change or remove */
-	FRESH_OWNER,	  /* an OWNER to change or remove */
-	FRESH_GROUP,	  /* a group to delete */
-	FRESH_IN_GROUP,	  /* the target user is in the target group */
-	FRESH_ROLE,	  /* the target user holds a role on the agent */
-	FRESH_GROUP_ROLE, /* the target group holds a role on the agent */
-	FRESH_ALLOWED,	  /* an allowed account */
-	FRESH_KEY,	  /* a key of the caller's own */
-	FRESH_LOGIN,	  /* a login of the caller's own to end */
-	FRESH_INVITE,	  /* an invitation */
-	FRESH_TENANT,	  /* a tenant of the caller's own */
+	FRESH_AGENT,	     /* of the same kind, with the same roles */
+	FRESH_MEMBER,	     /* somebody to change or remove */
+	FRESH_OWNER,	     /* an OWNER to change or remove */
+	FRESH_GROUP,	     /* a group to delete */
+	FRESH_IN_GROUP,	     /* the target user is in the target group */
+	FRESH_ROLE,	     /* the target user holds a role on the agent */
+	FRESH_GROUP_ROLE,    /* the target group holds a role on the agent */
+	FRESH_ALLOWED,	     /* an allowed account */
+	FRESH_KEY,	     /* a key of the caller's own */
+	FRESH_LOGIN,	     /* a login of the caller's own to end */
+	FRESH_INVITE,	     /* an invitation */
+	FRESH_TENANT,	     /* a tenant of the caller's own */
+	FRESH_MODEL,	     /* a model that the tenant reaches by a grant of its own */
+	FRESH_CHAIN,	     /* the model is in the agent's chain */
+	FRESH_USER_MODEL,    /* the target user holds a grant on the model */
+	FRESH_FAVORITE,	     /* the agent is a favourite of the caller's */
+	FRESH_AVATAR,	     /* the agent has a picture */
+	FRESH_SKILL,	     /* a skill to delete */
+	FRESH_SKILL_GRANT,   /* the agent has the target skill */
+	FRESH_TOOL,	     /* a tool to delete */
+	FRESH_AGENT_TOOL,    /* the agent has the target tool */
+	FRESH_BUNDLE,	     /* a bundle to delete */
+	FRESH_AGENT_BUNDLE,  /* the agent has the target bundle */
+	FRESH_SCANNER,	     /* a scanner is bound */
+	FRESH_SCANNER_GRANT, /* the agent has a grant to revoke */
+	FRESH_PROVIDER_KEY,  /* the tenant has a key of its own */
 };
 
 /* Needs that are no permission of a tenant or an agent. */
@@ -30,16 +44,23 @@ enum fresh {
 #define NEED_SUPER "super"   /* a super administrator's login */
 #define NEED_SIGNED "signed" /* a signature or token of its own: not judged here */
 
+/* A picture of one grey pixel, as a body. */
+#define MATRIX_PICTURE                                                 \
+	"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAA" \
+	"A6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg=="
+
 struct row {
 	const char *
 		line; /* "GET /tenant/{}/agents": method and path, without the names of parameters */
 	const char *needs; /* permissions, all needed */
-	const char *body; /* $user $agent $group $plan $n (a number) $off (true or false) $invite */
+	/* $user $agent $group $plan $model $skill $tool $bundle $n (a number) $off $invite */
+	const char *body;
 	enum fresh fresh;
 	const char *variant; /* a further row for the same operation */
 	bool away;	     /* called as from another machine */
 	bool owner_only;     /* needs the role OWNER in the tenant */
 	bool someone_elses;  /* whoever lacks the last permission does not see the object: 404 */
+	bool organization;   /* the tenant is named in the header OpenAI-Organization */
 	bool may_lack;	     /* the object cannot be made here: 404 and 401 count as allowed */
 };
 
@@ -53,13 +74,15 @@ struct world {
 	const char *tenant_id, *owner_id, *owner; /* owner: a login */
 	const char *agents[AGENT_KINDS];
 	const char *user_id; /* a member to act upon */
-	const char *group_id, *allowed_id, *key_id, *plan_id, *session_id;
+	const char *group_id, *allowed_id, *key_id, *plan_id, *session_id, *model_id, *skill_id;
+	const char *tool_id, *bundle_id;
 };
 
 /* What a request is about; a copy of the world's, with fresh things in it. */
 struct target {
 	const char *tenant_id, *agent_id, *user_id, *group_id, *allowed_id, *key_id, *plan_id,
-		*session_id, *invite;
+		*session_id, *model_id, *skill_id, *provider, *invite;
+	const char *tool_id, *bundle_id, *scanner_grant_id;
 	bool default_on;
 };
 

@@ -46,6 +46,13 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/api-keys/", &t->key_id },
 		{ "/plans/", &t->plan_id },
 		{ "/sessions/", &t->session_id },
+		{ "/models/", &t->model_id },
+		{ "/catalog/", &t->model_id },
+		{ "/skills/", &t->skill_id },
+		{ "/tools/", &t->tool_id },
+		{ "/tool-bundles/", &t->bundle_id },
+		{ "/scanner-grants/", &t->scanner_grant_id },
+		{ "/provider-keys/", &t->provider },
 	};
 
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
@@ -87,6 +94,10 @@ const char *body_fill(struct fixture *f, const char *body, const struct target *
 		{ "$agent", t->agent_id },
 		{ "$group", t->group_id },
 		{ "$plan", t->plan_id },
+		{ "$model", t->model_id },
+		{ "$skill", t->skill_id },
+		{ "$tool", t->tool_id },
+		{ "$bundle", t->bundle_id },
 		{ "$invite", t->invite ? t->invite : "lodge_invite_none" },
 		{ "$off", t->default_on ? "true" : "false" },
 		{ "$n", arena_printf(&f->arena, "%d", next_number()) },

@@ -145,6 +145,79 @@ static const char *session_make(struct fixture *f, const struct world *w)
 	return id;
 }
 
+/* A model that nobody reaches but this tenant. */
+static const char *model_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, f->admin,
+		arena_printf(&f->arena, "{\"name\":\"M\",\"slug\":\"model-%d\",\"kind\":\"demo\"}",
+			next_number()),
+		"POST /admin/models");
+
+	STATUS(r, 201);
+	STATUS(ask(f, f->admin, NULL, "PUT /admin/models/%s/tenants/%s", text_at(&r, "id"),
+		       w->tenant_id),
+		201);
+	return text_at(&r, "id");
+}
+
+static const char *skill_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena,
+			"{\"name\":\"S\",\"slug\":\"skill-%d\",\"description\":\"D\","
+			"\"instructions\":\"I\",\"visibility\":\"tenant\"}",
+			next_number()),
+		"POST /tenant/%s/skills", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static const char *tool_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena,
+			"{\"name\":\"made-%d\",\"kind\":\"http\",\"description\":\"d\",\"config\":"
+			"{\"method\":\"GET\",\"url\":\"https://api.example.org/\"}}",
+			next_number()),
+		"POST /tenant/%s/tools", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static const char *bundle_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena, "{\"name\":\"B\",\"slug\":\"made-%d\"}", next_number()),
+		"POST /tenant/%s/tool-bundles", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static void scanner_bind(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		"{\"provider\":\"sonar\",\"base_url\":\"https://scanner.example.org\","
+		"\"organization\":\"o\",\"token\":\"t\"}",
+		"PUT /tenant/%s/scanner", w->tenant_id);
+
+	CHECK(r.status == 200 || r.status == 201);
+}
+
+static const char *scanner_grant_make(
+	struct fixture *f, const struct world *w, const char *agent_id)
+{
+	struct answer r;
+
+	scanner_bind(f, w);
+	r = ask(f, w->owner, arena_printf(&f->arena, "{\"repo_name\":\"made-%d\"}", next_number()),
+		"POST /agents/%s/scanner-grants", agent_id);
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
 void world_make(struct fixture *f, struct world *w, const char *slug)
 {
 	struct answer r;
@@ -166,13 +239,18 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 		agent_give(f, w->tenant_id, w->agents[k], NULL, w->group_id, "VIEWER");
 	}
 	w->session_id = session_make(f, w);
+	w->skill_id = skill_make(f, w);
 	w->allowed_id = allowed_make(f, w);
+	w->tool_id = tool_make(f, w);
+	w->bundle_id = bundle_make(f, w);
+	scanner_bind(f, w);
 	key_make(f, w->tenant_id, w->user_id, NULL, NIL, &w->key_id);
 	r = ask(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"P\",\"slug\":\"plan-of-%s\"}", slug),
 		"POST /admin/plans");
 	STATUS(r, 201);
 	w->plan_id = text_at(&r, "id");
+	w->model_id = model_make(f, w);
 }
 
 struct target target_of(const struct world *w, enum agent_kind kind)
@@ -186,6 +264,12 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 		.key_id = w->key_id,
 		.plan_id = w->plan_id,
 		.session_id = w->session_id,
+		.model_id = w->model_id,
+		.skill_id = w->skill_id,
+		.tool_id = w->tool_id,
+		.bundle_id = w->bundle_id,
+		.scanner_grant_id = w->tool_id, /* nowhere, until one is made */
+		.provider = "openai",
 		.default_on = kind != AGENT_CLOSED,
 	};
 }
@@ -267,6 +351,57 @@ void freshen(struct stage *s, const struct row *row, struct caller_case *c, stru
 		break;
 	case FRESH_TENANT:
 		fresh_tenant(s, c, t);
+		break;
+	case FRESH_MODEL:
+		t->model_id = model_make(f, w);
+		break;
+	case FRESH_CHAIN:
+		ask(f, w->owner, NULL, "PUT /agents/%s/models/catalog/%s", t->agent_id,
+			t->model_id);
+		break;
+	case FRESH_USER_MODEL:
+		ask(f, w->owner, NULL, "PUT /tenant/%s/models/%s/users/%s", t->tenant_id,
+			t->model_id, t->user_id);
+		break;
+	case FRESH_FAVORITE:
+		fixture_sql(f,
+			"insert into favorites (tenant_id, user_id, agent_id, created_at) "
+			"values ($1, $2, $3, 1) on conflict do nothing",
+			ARGS(T(t->tenant_id), T(c->user_id), T(t->agent_id)));
+		break;
+	case FRESH_AVATAR:
+		ask(f, w->owner, MATRIX_PICTURE, "PUT /agents/%s/avatar", t->agent_id);
+		break;
+	case FRESH_SKILL:
+		t->skill_id = skill_make(f, w);
+		break;
+	case FRESH_SKILL_GRANT:
+		ask(f, w->owner, arena_printf(&f->arena, "{\"skill_id\":\"%s\"}", t->skill_id),
+			"POST /agents/%s/skills", t->agent_id);
+		break;
+	case FRESH_TOOL:
+		t->tool_id = tool_make(f, w);
+		break;
+	case FRESH_AGENT_TOOL:
+		ask(f, w->owner, arena_printf(&f->arena, "{\"tool_id\":\"%s\"}", t->tool_id),
+			"POST /agents/%s/tools", t->agent_id);
+		break;
+	case FRESH_BUNDLE:
+		t->bundle_id = bundle_make(f, w);
+		break;
+	case FRESH_AGENT_BUNDLE:
+		ask(f, w->owner, arena_printf(&f->arena, "{\"bundle_id\":\"%s\"}", t->bundle_id),
+			"POST /agents/%s/tool-bundles", t->agent_id);
+		break;
+	case FRESH_SCANNER:
+		scanner_bind(f, w);
+		break;
+	case FRESH_SCANNER_GRANT:
+		t->scanner_grant_id = scanner_grant_make(f, w, t->agent_id);
+		break;
+	case FRESH_PROVIDER_KEY:
+		ask(f, w->owner, "{\"api_key\":\"x\"}", "PUT /tenant/%s/provider-keys/%s",
+			t->tenant_id, t->provider);
 		break;
 	}
 }

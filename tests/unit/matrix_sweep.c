@@ -38,6 +38,10 @@ static struct slots slots_of(const char *path, const char *body)
 		{ "$agent", offsetof(struct target, agent_id) },
 		{ "$group", offsetof(struct target, group_id) },
 		{ "$plan", offsetof(struct target, plan_id) },
+		{ "$model", offsetof(struct target, model_id) },
+		{ "$skill", offsetof(struct target, skill_id) },
+		{ "$tool", offsetof(struct target, tool_id) },
+		{ "$bundle", offsetof(struct target, bundle_id) },
 	};
 	struct slots list = { .count = 0 };
 	struct target t;
@@ -45,7 +49,7 @@ static struct slots slots_of(const char *path, const char *body)
 	for (const char *p = strchr(path, '{'); p; p = strchr(p + 1, '{')) {
 		const char **slot = target_slot(&t, path, p);
 
-		if (slot)
+		if (slot && slot != &t.provider) /* a word, the same for all */
 			note_slot(&list, (size_t)((char *)slot - (char *)&t));
 	}
 	for (size_t i = 0; body && i < sizeof marks / sizeof *marks; i++)
@@ -126,6 +130,7 @@ static void compare(struct sweep *s, const char *path, const struct slots *repla
 		: replaced->at[0] == offsetof(struct target, agent_id)	 ? "agent"
 		: replaced->at[0] == offsetof(struct target, user_id)	 ? "user"
 		: replaced->at[0] == offsetof(struct target, session_id) ? "session"
+		: replaced->at[0] == offsetof(struct target, model_id)	 ? "model"
 		: replaced->at[0] == offsetof(struct target, group_id)	 ? "group"
 									 : "object",
 		got, want);
@@ -163,9 +168,11 @@ static void sweep_route(struct sweep *s)
 static const char *sight(struct fixture *f, const struct world *w)
 {
 	static const char *const lists[] = { "", "/members", "/groups", "/allowed-accounts",
-		"/agents?include_hidden=true", "/sessions" };
+		"/agents?include_hidden=true", "/sessions", "/models", "/skills", "/tools",
+		"/tool-bundles", "/scanner" };
 	static const char *const of_agent[] = { "", "/roles", "/group-roles", "/users",
-		"/default-role" };
+		"/default-role", "/models", "/models/catalog", "/skills", "/tools", "/tool-bundles",
+		"/scanner-grants" };
 	const char *out = "";
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

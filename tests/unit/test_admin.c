@@ -42,10 +42,10 @@ TEST(admin_detail_sums_thirty_days)
 
 	for (int i = 0; i < 2; i++)
 		fixture_sql(f,
-			"insert into usage_days (tenant_id, day, requests, input_tokens, output_tokens, "
-			"cache_read_tokens, cache_write_tokens, cost_usd_whole, cost_usd_pd, sessions, "
+			"insert into usage_days (tenant_id, day, shard, requests, input_tokens, output_tokens, "
+			"cache_read_tokens, cache_write_tokens, cost_whole, cost_pd, sessions, "
 			"sessions_completed, sessions_failed, sessions_cancelled, messages, subtasks) "
-			"values ($1, $2, 5, 1, 2, 3, 4, 1, 250000000000, 4, 1, 1, 1, 7, 8)",
+			"values ($1, $2, 0, 5, 1, 2, 3, 4, 1, 250000000000, 4, 1, 1, 1, 7, 8)",
 			ARGS(T(f->tenant_id), N(today - i * 31)));
 	fixture_sql(f,
 		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, 'agent', 'x')",

@@ -233,3 +233,110 @@ TEST(agents_of_another_tenant_are_not_there)
 	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s/agents/%s", f->tenant_id, own), 404);
 	fixture_close(f);
 }
+
+/* ---- every filter with every way of paging ---- */
+
+struct shelf {
+	const char *id;
+	bool coding, hidden, favorite, closed, named;
+};
+
+enum { SHELF = 40 };
+
+static void fill_shelf(struct fixture *f, struct shelf *shelf, const char *token)
+{
+	for (int i = 0; i < SHELF; i++) {
+		shelf[i] = (struct shelf){ .coding = i % 2,
+			.hidden = i % 5 == 0,
+			.favorite = i % 3 == 0,
+			.closed = i % 7 == 0,
+			.named = i % 4 == 0 };
+		shelf[i].id = make_agent(f, f->tenant_id, f->admin,
+			arena_printf(&f->arena, "%s%d", shelf[i].named ? "needle-" : "s", i),
+			shelf[i].coding ? ",\"kind\":\"coding\"" : "");
+		if (shelf[i].favorite) {
+			STATUS(ask(f, f->admin, NULL, "PUT /agents/%s/favorite", shelf[i].id), 201);
+			STATUS(ask(f, token, NULL, "PUT /agents/%s/favorite", shelf[i].id), 201);
+		}
+		if (shelf[i].hidden)
+			STATUS(ask(f, f->admin, "{\"hidden\":true}", "PATCH /agents/%s",
+				       shelf[i].id),
+				200);
+		if (shelf[i].closed)
+			STATUS(ask(f, f->admin, "{\"enabled\":false}",
+				       "PUT /agents/%s/default-role", shelf[i].id),
+				200);
+	}
+}
+
+/* One bit for each filter. */
+enum { BY_NAME = 1, BY_KIND = 2, BY_MARK = 4, BY_NO_MARK = 8, WITH_HIDDEN = 16, FILTERS = 32 };
+
+static bool is_wanted(const struct shelf *s, unsigned filter, bool admin)
+{
+	return (!(filter & BY_NAME) || s->named) && (!(filter & BY_KIND) || s->coding) &&
+	       (!(filter & BY_MARK) || s->favorite) && (!(filter & BY_NO_MARK) || !s->favorite) &&
+	       (!s->hidden || (admin && filter & WITH_HIDDEN)) && (admin || !s->closed);
+}
+
+static void check_pages(struct fixture *f, const struct shelf *shelf, const char *token,
+	unsigned filter, bool by_key)
+{
+	const char *query = arena_printf(&f->arena, "per_page=3%s%s%s%s",
+		filter & BY_NAME ? "&q=NEEDLE" : "", filter & BY_KIND ? "&kind=coding" : "",
+		filter & BY_MARK      ? "&favorite=true"
+		: filter & BY_NO_MARK ? "&favorite=false"
+				      : "",
+		filter & WITH_HIDDEN ? "&include_hidden=true" : "");
+	bool admin = token == f->admin;
+	const char *after = NULL;
+	int want = 0, i = SHELF, page = 1;
+	struct answer r;
+
+	for (int k = 0; k < SHELF; k++)
+		want += is_wanted(&shelf[k], filter, admin);
+	test_step("%s%s as %s", query, by_key ? " by key" : "", admin ? "admin" : "member");
+	do {
+		const char *where =
+			by_key ? after ? arena_printf(&f->arena, "&after=%s", after) : ""
+			       : arena_printf(&f->arena, "&page=%d", page++);
+		size_t n;
+		json_t *item;
+
+		r = ask(f, token, NULL, "GET /tenant/%s/agents?%s%s", f->tenant_id, query, where);
+		CHECK_INT(json_integer_value(at(&r, "total")), want);
+		json_array_foreach(at(&r, "items"), n, item)
+		{
+			while (i > 0 && !is_wanted(&shelf[i - 1], filter, admin))
+				i--;
+			CHECK(i > 0);
+			if (i-- <= 0)
+				return;
+			CHECK_STR(json_string_value(json_object_get(item, "id")), shelf[i].id);
+			CHECK(json_is_true(json_object_get(item, "is_favorite")) ==
+				shelf[i].favorite);
+		}
+		after = text_at(&r, "next_after");
+	} while (after);
+	while (i > 0)
+		CHECK(!is_wanted(&shelf[--i], filter, admin));
+}
+
+TEST(agents_list_gives_every_page_of_every_filter)
+{
+	struct fixture *f = fixture_open();
+	const char *token, *user = fixture_user(f, "m@example.org", &token);
+	struct shelf shelf[SHELF];
+
+	fixture_member(f, f->tenant_id, user, "MEMBER");
+	fill_shelf(f, shelf, token);
+	for (unsigned filter = 0; filter < FILTERS; filter++) {
+		if (filter & BY_MARK && filter & BY_NO_MARK)
+			continue;
+		check_pages(f, shelf, f->admin, filter, false);
+		check_pages(f, shelf, f->admin, filter, true);
+		check_pages(f, shelf, token, filter, false);
+		check_pages(f, shelf, token, filter, true);
+	}
+	fixture_close(f);
+}

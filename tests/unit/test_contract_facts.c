@@ -407,6 +407,7 @@ TEST(contract_lint_names_a_bad_route)
 	REFUSED("Operation things_list has no apply", b.ops[GET_ROW].apply = NULL);
 	REFUSED("The operation id things_list stands at GET", b.ops[PATCH_ROW].id = "things_list");
 	REFUSED("takes a body", b.ops[GET_ROW].body = &b.schema);
+	REFUSED("has no agent_id in its body", b.routes[PATCH_ROW].agent_in_body = true);
 	REFUSED("reads but names the audit verb thing.read",
 		b.routes[GET_ROW].audit = "thing.read");
 	REFUSED("names no audit verb", b.routes[PATCH_ROW].audit = NULL);
@@ -414,6 +415,9 @@ TEST(contract_lint_names_a_bad_route)
 	REFUSED("succeeds with status 0", b.routes[PATCH_ROW].status = 0);
 	REFUSED("answers 204 but names a reply", b.routes[PATCH_ROW].status = 204);
 	REFUSED("is a list of nothing", b.ops[GET_ROW].reply = NULL);
+	REFUSED("also needs permission 2, which has no name", b.routes[GET_ROW].also = 2);
+	REFUSED("has no parameter source_id to name its agent",
+		b.routes[GET_ROW].agent = "source_id");
 	REFUSED("has sorts but is no list", b.ops[PATCH_ROW].sorts = &colour_words);
 }
 

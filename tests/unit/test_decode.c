@@ -79,7 +79,7 @@ static const char *letters(struct under_test *u, const char *letter, size_t n)
 
 static void check_text(struct under_test *u, const struct schema *s, const struct field *f)
 {
-	bool free_form = !f->pattern && !f->id && !f->email && !f->constant;
+	bool free_form = !f->pattern && !f->id && !f->email && !f->constant && !f->check;
 	size_t limit = (size_t)field_limit(f);
 
 	if (f->has_min && f->min >= 1)
@@ -95,6 +95,8 @@ static void check_text(struct under_test *u, const struct schema *s, const struc
 		CHECK_STR(code(u, s, f, letters(u, "a", limit + 1)), "too_long");
 	if (f->pattern)
 		CHECK_STR(code(u, s, f, "\"_\\n\""), "pattern");
+	if (f->check && !f->pattern)
+		CHECK_STR(code(u, s, f, letters(u, "a", limit)), "format");
 	if (f->id) {
 		CHECK_STR(code(u, s, f, "\"c0123456789abcdefghijklmn\""), "");
 		CHECK_STR(code(u, s, f, "\"c0123456789abcdefghijklmn\\n\""), "pattern");

@@ -263,5 +263,11 @@ TEST(tenants_vanish_at_once_and_are_erased_piece_by_piece)
 	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where action = 'tenant.erase' "
 				   "and meta like '%\"agents\":450,%'"),
 		1);
+	CHECK_INT(fixture_count(f, arena_printf(&f->arena,
+					   "select count(*) from audit_logs where tenant_id = '%s' "
+					   "and action <> 'tenant.erase' and (erase_mac is null or "
+					   "erased_at is null or user_id is not null)",
+					   id)),
+		0);
 	fixture_close(f);
 }

@@ -162,3 +162,34 @@ TEST(json_many_keys_are_checked_in_linear_time)
 	buf_free(&b);
 	arena_free(&a);
 }
+
+/* Both ways of reading a string find the same, whatever byte stands wherever in it. */
+TEST(json_strings_read_alike_escaped_and_decoded)
+{
+	static const char *const odd[] = { "\\n", "\\\"", "\\u00e9", "\\ud83d\\ude00", "\xc3\xa9",
+		"\xe4\xbd\xa0", "\xf0\x9f\x98\x80", "\x7f", "\"", "\\", "\\x", "\\u12", "\\ud800",
+		"\x1f", "\n", "\xff", "\xc3", "\xe4\xbd", "\xed\xa0\x80" };
+
+	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+		for (size_t at = 0; at < 40; at++) {
+			struct arena a = { 0 };
+			struct json_reader one, two;
+			const char *decoded = NULL, *escaped = NULL;
+			size_t decoded_len, escaped_len;
+			char text[128];
+			bool taken;
+			int len = snprintf(text, sizeof text, "\"%.*s%s%.*s\" ", (int)at,
+				"0123456789abcdefghijklmnopqrstuvwxyzABCDEF", odd[i],
+				(int)(40 - at), "0123456789abcdefghijklmnopqrstuvwxyzABCDEF");
+
+			test_step("\"%s\" at %zu", odd[i], at);
+			json_open(&one, &a, text, (size_t)len);
+			json_open(&two, &a, text, (size_t)len);
+			taken = json_read_string(&one, &decoded, &decoded_len);
+			CHECK_INT(json_read_escaped(&two, &escaped, &escaped_len), taken);
+			if (taken)
+				CHECK(one.at == two.at && escaped == text + 1 &&
+					escaped + escaped_len + 1 == two.at);
+			arena_free(&a);
+		}
+}

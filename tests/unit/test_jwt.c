@@ -350,6 +350,14 @@ TEST(fetch_goes_only_where_it_may)
 		{ "[2606:4700::1]", ADDRESS_PUBLIC },
 		{ "[fe80::1]", ADDRESS_PRIVATE },
 		{ "[::ffff:127.0.0.1]", ADDRESS_LOOPBACK },
+		{ "[::1]", ADDRESS_LOOPBACK },
+		{ "[::127.0.0.1]", ADDRESS_PRIVATE },
+		{ "[::ffff:0:127.0.0.1]", ADDRESS_PRIVATE },
+		{ "127.0.0.1.", ADDRESS_LOOPBACK },
+		{ "localhost.", ADDRESS_LOOPBACK },
+		{ "LocalHost.", ADDRESS_LOOPBACK },
+		{ "notlocalhost", ADDRESS_PUBLIC },
+		{ "localhost.example.org", ADDRESS_PUBLIC },
 		{ "name", ADDRESS_PUBLIC },
 	};
 

@@ -73,6 +73,7 @@ TEST(manual_subcommand_is_found)
 		{ "serve", NULL, "serve", 2, NULL },
 		{ "serve", "--loops", "serve", 2, NULL },
 		{ "user", "create", "user create", 3, NULL },
+		{ "skills", "import", "skills import", 3, NULL },
 		{ "--help", NULL, "help", 2, NULL },
 		{ "-h", NULL, "help", 2, NULL },
 		{ "--version", NULL, "version", 2, NULL },

@@ -124,9 +124,12 @@ static bool try_cell(struct stage *s, const struct route *route, const struct ro
 			route->path);
 		return true;
 	}
-	r = ask(s->f, local.token, body_fill(s->f, row->body, &t), "%s %s%s",
+	r = ask(s->f, local.token, body_fill(s->f, row->body, &t), "%s %s%s%s",
 		method_name(route->method), path,
-		row->away ? "\nX-Forwarded-For: 203.0.113.5" : "");
+		row->away	    ? "\nX-Forwarded-For: 203.0.113.5"
+		: row->organization ? "\nOpenAI-Organization: "
+				    : "",
+		row->organization ? t.tenant_id : "");
 	if (is_as(r.status, want, row))
 		return true;
 	printf("matrix: %s%s%s, as %s: got %d, wanted %s\n", route->op->id,

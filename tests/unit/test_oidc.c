@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "call/chores.h"
 #include "jwt_stage.h"
 #include "outside/oidc.h"
 
@@ -115,9 +116,9 @@ struct begun {
 	const char *cookie, *state;
 };
 
-static struct begun begin(struct fixture *f)
+static struct begun begin_at(struct fixture *f, const char *target)
 {
-	struct answer r = ask(f, NULL, NULL, "GET /auth/oidc/sso/start?return_to=/x");
+	struct answer r = ask(f, NULL, NULL, "GET /auth/oidc/sso/start?return_to=%s", target);
 	const char *cookie, *url;
 
 	STATUS(r, 302);
@@ -133,6 +134,11 @@ static struct begun begin(struct fixture *f)
 	op.challenge = part_of(f, url, "code_challenge=");
 	return (struct begun){ arena_strndup(&f->arena, cookie, strcspn(cookie, ";")),
 		part_of(f, url, "state=") };
+}
+
+static struct begun begin(struct fixture *f)
+{
+	return begin_at(f, "/x");
 }
 
 static struct answer finish(struct fixture *f, const struct begun *b, const char *code)
@@ -171,8 +177,10 @@ TEST(oidc_an_allowed_address_joins_every_tenant_that_allows_it)
 	CHECK_INT(fixture_count(f, "select count(*) from users"), 1);
 	fixture_sql(f, "update plans set max_members = null", NO_ARGS);
 	r = sign_in(f);
-	STATUS(r, 303);
-	CHECK_STR(header_of(f, &r, "Location"), "http://lodge.test/x");
+	STATUS(r, 200);
+	CHECK(!header_of(f, &r, "Location") && !header_of(f, &r, "ETag"));
+	CHECK_STR(header_of(f, &r, "Content-Type"), "text/html");
+	CHECK(strstr(r.body, "content=\"0;url=http://lodge.test/x\"") != NULL);
 	CHECK_STR(header_of(f, &r, "Cache-Control"), "no-store");
 	CHECK(strncmp(header_of(f, &r, "Set-Cookie"), "lodge_session=lodge_login_", 26) == 0);
 	CHECK_INT(fixture_count(f, "select count(*) from users"), 2);
@@ -181,8 +189,8 @@ TEST(oidc_an_allowed_address_joins_every_tenant_that_allows_it)
 		1);
 	allow(f, other, "ada@example.org");
 	test_step("known by now, and asked in elsewhere");
-	STATUS(sign_in(f), 303);
-	STATUS(sign_in(f), 303);
+	STATUS(sign_in(f), 200);
+	STATUS(sign_in(f), 200);
 	CHECK_INT(fixture_count(f, "select count(*) from members where role = 'MEMBER'"), 2);
 	CHECK_INT(fixture_count(f, "select count(*) from users"), 2);
 	CHECK_INT(fixture_count(f, "select count(*) from identities"), 1);
@@ -196,7 +204,7 @@ TEST(oidc_an_allowed_address_joins_every_tenant_that_allows_it)
 	CHECK_INT(op.keys_asked, 1);
 	test_step("a subject that is known needs no address");
 	op.verified = false;
-	STATUS(sign_in(f), 303);
+	STATUS(sign_in(f), 200);
 	test_step("somebody else with an address that is not proven");
 	op.sub = "s2";
 	STATUS(sign_in(f), 403);
@@ -215,7 +223,7 @@ TEST(oidc_a_proven_address_is_linked_to_its_user)
 	STATUS(r, 201);
 	token = text_at(&r, "invite_token");
 	CHECK(token);
-	STATUS(sign_in(f), 303);
+	STATUS(sign_in(f), 200);
 	CHECK_INT(fixture_count(
 			  f, arena_printf(&f->arena,
 				     "select count(*) from identities where user_id = '%s'", user)),
@@ -256,7 +264,7 @@ TEST(oidc_a_flow_is_good_once_in_its_browser_and_for_ten_minutes)
 	STATUS(finish(f, &(struct begun){ b.cookie, "other" }, "good"), 401);
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/callback\nCookie: %s", b.cookie), 401);
 	CHECK_INT(op.tokens_asked, 0);
-	STATUS(finish(f, &b, "good"), 303);
+	STATUS(finish(f, &b, "good"), 200);
 	STATUS(finish(f, &b, "good"), 401);
 	CHECK_INT(op.tokens_asked, 1);
 	test_step("cookies of one browser, state of another");
@@ -291,9 +299,9 @@ TEST(oidc_keys_change_and_providers_fail)
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/other/start"), 404);
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/other/callback"), 404);
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start?return_to=//evil.test"), 422);
-	STATUS(sign_in(f), 303);
+	STATUS(sign_in(f), 200);
 	op.signer = signer_new(&f->arena, "RS256", "k2");
-	STATUS(sign_in(f), 303);
+	STATUS(sign_in(f), 200);
 	CHECK_INT(op.keys_asked, 2);
 	test_step("not more than once a minute");
 	op.signer = signer_new(&f->arena, "RS256", "k3");
@@ -333,5 +341,79 @@ TEST(oidc_failures_count_against_the_address_alone)
 		50);
 	fixture_sql(f, "delete from attempts", NO_ARGS);
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start"), 302);
+	close_with_provider(f);
+}
+
+TEST(oidc_the_page_that_leads_on_holds_only_text)
+{
+	struct fixture *f = open_with_provider();
+	struct begun b;
+	struct answer r;
+
+	allow(f, f->tenant_id, "ada@example.org");
+	b = begin_at(f, "/x?a=%22%3E%3Cscript%3E%26%27");
+	r = finish(f, &b, "good");
+	STATUS(r, 200);
+	CHECK(strstr(
+		r.body, "\"0;url=http://lodge.test/x?a=&#34;&#62;&#60;script&#62;&#38;&#39;\">"));
+	CHECK(!strstr(r.body, "<script"));
+	CHECK(strstr(header_of(f, &r, "Content-Security-Policy"), "default-src 'none'"));
+	close_with_provider(f);
+}
+
+static int64_t flows(struct fixture *f)
+{
+	return fixture_count(f, "select count(*) from oidc_flows");
+}
+
+TEST(oidc_an_address_may_leave_so_many_unfinished)
+{
+	struct fixture *f = open_with_provider();
+	struct answer r;
+
+	allow(f, f->tenant_id, "ada@example.org");
+	for (int i = 0; i < 120; i++)
+		STATUS(sign_in(f), 200); /* what ends well does not count */
+	CHECK_INT(flows(f), 0);
+	for (int i = 0; i < 100; i++)
+		STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start"), 302);
+	r = ask(f, NULL, NULL, "GET /auth/oidc/sso/start");
+	STATUS(r, 429);
+	CHECK(header_of(f, &r, "Retry-After") && !header_of(f, &r, "Set-Cookie"));
+	CHECK_INT(flows(f), 100);
+	test_step("a quarter of an hour later");
+	fixture_sql(f, "update attempts set since = since - $1", ARGS(N(900 * SECOND_US)));
+	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start"), 302);
+	chores_submit(&f->app);
+	fixture_sql(f, "update attempts set since = since - $1", ARGS(N(901 * SECOND_US)));
+	chores_submit(&f->app);
+	STATUS(ask(f, f->admin, "{}", "PATCH /tenant/%s", f->tenant_id), 200);
+	for (int i = 0; i < 1000 && fixture_count(f, "select count(*) from attempts"); i++)
+		STATUS(ask(f, NULL, NULL, "GET /healthz"), 200);
+	CHECK_INT(fixture_count(f, "select count(*) from attempts"), 0);
+	close_with_provider(f);
+}
+
+TEST(oidc_of_too_many_unfinished_the_oldest_go)
+{
+	struct fixture *f = open_with_provider();
+	struct begun first, b;
+
+	allow(f, f->tenant_id, "ada@example.org");
+	first = begin(f);
+	fixture_sql(f,
+		"insert into oidc_flows (hash, provider, sealed, created_at) "
+		"with recursive n(i) as (select 1 union all select i + 1 from n where i < 10050) "
+		"select 'x' || i, 'sso', '', cast($1 as bigint) + i from n",
+		ARGS(N(clock_now_us() - 60 * SECOND_US)));
+	fixture_sql(f,
+		"update oidc_flows set created_at = 1 where provider = 'sso' and sealed <> ''",
+		NO_ARGS);
+	b = begin(f);
+	CHECK_INT(flows(f), 10000);
+	CHECK_INT(fixture_count(f, "select count(*) from oidc_flows where hash = 'x51'"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from oidc_flows where hash = 'x52'"), 1);
+	STATUS(finish(f, &first, "good"), 401);
+	STATUS(finish(f, &b, "good"), 200);
 	close_with_provider(f);
 }

@@ -89,6 +89,13 @@ TEST(rules_reads_carry_a_tag_and_changes_honour_it)
 	CHECK_STR(header_of(f, &r, "ETag"), newer);
 	STATUS(ask(f, f->admin, NULL, "GET /agents/%s\nIf-None-Match: %s", id, tag), 200);
 	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s\nIf-Match: %s", id, tag), 412);
+	test_step("what cannot be read by itself has no tag, and so none fits");
+	STATUS(ask(f, f->admin, "{\"permissions\":[]}",
+		       "PUT /agents/%s/skills/permissions\nIf-Match: \"x\"", id),
+		412);
+	STATUS(ask(f, f->admin, NULL, "PUT /agents/%s/favorite\nIf-Match: %s", id, newer), 412);
+	CHECK_INT(fixture_count(f, "select count(*) from favorites"), 0);
+	STATUS(ask(f, f->admin, NULL, "PUT /agents/%s/favorite\nIf-Match: *", id), 201);
 	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s\nIf-Match: *", id), 204);
 	fixture_close(f);
 }

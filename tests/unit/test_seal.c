@@ -9,12 +9,9 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 
-static const uint8_t *chain_key(struct fixture *f)
+static const uint8_t *chain_key(const struct fixture *f)
 {
-	uint8_t *key = arena_alloc(&f->arena, SEAL_CHAIN_KEY);
-
-	seal_chain_key(f->master_key, key);
-	return key;
+	return f->app.chain_key;
 }
 
 static struct db *link_to(struct fixture *f)
@@ -113,6 +110,8 @@ TEST(seal_chains_every_row_once)
 	fixture_close(f);
 }
 
+#define BLANK "user_id = null, ip = null, user_agent = null, meta = $1, seal_salt = null"
+
 /* Each way of tampering with the row of number 3, and what the check must find. */
 static const struct {
 	const char *sql;
@@ -138,6 +137,9 @@ static const struct {
 	{ "update audit_logs set erased_at = 1 where seal_seq = 3", 3, "erased_at" },
 	{ "update audit_logs set erased_at = 1, seal_salt = null where seal_seq = 3", 3,
 		"erased_at" },
+	{ "update audit_logs set " BLANK ", erased_at = 1 where seal_seq = 3", 3, "erase_mac" },
+	{ "update audit_logs set " BLANK ", erased_at = 1, erase_mac = seal_mac where seal_seq = 3",
+		3, "erase_mac" },
 	{ "update audit_logs set seal_public = seal_personal where seal_seq = 3", 3,
 		"seal_public" },
 	{ "update audit_logs set seal_public = null where seal_seq = 3", 3, "seal_public" },
@@ -180,13 +182,13 @@ static struct fixture *chain_of_ten(void)
 	return f;
 }
 
-/* Each statement of the text by itself. */
+/* Each statement of the text by itself; $1 is what an erased entry has for its meta. */
 static void run_each(struct fixture *f, const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, ";");
 
-		fixture_sql(f, arena_strndup(&f->arena, text, len), NO_ARGS);
+		fixture_sql(f, arena_strndup(&f->arena, text, len), ARGS(T("{}")));
 		text += len + (text[len] == ';');
 	}
 }
@@ -256,17 +258,17 @@ TEST(seal_refuses_to_go_on_from_what_was_tampered_with)
 
 static void erase(struct fixture *f, const char *user_id, const char *row_id, int64_t want)
 {
-	struct db *db = link_to(f);
+	struct audit_eraser e = { link_to(f), &f->arena, chain_key(f), clock_now_us() };
 	int64_t erased = -1;
 
-	CHECK_INT(db_begin(db, READ_WRITE), 0);
+	CHECK_INT(db_begin(e.db, READ_WRITE), 0);
 	if (row_id)
-		CHECK_INT(audit_erase_row(db, row_id, clock_now_us(), &erased), 0);
+		CHECK_INT(audit_erase_row(&e, row_id, &erased), 0);
 	else
-		CHECK_INT(audit_erase_user(db, f->tenant_id, user_id, clock_now_us(), &erased), 0);
+		CHECK_INT(audit_erase_user(&e, f->tenant_id, user_id, &erased), 0);
 	CHECK_INT(erased, want);
-	CHECK_INT(db_commit(db), 0);
-	db_close(db);
+	CHECK_INT(db_commit(e.db), 0);
+	db_close(e.db);
 }
 
 TEST(seal_holds_when_personal_data_is_erased)
@@ -293,6 +295,76 @@ TEST(seal_holds_when_personal_data_is_erased)
 		f, "update audit_logs set seal_personal = seal_public where seal_seq = 2", NO_ARGS);
 	r = check_chain(f);
 	CHECK(r.fault && r.seq == 2);
+	fixture_close(f);
+}
+
+/* The mac of an erasure is good for its row and its time alone. */
+TEST(seal_finds_a_forged_erasure)
+{
+	static const char *const ways[] = {
+		/* erased by hand, with the mac of a true erasure */
+		"update audit_logs set " BLANK
+		", erased_at = (select b.erased_at from audit_logs b "
+		"where b.seal_seq = 2), erase_mac = (select b.erase_mac from audit_logs b "
+		"where b.seal_seq = 2) where seal_seq = 3",
+		"update audit_logs set " BLANK ", erased_at = 5 where seal_seq = 3",
+		"update audit_logs set erased_at = erased_at + 1 where seal_seq = 2",
+		"update audit_logs set erase_mac = null where seal_seq = 2",
+		"update audit_logs set erase_mac = (select b.erase_mac from audit_logs b "
+		"where b.seal_seq = 4) where seal_seq = 2",
+		/* before it was sealed */
+		"update audit_logs set " BLANK ", erased_at = 5 where seal_seq is null",
+	};
+	static const int64_t seqs[] = { 3, 3, 2, 2, 2, 11 };
+	struct fixture *f = chain_of_ten();
+	struct seal_report r;
+
+	erase(f, f->admin_id, NULL, 5); /* those with an even number */
+	write_rows(f, 1);
+	CHECK(!check_chain(f).fault);
+	keep_copies(f);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		test_step("%s", ways[i]);
+		run_each(f, ways[i]);
+		CHECK_INT(seal_all(f, chain_key(f)), 0);
+		r = check_chain(f);
+		CHECK(r.fault && strstr(r.fault, "not by this service"));
+		CHECK_INT(r.seq, seqs[i]);
+		CHECK(r.id && strlen(r.id) == 25);
+		put_back(f);
+	}
+	CHECK_INT(seal_all(f, chain_key(f)), 0);
+	r = check_chain(f);
+	CHECK(!r.fault && r.sealed == 11 && r.erased == 5);
+	fixture_close(f);
+}
+
+TEST(seal_erases_a_tenant_in_bounded_steps)
+{
+	struct fixture *f = chain_of_ten();
+	struct audit_eraser e = { link_to(f), &f->arena, chain_key(f), clock_now_us() };
+	const char *at = "", *other = fixture_tenant(f, "other", f->admin_id);
+	int64_t erased = 0, all = 0, steps = 0;
+
+	write_rows(f, 450);
+	fixture_sql(f,
+		"update audit_logs set tenant_id = $1 where seal_seq is null and id in "
+		"(select b.id from audit_logs b where b.seal_seq is null order by b.id limit 50)",
+		ARGS(T(other)));
+	CHECK_INT(seal_all(f, chain_key(f)), 0);
+	while (at && ++steps < 100) {
+		CHECK_INT(db_begin(e.db, READ_WRITE), 0);
+		CHECK_INT(audit_erase_tenant(&e, f->tenant_id, &at, &erased), 0);
+		CHECK(erased <= SEAL_BATCH);
+		all += erased;
+		CHECK_INT(db_commit(e.db), 0);
+	}
+	db_close(e.db);
+	CHECK_INT(steps, 4);
+	CHECK_INT(all, 410);
+	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where erased_at is null"), 50);
+	CHECK(!check_chain(f).fault);
+	CHECK_INT(check_chain(f).erased, 410);
 	fixture_close(f);
 }
 

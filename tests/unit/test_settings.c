@@ -97,16 +97,15 @@ static const struct example {
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
-	{ "data", "elsewhere", NULL },
-	{ "master_key_file", "keys/master", NULL },
 };
+static const struct example a_path = { "", "keys/elsewhere", NULL };
 
 static const struct example *example_of(const struct setting *row)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
 		if (strcmp(examples[i].name, row->name) == 0)
 			return &examples[i];
-	return NULL;
+	return row->shows && strcmp(row->shows, "PATH") == 0 ? &a_path : NULL;
 }
 
 /* A good value that is not the default. */

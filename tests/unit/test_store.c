@@ -11,7 +11,8 @@
 #include "store/engine.h"
 
 static const char *const tenant_tables[] = { "members", "groups", "group_members", "api_keys",
-	"agents", "agent_roles", "agent_group_roles", "favorites" };
+	"agents", "agent_roles", "agent_group_roles", "favorites", "model_tenants", "agent_models",
+	"user_models", "skills", "skill_files", "agent_skills", "agent_skill_permissions" };
 
 /* Does the text name the table as a word? */
 static bool names_table(const char *sql, const char *table)

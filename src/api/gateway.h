@@ -1,0 +1,38 @@
+/* gateway.h - what the two halves of the OpenAI-style gateway share: whose tenant it is, and what a
+ * name under `model` means. */
+#pragma once
+#include "call/call.h"
+
+struct OpenAIModel {
+	const char *id, *object;
+	int64_t created;
+	const char *owned_by;
+};
+SCHEMA_DECLARED(OpenAIModel);
+
+struct OpenAIModelList {
+	const char *object;
+	struct list data;
+};
+SCHEMA_DECLARED(OpenAIModelList);
+
+/* What `model` names: an agent (by its id or agent:SLUG), or a model by its slug. */
+struct gateway_named {
+	const char *agent_id; /* NULL: it is a model */
+	const char *model_id;
+	const char *description_prompt, *bootstrap_instructions; /* the agent's */
+};
+
+/* The tenant of the request into c->caller: an API key's own; for a login the one that the header
+ * OpenAI-Organization names by id or slug, or its only one.  A key that names another is refused. */
+int gateway_tenant(struct call *c);
+/* The same for who only looks, for which a key needs tenant:read. */
+int gateway_tenant_read(struct call *c);
+/* True for those who may call models without an agent: members, with a key that may write sessions. */
+bool gateway_calls_models(const struct caller *who);
+/* Finds what is named and checks that the caller holds the permission on it if it is an agent, or may
+ * call it if it is a model; 404 `model_not_found` in one form for all
+ * that is not for them. */
+int gateway_find(struct call *c, const char *model, int permission, struct gateway_named *ret);
+/* That 404. */
+int gateway_unknown(struct call *c, const char *model);

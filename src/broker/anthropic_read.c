@@ -1,0 +1,336 @@
+/* anthropic_read.c - replies of Anthropic's messages API; see anthropic.c.
+ *
+ * A stream is message_start, blocks (each started, grown, stopped),
+ * message_delta with the reason and the figures, message_stop; pings between,
+ * and an error at any point.  Only message_stop is an end.  Events of kinds
+ * that are not known are passed over, as the provider asks of its clients.
+ * Its input_tokens leave out what came from the cache or went into it. */
+#include "broker/anthropic.h"
+
+#include <string.h>
+
+enum block_kind { BLOCK_OTHER, BLOCK_TEXT, BLOCK_THINKING, BLOCK_CALL };
+
+static const struct {
+	const char *word;
+	enum finish finish;
+} reasons[] = {
+	{ "end_turn", FINISH_STOP },
+	{ "max_tokens", FINISH_LENGTH },
+	{ "stop_sequence", FINISH_STOP },
+	{ "tool_use", FINISH_TOOL_CALLS },
+	{ "pause_turn", FINISH_STOP },
+	{ "refusal", FINISH_CONTENT_FILTER },
+	{ "model_context_window_exceeded", FINISH_LENGTH },
+};
+
+static void read_reason(struct reply *r, struct json_reader *j)
+{
+	const char *word;
+
+	if (!text_read_word(j, &word) || !*word)
+		return;
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (strcmp(word, reasons[i].word) == 0) {
+			reply_reason(r, reasons[i].finish);
+			return;
+		}
+	reply_reason(r, FINISH_STOP);
+}
+
+/* Figures that are null or missing leave what was said before. */
+static void read_usage(struct reply *r, struct json_reader *j, bool all)
+{
+	struct usage u = r->usage;
+	int64_t output = -1;
+	const char *key;
+	size_t len;
+
+	if (json_peek(j) != JSON_OBJECT) {
+		json_skip(j, NULL, NULL);
+		return;
+	}
+	json_enter_object(j);
+	while (json_next_key(j, &key, &len)) {
+		if (strcmp(key, "input_tokens") == 0) {
+			text_read_count(j, &u.input);
+		} else if (strcmp(key, "cache_read_input_tokens") == 0) {
+			text_read_count(j, &u.cache_read);
+		} else if (strcmp(key, "cache_creation_input_tokens") == 0) {
+			text_read_count(j, &u.cache_write);
+		} else if (strcmp(key, "output_tokens") == 0) {
+			text_read_count(j, &output);
+		} else if (strcmp(key, "output_tokens_details") == 0 &&
+			   json_peek(j) == JSON_OBJECT) {
+			json_enter_object(j);
+			while (json_next_key(j, &key, &len)) {
+				if (strcmp(key, "thinking_tokens") == 0)
+					text_read_count(j, &u.reasoning);
+				else
+					json_skip(j, NULL, NULL);
+			}
+		} else {
+			json_skip(j, NULL, NULL);
+		}
+	}
+	if (output >= 0)
+		u.output = output;
+	if (u.reasoning > u.output)
+		u.reasoning = u.output;
+	if (!j->fault)
+		reply_usage(r, &u, all && output >= 0);
+}
+
+/* ---- blocks ---- */
+
+/* The members of a block, or of what it grows by: their names do not collide. */
+struct block {
+	const char *type;
+	struct slice id, name, text, thinking, signature, data, json, input;
+};
+
+static void read_block(struct json_reader *j, struct block *b)
+{
+	const char *key;
+	size_t len;
+
+	*b = (struct block){ .type = "" };
+	json_enter_object(j);
+	while (json_next_key(j, &key, &len)) {
+		if (strcmp(key, "type") == 0)
+			text_read_word(j, &b->type);
+		else if (strcmp(key, "id") == 0)
+			text_read(j, &b->id);
+		else if (strcmp(key, "name") == 0)
+			text_read(j, &b->name);
+		else if (strcmp(key, "text") == 0)
+			text_read(j, &b->text);
+		else if (strcmp(key, "thinking") == 0)
+			text_read(j, &b->thinking);
+		else if (strcmp(key, "signature") == 0)
+			text_read(j, &b->signature);
+		else if (strcmp(key, "data") == 0)
+			text_read(j, &b->data);
+		else if (strcmp(key, "partial_json") == 0)
+			text_read(j, &b->json);
+		else if (strcmp(key, "input") == 0)
+			text_read_raw(j, &b->input);
+		else
+			json_skip(j, NULL, NULL);
+	}
+}
+
+/* The beginning of a block; in a whole reply that is all of it. */
+static void take_block(struct reply *r, struct json_reader *j, int64_t index, bool whole)
+{
+	const struct slice none = { 0 };
+	struct block b;
+
+	read_block(j, &b);
+	if (j->fault)
+		return;
+	r->block = index;
+	r->block_kind = BLOCK_OTHER;
+	if (strcmp(b.type, "text") == 0) {
+		r->block_kind = BLOCK_TEXT;
+		reply_text(r, b.text, none);
+	} else if (strcmp(b.type, "thinking") == 0) {
+		r->block_kind = BLOCK_THINKING;
+		reply_thought(r, b.thinking);
+		reply_seal(r, b.signature, none, false);
+	} else if (strcmp(b.type, "redacted_thinking") == 0) {
+		reply_seal(r, b.data, none, true);
+	} else if (strcmp(b.type, "tool_use") == 0) {
+		int call;
+
+		if (!b.name.len) {
+			reply_fail(r, FAULT_MALFORMED, "The model calls a tool without naming it.");
+			return;
+		}
+		r->block_kind = BLOCK_CALL;
+		call = reply_call(r, index, b.id, b.name);
+		/* In a stream this is {}, and the arguments follow. */
+		if (whole && b.input.at)
+			reply_arguments(r, call, text_escape(j->arena, b.input.at, b.input.len));
+	}
+}
+
+static void take_delta(struct reply *r, struct json_reader *j, int64_t index)
+{
+	const struct slice none = { 0 };
+	struct block b;
+
+	read_block(j, &b);
+	if (j->fault)
+		return;
+	if (index != r->block) {
+		reply_fail(r, FAULT_MALFORMED,
+			"The model's reply goes on with a block that was not begun.");
+		return;
+	}
+	if (r->block_kind == BLOCK_TEXT && strcmp(b.type, "text_delta") == 0)
+		reply_text(r, b.text, none);
+	else if (r->block_kind == BLOCK_THINKING && strcmp(b.type, "thinking_delta") == 0)
+		reply_thought(r, b.thinking);
+	else if (r->block_kind == BLOCK_THINKING && strcmp(b.type, "signature_delta") == 0)
+		reply_seal(r, b.signature, none, false);
+	else if (r->block_kind == BLOCK_CALL && strcmp(b.type, "input_json_delta") == 0)
+		reply_arguments(r, reply_call_find(r, index), b.json);
+}
+
+/* ---- messages ---- */
+
+static void read_content(struct reply *r, struct json_reader *j)
+{
+	int64_t index = 0;
+
+	json_enter_array(j);
+	while (json_next_item(j))
+		take_block(r, j, index++, true);
+}
+
+/* A message: all of it, or (in message_start) its head, or (in message_delta) its end. */
+static void read_message(struct reply *r, struct json_reader *j, bool whole)
+{
+	struct slice id = { 0 }, model = { 0 }, content = { 0 };
+	struct json_reader inner;
+	const char *key;
+	size_t len;
+
+	json_enter_object(j);
+	while (json_next_key(j, &key, &len)) {
+		if (strcmp(key, "id") == 0)
+			text_read(j, &id);
+		else if (strcmp(key, "model") == 0)
+			text_read(j, &model);
+		else if (strcmp(key, "content") == 0)
+			text_read_raw(j, &content);
+		else if (strcmp(key, "stop_reason") == 0)
+			read_reason(r, j);
+		else if (strcmp(key, "usage") == 0)
+			read_usage(r, j, whole);
+		else
+			json_skip(j, NULL, NULL);
+	}
+	if (j->fault)
+		return;
+	if (id.at || content.at)
+		reply_start(r, id, model);
+	if (!whole || !content.at)
+		return;
+	json_open(&inner, j->arena, content.at, content.len);
+	read_content(r, &inner);
+	if (inner.fault)
+		text_refuse(j, inner.fault);
+}
+
+/* The members of an event, wherever they stand. */
+struct stream_event {
+	const char *type;
+	struct slice message, block, delta, usage, error;
+	int64_t index;
+};
+
+static void read_members(struct json_reader *j, struct stream_event *e)
+{
+	const char *key;
+	size_t len;
+
+	*e = (struct stream_event){ .type = "", .index = -1 };
+	json_enter_object(j);
+	while (json_next_key(j, &key, &len)) {
+		if (strcmp(key, "type") == 0)
+			text_read_word(j, &e->type);
+		else if (strcmp(key, "index") == 0)
+			text_read_count(j, &e->index);
+		else if (strcmp(key, "message") == 0)
+			text_read_raw(j, &e->message);
+		else if (strcmp(key, "content_block") == 0)
+			text_read_raw(j, &e->block);
+		else if (strcmp(key, "delta") == 0)
+			text_read_raw(j, &e->delta);
+		else if (strcmp(key, "usage") == 0)
+			text_read_raw(j, &e->usage);
+		else if (strcmp(key, "error") == 0)
+			text_read_raw(j, &e->error);
+		else
+			json_skip(j, NULL, NULL);
+	}
+	json_end(j);
+}
+
+static void fail_with(struct reply *r, struct json_reader *j)
+{
+	struct fault f;
+
+	fault_read_value(&f, 0, j);
+	if (!j->fault)
+		reply_fail_with(r, &f);
+}
+
+static void take(struct reply *r, const struct stream_event *e)
+{
+	struct slice what = e->message.at ? e->message
+			    : e->block.at ? e->block
+			    : e->delta.at ? e->delta
+					  : e->error;
+	struct json_reader j;
+
+	json_open(&j, &r->scratch, what.at ? what.at : "", what.len);
+	if (strcmp(e->type, "message_start") == 0) {
+		read_message(r, &j, false);
+	} else if (strcmp(e->type, "content_block_start") == 0) {
+		take_block(r, &j, e->index, false);
+	} else if (strcmp(e->type, "content_block_delta") == 0) {
+		take_delta(r, &j, e->index);
+	} else if (strcmp(e->type, "message_delta") == 0) {
+		read_message(r, &j, false);
+		if (!j.fault && e->usage.at) {
+			json_open(&j, &r->scratch, e->usage.at, e->usage.len);
+			read_usage(r, &j, true);
+		}
+	} else if (strcmp(e->type, "error") == 0) {
+		fail_with(r, &j);
+	}
+	if (j.fault)
+		reply_unreadable(r, &j);
+}
+
+void anthropic_read_event(struct reply *r, const char *name, struct slice data)
+{
+	struct stream_event e;
+	struct json_reader j;
+
+	(void)name;
+	json_open(&j, &r->scratch, data.at, data.len);
+	read_members(&j, &e);
+	if (j.fault) {
+		reply_unreadable(r, &j);
+	} else if (strcmp(e.type, "content_block_stop") == 0) {
+		reply_call_end(r, reply_call_find(r, e.index));
+		r->block = -1;
+	} else if (strcmp(e.type, "message_stop") == 0) {
+		reply_finish(r);
+	} else {
+		take(r, &e);
+	}
+}
+
+void anthropic_read_whole(struct reply *r, struct slice body)
+{
+	struct stream_event e;
+	struct json_reader j;
+
+	json_open(&j, &r->scratch, body.at, body.len);
+	read_members(&j, &e);
+	json_open(&j, &r->scratch, body.at, body.len);
+	if (e.error.at)
+		fail_with(r, &j);
+	else
+		read_message(r, &j, true);
+	if (j.fault)
+		reply_unreadable(r, &j);
+	else if (!r->ended && !r->started)
+		reply_fail(r, FAULT_MALFORMED, "The model provider's reply is not a message.");
+	reply_finish(r);
+}

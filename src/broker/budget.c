@@ -1,0 +1,378 @@
+/* budget.c - see budget.h. */
+#include "broker/budget.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+
+#define MINUTE_US (60 * SECOND_US)
+#define WINDOW_US (60 * MINUTE_US)
+
+enum { RECOVER_AT_A_TIME = 100 };
+
+struct booked_row {
+	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id;
+	bool byok;
+	int64_t amount_pd, input_tokens, output_tokens;
+};
+
+FIELDS(booked_row) = {
+	FIELD(booked_row, tenant_id),
+	FIELD(booked_row, id),
+	FIELD(booked_row, agent_id),
+	FIELD(booked_row, model_id),
+	FIELD(booked_row, user_id, .nullable = true),
+	FIELD(booked_row, session_id, .nullable = true),
+	FIELD(booked_row, byok),
+	FIELD(booked_row, amount_pd),
+	FIELD(booked_row, input_tokens),
+	FIELD(booked_row, output_tokens),
+};
+static SCHEMA(booked_row, .internal = true);
+
+struct spent_row {
+	int64_t minute, spent_pd;
+};
+
+FIELDS(spent_row) = {
+	FIELD(spent_row, minute),
+	FIELD(spent_row, spent_pd),
+};
+static SCHEMA(spent_row, .internal = true);
+
+#define SUM_OF(what) "cast(coalesce(sum(" what "), 0) as bigint)"
+
+enum {
+	SPENT,
+	SPENT_AT_EDGE,
+	PROMISED,
+	SPENT_BY_MINUTE,
+	BOOK,
+	UNBOOK,
+	EXTEND,
+	EXPIRED,
+	CALLS,
+	CALLS_ADD,
+	FORGET_MINUTES,
+	FORGET_SLOTS,
+};
+
+static const struct statement sql[] = {
+	[SPENT] = { "budget_spent",
+		"select " SUM_OF(
+			"cost_pd") " from spend_minutes "
+				   "where tenant_id = $1 and agent_id = $2 and minute > $3" },
+	[SPENT_AT_EDGE] = { "budget_spent_at_edge",
+		"select " SUM_OF("cost_pd") " from ledger where tenant_id = $1 and agent_id = $2 "
+					    "and id >= $3 and id < $4" },
+	[PROMISED] = { "budget_promised",
+		"select " SUM_OF(
+			"amount_pd") " from reservations where tenant_id = $1 and agent_id = $2" },
+	[SPENT_BY_MINUTE] = { "budget_by_minute",
+		"select minute, " SUM_OF(
+			"cost_pd") " as spent_pd from spend_minutes "
+				   "where tenant_id = $1 and agent_id = $2 and minute >= $3 group by minute order by minute",
+		.row = &spent_row_schema },
+	[BOOK] = { "budget_book",
+		"insert into reservations (tenant_id, id, agent_id, model_id, user_id, session_id, byok, "
+		"amount_pd, input_tokens, output_tokens, lease_until) "
+		"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" },
+	[UNBOOK] = { "budget_unbook", "delete from reservations where tenant_id = $1 and id = $2" },
+	[EXTEND] = { "budget_extend",
+		"update reservations set lease_until = $3 where tenant_id = $1 and id = $2" },
+	[EXPIRED] = { "budget_expired",
+		"select {*} from reservations where lease_until < $1 order by lease_until limit $2",
+		.row = &booked_row_schema, .across = "whoever left them" },
+	[CALLS] = { "budget_calls",
+		"select " SUM_OF("calls") " from rate_slots where tenant_id = $1 and agent_id = $2 "
+					  "and seconds = $3 and slot >= $4" },
+	[CALLS_ADD] = { "budget_calls_add",
+		"insert into rate_slots (tenant_id, agent_id, seconds, slot, calls) "
+		"values ($1, $2, $3, $4, 1) on conflict (tenant_id, agent_id, seconds, slot) "
+		"do update set calls = rate_slots.calls + 1" },
+	[FORGET_MINUTES] = { "budget_forget_minutes", "delete from spend_minutes where minute < $1",
+		.across = "what is old" },
+	[FORGET_SLOTS] = { "budget_forget_slots",
+		"delete from rate_slots where seconds = $1 and slot < $2",
+		.across = "what is old" },
+};
+STATEMENT_SET(budget_sql, sql);
+
+/* ---- how many calls ---- */
+
+static const struct window {
+	int64_t seconds; /* of a slot */
+	int64_t slots;	 /* in the window */
+	const char *name;
+} windows[] = {
+	{ 1, 60, "minute" },
+	{ 60, 60, "hour" },
+};
+
+/* A slot that the window cuts counts whole: no stretch of its length ever holds more than the limit. */
+static int calls_in(
+	struct db *db, const struct booking *b, const struct window *w, int64_t now, int64_t *ret)
+{
+	int64_t slot = now / (w->seconds * SECOND_US);
+
+	return db_int(db, &sql[CALLS], ret,
+		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot - w->slots)));
+}
+
+static int count_call(struct db *db, struct arena *a, const struct booking *b,
+	const struct window *w, int64_t most, int64_t now, struct problem *p)
+{
+	int64_t slot = now / (w->seconds * SECOND_US), calls;
+	int err;
+
+	if (most == NIL)
+		return 0;
+	err = calls_in(db, b, w, now, &calls);
+	if (!err && calls >= most) {
+		p->code = "rate_limited";
+		p->final = true;
+		p->retry_after_s = (int)w->seconds;
+		return problem_set(p, a, ERR_THROTTLED,
+			"This agent may make %lld calls in a %s, and has made them.",
+			(long long)most, w->name);
+	}
+	if (!err)
+		err = db_run(db, &sql[CALLS_ADD], NULL,
+			ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot)));
+	return err;
+}
+
+/* ---- how much money ---- */
+
+/* What was settled since `since`: whole minutes from their sums, the one that is cut from its rows. */
+static int spent_since(struct db *db, const struct booking *b, int64_t since, int64_t *ret)
+{
+	int64_t minute = since / MINUTE_US, edge;
+	struct id first = id_least(since), end = id_least((minute + 1) * MINUTE_US);
+	int err = db_int(db, &sql[SPENT], ret, ARGS(T(b->tenant_id), T(b->agent_id), N(minute)));
+
+	if (!err)
+		err = db_int(db, &sql[SPENT_AT_EDGE], &edge,
+			ARGS(T(b->tenant_id), T(b->agent_id), T(first.text), T(end.text)));
+	if (!err)
+		*ret += edge;
+	return err;
+}
+
+/* Seconds until enough of what was spent has left the window; a promise may be settled any moment. */
+static int wait_for_room(
+	struct db *db, struct arena *a, const struct booking *b, int64_t lacking, int64_t now)
+{
+	struct list rows;
+	int64_t since = (now - WINDOW_US) / MINUTE_US, freed = 0;
+
+	if (db_all(db, a, &sql[SPENT_BY_MINUTE], &rows, 120,
+		    ARGS(T(b->tenant_id), T(b->agent_id), N(since))))
+		return 60;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct spent_row *row = (const struct spent_row *)rows.at + i;
+		int64_t leaves = (row->minute + 1) * MINUTE_US + WINDOW_US;
+
+		freed += row->spent_pd;
+		if (freed >= lacking)
+			return (int)((leaves - now) / SECOND_US) + 1;
+	}
+	return 5;
+}
+
+/* The dearest way in which the prompt can be billed. */
+static int64_t dearest_input(const struct price *p)
+{
+	int64_t most = p->prompt == NIL ? 0 : p->prompt;
+
+	return p->cache_write != NIL && p->cache_write > most ? p->cache_write : most;
+}
+
+static int64_t room_of(int64_t limit, int64_t spent, int64_t promised)
+{
+	__int128 room = (__int128)limit - spent - promised;
+
+	return room < 0 ? 0 : (int64_t)room;
+}
+
+/* The limit less what was settled in the hour and what is promised. */
+static int room_now(struct db *db, const struct booking *b, int64_t now, int64_t *ret)
+{
+	int64_t spent = 0, promised = 0;
+	int err = spent_since(db, b, now - WINDOW_US, &spent);
+
+	if (!err)
+		err = db_int(db, &sql[PROMISED], &promised, ARGS(T(b->tenant_id), T(b->agent_id)));
+	*ret = room_of(b->hourly_limit_pd, spent, promised);
+	return err;
+}
+
+int64_t budget_least_pd(const struct price *p)
+{
+	int64_t in = dearest_input(p), out = p->completion == NIL ? 0 : p->completion;
+
+	return in > INT64_MAX - out ? INT64_MAX : in + out;
+}
+
+static int calls_left(struct db *db, const struct booking *b, const struct window *w, int64_t most,
+	int64_t now, int64_t *ret)
+{
+	int64_t calls = 0;
+	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
+
+	*ret = most == NIL ? NIL : most > calls ? most - calls : 0;
+	return err;
+}
+
+int budget_look(struct db *db, const struct booking *b, int64_t now, struct budget_left *ret)
+{
+	int err = calls_left(db, b, &windows[0], b->per_minute, now, &ret->calls_in_minute);
+
+	if (!err)
+		err = calls_left(db, b, &windows[1], b->per_hour, now, &ret->calls_in_hour);
+	ret->room_pd = NIL;
+	if (!err && b->hourly_limit_pd != NIL)
+		err = room_now(db, b, now, &ret->room_pd);
+	return err;
+}
+
+/* Output tokens that the room pays for besides the prompt; -1 if not even one. */
+static int64_t output_within(int64_t room, __int128 prompt_cost, int64_t price, int64_t wanted)
+{
+	__int128 left = (__int128)room - prompt_cost, tokens;
+
+	if (left < price)
+		return -1;
+	tokens = price ? left / price : wanted;
+	return tokens < wanted ? (int64_t)tokens : wanted;
+}
+
+static int refuse(struct db *db, struct arena *a, const struct booking *b, int64_t lacking,
+	int64_t now, struct problem *p)
+{
+	char limit[MONEY_TEXT_MAX];
+
+	p->code = "budget_exhausted";
+	p->final = true;
+	p->retry_after_s = wait_for_room(db, a, b, lacking, now);
+	return problem_set(p, a, ERR_THROTTLED,
+		"This agent may spend %s USD in an hour, and the rest of that does not pay for this call.",
+		money_text(b->hourly_limit_pd, limit));
+}
+
+int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p)
+{
+	int64_t price = b->price.completion == NIL ? 0 : b->price.completion, room;
+	__int128 prompt_cost = (__int128)b->prompt_tokens * dearest_input(&b->price), amount;
+	struct id id = id_new(NULL);
+	int err = 0;
+
+	b->made.id[0] = '\0';
+	if (b->agent_id) {
+		err = count_call(db, a, b, &windows[0], b->per_minute, now, p);
+		if (!err)
+			err = count_call(db, a, b, &windows[1], b->per_hour, now, p);
+	}
+	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price)) {
+		err = room_now(db, b, now, &room);
+		if (!err) {
+			int64_t output = output_within(room, prompt_cost, price, b->output_tokens);
+			__int128 lacking = prompt_cost + price - room;
+
+			if (output < 0)
+				return refuse(db, a, b,
+					lacking > INT64_MAX ? INT64_MAX : (int64_t)lacking, now, p);
+			b->output_tokens = output;
+		}
+	}
+	if (err)
+		return err;
+	amount = prompt_cost + (__int128)b->output_tokens * price;
+	if (amount > INT64_MAX)
+		return problem_set(
+			p, a, ERR_INVALID, "The call could cost more than can be counted.");
+	b->made.amount_pd = (int64_t)amount;
+	err = db_run(db, &sql[BOOK], NULL,
+		ARGS(T(b->tenant_id), T(id.text), T(b->agent_id ? b->agent_id : ""), T(b->model_id),
+			T(b->user_id), T(b->session_id), N(b->byok), N(b->made.amount_pd),
+			N(b->prompt_tokens), N(b->output_tokens),
+			N(now + BOOKING_LEASE_S * SECOND_US)));
+	if (!err)
+		memcpy(b->made.id, id.text, sizeof b->made.id);
+	return err;
+}
+
+static bool is_empty(const struct usage *u)
+{
+	return !u->input && !u->cache_read && !u->cache_write && !u->output;
+}
+
+static int settle(
+	struct db *db, const char *tenant_id, const char *id, const struct charge *c, int64_t now)
+{
+	int64_t removed;
+	int err = db_run(db, &sql[UNBOOK], &removed, ARGS(T(tenant_id), T(id)));
+
+	if (!err && !removed)
+		return ERR_NOT_FOUND;
+	return err || is_empty(&c->usage) ? err : ledger_enter(db, c, now);
+}
+
+int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now)
+{
+	return settle(db, b->tenant_id, b->made.id, c, now);
+}
+
+int budget_extend(struct db *db, const struct booking *b, int64_t now)
+{
+	int64_t changed;
+	int err = db_run(db, &sql[EXTEND], &changed,
+		ARGS(T(b->tenant_id), T(b->made.id), N(now + BOOKING_LEASE_S * SECOND_US)));
+
+	return !err && !changed ? ERR_NOT_FOUND : err;
+}
+
+int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
+{
+	struct list rows;
+	int err = db_all(
+		db, a, &sql[EXPIRED], &rows, RECOVER_AT_A_TIME, ARGS(N(now), N(RECOVER_AT_A_TIME)));
+
+	*ret = 0;
+	for (size_t i = 0; !err && i < rows.count; i++) {
+		const struct booked_row *row = (const struct booked_row *)rows.at + i;
+		struct charge c = {
+			.tenant_id = row->tenant_id,
+			.agent_id = *row->agent_id ? row->agent_id : NULL,
+			.model_id = row->model_id,
+			.user_id = row->user_id,
+			.session_id = row->session_id,
+			.byok = row->byok,
+			.outcome = CHARGE_LOST,
+			.usage = { .input = row->input_tokens,
+				.output = row->output_tokens,
+				.estimated = true },
+			.cost_pd = row->amount_pd,
+		};
+
+		err = settle(db, row->tenant_id, row->id, &c, now);
+		if (!err)
+			++*ret;
+		else if (err == ERR_NOT_FOUND) /* its process lives after all, and was first */
+			err = 0;
+	}
+	return err;
+}
+
+int budget_forget(struct db *db, int64_t now)
+{
+	int err =
+		db_run(db, &sql[FORGET_MINUTES], NULL, ARGS(N((now - 2 * WINDOW_US) / MINUTE_US)));
+
+	for (size_t i = 0; !err && i < sizeof windows / sizeof *windows; i++)
+		err = db_run(db, &sql[FORGET_SLOTS], NULL,
+			ARGS(N(windows[i].seconds),
+				N(now / (windows[i].seconds * SECOND_US) - 2 * windows[i].slots)));
+	return err;
+}

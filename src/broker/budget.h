@@ -1,0 +1,56 @@
+/* budget.h - no call without room for it: what agents may spend, promised before and settled after.
+ *
+ * The hour is the last sixty minutes, sliding.  Room is the limit less what
+ * was settled in them and what is promised to calls under way.  A call is
+ * promised its prompt and as much output as it asks for, cut to what the room
+ * pays for; it is refused only if the room does not pay for its prompt and
+ * one token.  All of it runs in the caller's transaction, so that calls that
+ * come at once, in however many processes, are one behind the other here. */
+#pragma once
+#include "broker/ledger.h"
+#include "broker/price.h"
+
+/* A call that wants to be made. */
+struct booking {
+	const char *tenant_id, *agent_id, *model_id, *user_id,
+		*session_id; /* as in struct charge */
+	bool byok;
+	struct price price;
+	int64_t prompt_tokens; /* at most so many */
+	int64_t output_tokens; /* wanted at most; cut by budget_book() to what there is room for */
+	/* The agent's limits; NIL: none. */
+	int64_t hourly_limit_pd, per_minute, per_hour;
+
+	struct {
+		char id[26]; /* empty: nothing is promised, and nothing is owed */
+		int64_t amount_pd;
+	} made;
+};
+
+enum { BOOKING_LEASE_S = 120 };
+
+/* What is left to an agent; NIL where there is no limit. */
+struct budget_left {
+	int64_t room_pd, calls_in_minute, calls_in_hour;
+};
+
+/* Tells it at this moment, by the booking's agent and limits, and promises nothing. */
+int budget_look(struct db *db, const struct booking *b, int64_t now, struct budget_left *ret);
+/* The least room in which a call at this price is made: one token in and one out. */
+int64_t budget_least_pd(const struct price *p);
+/* Promises it, or refuses: ERR_THROTTLED with a sentence, a code (budget_exhausted, rate_limited) and
+ * when to come back. */
+int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p);
+/* What was promised is off the table, and what it came to is in the ledger.  A charge without any
+ * tokens is not entered.  Settled already, or by somebody else after its lease: ERR_NOT_FOUND, and
+ * nothing is entered a second time. */
+int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now);
+/* Says that the call is still under way. */
+int budget_extend(struct db *db, const struct booking *b, int64_t now);
+/* Settles, as lost and estimated at all that was promised, some of what dead processes left; the
+ * number of them in *ret. */
+int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret);
+/* Forgets what no window can see any more. */
+int budget_forget(struct db *db, int64_t now);
+
+extern const struct statement_set budget_sql;

@@ -1,0 +1,141 @@
+/* chat.h - a request to a model as the service means it, whoever asks and whoever answers.
+ *
+ * It is read from an OpenAI chat-completions body in one pass (chat_read), or
+ * built by the functions below.  Text is escaped JSON text (text.h) that lies
+ * in the body or the arena, both of which must outlive the chat.  It keeps
+ * what every provider can be told; members of the body that it does not know
+ * are kept aside, for providers of the same kind. */
+#pragma once
+#include <math.h>
+
+#include "base/arena.h"
+#include "broker/text.h"
+
+enum chat_role { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT, CHAT_TOOL };
+
+enum chat_part_kind {
+	PART_TEXT,
+	PART_IMAGE_URL,	 /* text: its address */
+	PART_IMAGE_DATA, /* text: base64; media: its type */
+	PART_OTHER,	 /* raw: the whole part, for providers of the same kind */
+};
+
+struct chat_part {
+	struct chat_part *next;
+	enum chat_part_kind kind;
+	struct slice text, media, detail;
+	struct slice cache; /* a cache_control object as JSON text, or absent */
+	struct slice raw;
+};
+
+/* A tool call that an assistant message made. */
+struct chat_call {
+	struct chat_call *next;
+	struct slice id, name, arguments; /* the arguments: JSON text, escaped as a string */
+};
+
+/* What the model thought before, with the seal that proves it (EVENT_SEAL). */
+struct chat_thought {
+	struct chat_thought *next;
+	struct slice text, seal, id;
+	bool redacted;
+	const char *maker; /* the kind of provider that made it: no other understands it */
+};
+
+struct chat_message {
+	struct chat_message *next;
+	enum chat_role role;
+	struct slice name;
+	struct slice call_id; /* CHAT_TOOL: the call that this answers */
+	struct chat_part *parts, **last_part;
+	struct chat_call *calls, **last_call;
+	struct chat_thought *thoughts, **last_thought;
+};
+
+struct chat_tool {
+	struct chat_tool *next;
+	struct slice name, description;
+	struct slice parameters; /* a JSON schema as JSON text, or absent */
+	struct slice cache;
+	bool strict, has_strict;
+};
+
+enum chat_choice { CHOICE_UNSAID, CHOICE_AUTO, CHOICE_NONE, CHOICE_REQUIRED, CHOICE_NAMED };
+enum chat_effort {
+	EFFORT_UNSAID,
+	EFFORT_NONE,
+	EFFORT_MINIMAL,
+	EFFORT_LOW,
+	EFFORT_MEDIUM,
+	EFFORT_HIGH,
+	EFFORT_XHIGH,
+	EFFORT_MAX,
+	EFFORT_COUNT
+};
+extern const char *const chat_effort_names[EFFORT_COUNT];
+
+enum chat_format { FORMAT_TEXT, FORMAT_OBJECT, FORMAT_SCHEMA };
+
+struct chat_stop {
+	struct chat_stop *next;
+	struct slice text;
+};
+
+/* A member of the body that is passed on as it is. */
+struct chat_field {
+	struct chat_field *next;
+	struct slice name, raw;
+};
+
+struct chat {
+	struct arena *arena;
+	struct slice model; /* as asked for */
+	struct chat_message *messages, **last_message;
+	struct chat_tool *tools, **last_tool;
+	enum chat_choice tool_choice;
+	struct slice tool_chosen;  /* CHOICE_NAMED */
+	int64_t max_tokens;	   /* 0: not said */
+	double temperature, top_p; /* NAN: not said */
+	struct chat_stop *stop, **last_stop;
+	bool stream, include_usage;
+	enum chat_format format;
+	struct slice format_name, format_schema; /* FORMAT_SCHEMA; the schema as JSON text */
+	bool format_strict;
+	int64_t seed;
+	bool has_seed;
+	int parallel_calls; /* -1: not said */
+	enum chat_effort effort;
+	struct chat_field *fields, **last_field;
+
+	/* Where things stand in the body it was read from; absent if it was built. */
+	struct slice body, model_at, max_tokens_at, stream_options_at, include_usage_at;
+};
+
+/* What is wrong with a body, as OpenAI would say it. */
+struct chat_error {
+	char message[256];
+	char param[96]; /* "" for none */
+};
+
+void chat_open(struct chat *c, struct arena *a);
+/* Reads an OpenAI chat-completions body; ERR_BAD_JSON or ERR_INVALID with *e filled. */
+int chat_read(struct chat *c, struct arena *a, const char *body, size_t len, struct chat_error *e);
+
+/* Building by hand.  Text given here is plain; it is escaped into the chat's arena. */
+struct chat_message *chat_message_add(struct chat *c, enum chat_role role, const char *text);
+struct chat_part *chat_part_add(struct chat *c, struct chat_message *m, enum chat_part_kind kind);
+struct chat_call *chat_call_add(struct chat *c, struct chat_message *m, const char *id,
+	const char *name, const char *arguments);
+struct chat_message *chat_result_add(struct chat *c, const char *call_id, const char *text);
+struct chat_thought *chat_thought_add(struct chat *c, struct chat_message *m);
+struct chat_tool *chat_tool_add(
+	struct chat *c, const char *name, const char *description, const char *parameters);
+struct slice chat_text(struct chat *c, const char *plain);
+/* An image's address, or a data: URL taken apart, into the part. */
+void chat_image(struct chat_part *p, struct slice url);
+void chat_stop_add(struct chat *c, struct slice text);
+
+/* An estimate (tokens.h) of everything the model will read. */
+int64_t chat_tokens(const struct chat *c);
+/* What the request needs of a model. */
+bool chat_has_images(const struct chat *c);

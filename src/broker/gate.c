@@ -1,0 +1,283 @@
+/* gate.c - see gate.h. */
+#include "broker/gate.h"
+
+#include "access/permission.h"
+#include "broker/chat_config.h"
+#include "store/listing.h"
+
+FIELDS(gate_facts) = {
+	FIELD(gate_facts, model_id),
+	FIELD(gate_facts, name),
+	FIELD(gate_facts, slug),
+	FIELD(gate_facts, description),
+	FIELD(gate_facts, kind, .words = &ModelKind_words),
+	FIELD(gate_facts, status, .words = &ModelStatus_words),
+	FIELD(gate_facts, context_window),
+	FIELD(gate_facts, supports_tools),
+	FIELD(gate_facts, supports_vision),
+	FIELD(gate_facts, is_free),
+	FIELD(gate_facts, prompt_pd),
+	FIELD(gate_facts, completion_pd),
+	FIELD(gate_facts, cache_read_pd),
+	FIELD(gate_facts, cache_write_pd),
+	FIELD(gate_facts, has_address),
+	FIELD(gate_facts, tenant_runs),
+	FIELD(gate_facts, reached),
+	FIELD(gate_facts, plan_read_only),
+	FIELD(gate_facts, agent_active),
+	FIELD(gate_facts, access, .words = &ModelAccess_words),
+	FIELD(gate_facts, priority),
+	FIELD(gate_facts, router_granted),
+	FIELD(gate_facts, driven),
+	FIELD(gate_facts, user_suspended),
+	FIELD(gate_facts, user_super),
+	FIELD(gate_facts, user_role, .words = &tenant_role_words),
+	FIELD(gate_facts, grants_required),
+	FIELD(gate_facts, user_grant),
+};
+SCHEMA(gate_facts, .internal = true);
+
+/* $1 tenant, $2 agent, $3 user or null */
+
+#define IF(condition, name) "case when " condition " then 1 else 0 end as " name
+
+#define MODEL_COLUMNS                                                                     \
+	"m.id as model_id, m.name, m.slug, m.description, m.kind, m.status, "             \
+	"m.context_window, m.supports_tools, m.supports_vision, m.is_free, m.prompt_pd, " \
+	"m.completion_pd, m.cache_read_pd, m.cache_write_pd, " IF(                        \
+		"m.base_url is not null and m.provider_model is not null", "has_address") ", "
+
+/* A grant on a router counts while the router itself could be called. */
+#define ROUTER_GRANT                                                                    \
+	"exists (select 1 from agent_models x join models r on r.id = x.model_id "      \
+	"where x.tenant_id = $1 and x.agent_id = $2 and x.access = 'full' "             \
+	"and r.kind = 'router' and r.status <> 'disabled' "                             \
+	"and (r.available_to_all_tenants = 1 or exists (select 1 from model_tenants y " \
+	"where y.tenant_id = $1 and y.model_id = r.id)))"
+
+#define REACHED "(m.available_to_all_tenants = 1 or e.model_id is not null)"
+
+#define AGENT_COLUMNS                                                            \
+	IF("t.status in ('active', 'trial')", "tenant_runs")                     \
+	", " IF(REACHED, "reached") ", " IF("a.id > t.read_only_after",          \
+		"plan_read_only") ", coalesce(a.is_active, 1) as agent_active, " \
+				  "g.access, g.priority, " IF(ROUTER_GRANT, "router_granted") ", "
+
+#define USER_COLUMNS                                                                 \
+	IF("cast($3 as text) is not null", "driven")                                 \
+	", " IF("u.is_suspended = 1", "user_suspended") ", " IF(                     \
+		"u.is_super_admin = 1 and t.allow_superadmin_access = 1",            \
+		"user_super") ", b.role as user_role, "                              \
+			      "t.require_user_model_grants as grants_required, " IF( \
+				      "h.model_id is not null", "user_grant")
+
+#define COLUMNS MODEL_COLUMNS AGENT_COLUMNS USER_COLUMNS
+
+#define FROM                                                                                  \
+	"models m join tenants t on t.id = $1 "                                               \
+	"left join agents a on a.tenant_id = $1 and a.id = $2 "                               \
+	"left join model_tenants e on e.tenant_id = $1 and e.model_id = m.id "                \
+	"left join agent_models g on g.tenant_id = $1 and g.agent_id = $2 "                   \
+	"and g.model_id = m.id "                                                              \
+	"left join users u on u.id = $3 "                                                     \
+	"left join members b on b.tenant_id = $1 and b.user_id = $3 and b.status = 'active' " \
+	"left join user_models h on h.tenant_id = $1 and h.user_id = $3 and h.model_id = m.id "
+
+/* Without an agent nothing is asked of one; with one it must be there. */
+#define AGENT_THERE "(cast($2 as text) is null or a.id is not null)"
+#define CHOSEN "where m.status in ('active', 'experimental') and " AGENT_THERE " and " REACHED
+
+enum { GATE_CATALOG, GATE_ONE = GATE_CATALOG + LIST_SORTS, GATE_LIMIT, GATE_ALL };
+
+struct limit_row {
+	int64_t hourly_limit_pd;
+};
+
+FIELDS(limit_row) = { FIELD(limit_row, hourly_limit_pd, .nullable = true) };
+static SCHEMA(limit_row, .internal = true);
+
+static const struct statement sql[] = {
+	LIST_STATEMENTS("gate_catalog", &gate_facts_schema, COLUMNS, FROM CHOSEN, "m.id", "4", "5",
+		.scan = "the registry of models, walked in the order of its key"),
+	[GATE_ONE] = { "gate_one",
+		"select " COLUMNS " from " FROM "where m.id = $4 and " AGENT_THERE,
+		.row = &gate_facts_schema },
+	[GATE_LIMIT] = { "gate_limit", "select {*} from agents where tenant_id = $1 and id = $2",
+		.row = &limit_row_schema },
+	[GATE_ALL] = { "gate_all", "select " COLUMNS " from " FROM CHOSEN " order by m.id limit $4",
+		.row = &gate_facts_schema,
+		.scan = "the registry of models, walked in the order of its key" },
+};
+STATEMENT_SET(gate_sql, sql);
+
+const struct statement *const gate_catalog = &sql[GATE_CATALOG];
+
+int gate_load(struct db *db, struct arena *a, const struct gate_who *who, const char *model_id,
+	struct gate_facts *ret)
+{
+	ret->moment = NULL;
+	return db_one(db, a, &sql[GATE_ONE], ret,
+		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id), T(model_id)));
+}
+
+int gate_moment_load(struct db *db, struct arena *a, const struct gate_who *who, int64_t now,
+	struct gate_moment *ret)
+{
+	struct chat_config chat;
+	struct limit_row limit;
+	int err = chat_config_read(db, a, who->tenant_id, who->agent_id, &chat);
+
+	if (!err)
+		err = db_one(
+			db, a, &sql[GATE_LIMIT], &limit, ARGS(T(who->tenant_id), T(who->agent_id)));
+	if (err)
+		return err;
+	ret->wait_s = working_hours_wait_s(&chat, now);
+	return budget_look(db,
+		&(struct booking){ .tenant_id = who->tenant_id,
+			.agent_id = who->agent_id,
+			.hourly_limit_pd = limit.hourly_limit_pd,
+			.per_minute = chat.chat_rpm_limit,
+			.per_hour = chat.chat_rph_limit },
+		now, &ret->left);
+}
+
+int gate_load_all(struct db *db, struct arena *a, const struct gate_who *who, struct list *ret)
+{
+	return db_all(db, a, &sql[GATE_ALL], ret, GATE_MODELS_MAX,
+		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id), N(GATE_MODELS_MAX)));
+}
+
+bool gate_via_router(const struct gate_facts *f)
+{
+	return f->router_granted && f->kind != ModelKind_router &&
+	       f->access != ModelAccess_read_only;
+}
+
+tri gate_user_granted(const struct gate_facts *f)
+{
+	if (!f->driven || !f->grants_required || f->is_free || f->kind == ModelKind_router ||
+		f->kind == ModelKind_demo)
+		return -1;
+	return f->user_grant || f->user_super || f->user_role == ROLE_OWNER ||
+	       f->user_role == ROLE_ADMIN;
+}
+
+/* ---- the rules ---- */
+
+static bool tenant_stands_still(const struct gate_facts *f)
+{
+	return !f->tenant_runs;
+}
+
+static bool user_is_suspended(const struct gate_facts *f)
+{
+	return f->driven && f->user_suspended;
+}
+
+static bool user_is_a_stranger(const struct gate_facts *f)
+{
+	return f->driven && f->user_role < 0 && !f->user_super;
+}
+
+static bool agent_is_beyond_plan(const struct gate_facts *f)
+{
+	return f->plan_read_only;
+}
+
+static bool agent_is_inactive(const struct gate_facts *f)
+{
+	return !f->agent_active;
+}
+
+static bool model_is_disabled(const struct gate_facts *f)
+{
+	return f->status == ModelStatus_disabled;
+}
+
+static bool model_is_out_of_reach(const struct gate_facts *f)
+{
+	return !f->reached;
+}
+
+static bool model_has_no_address(const struct gate_facts *f)
+{
+	return model_kind_is_hosted(f->kind) && !f->has_address;
+}
+
+static bool model_is_not_granted(const struct gate_facts *f)
+{
+	return f->access < 0 && !gate_via_router(f);
+}
+
+static bool model_is_only_shown(const struct gate_facts *f)
+{
+	return f->access == ModelAccess_read_only;
+}
+
+static bool user_has_no_grant(const struct gate_facts *f)
+{
+	return gate_user_granted(f) == 0;
+}
+
+static bool agent_is_off_work(const struct gate_facts *f)
+{
+	return f->moment && f->moment->wait_s;
+}
+
+static bool agent_made_its_calls(const struct gate_facts *f)
+{
+	return f->moment &&
+	       (f->moment->left.calls_in_minute == 0 || f->moment->left.calls_in_hour == 0);
+}
+
+static bool room_does_not_pay(const struct gate_facts *f)
+{
+	struct price p = { f->prompt_pd, f->completion_pd, f->cache_read_pd, f->cache_write_pd };
+
+	return f->moment && f->moment->left.room_pd != NIL && !f->is_free &&
+	       f->moment->left.room_pd < budget_least_pd(&p);
+}
+
+static const struct gate_rule rules[] = {
+	{ ERR_SUSPENDED, "tenant_not_running", "The tenant is suspended or closed.", false,
+		tenant_stands_still },
+	{ ERR_SUSPENDED, "user_suspended", "The user who drives the agent is suspended.", false,
+		user_is_suspended },
+	{ ERR_FORBIDDEN, "user_not_member",
+		"The user who drives the agent is not a member of the tenant.", false,
+		user_is_a_stranger },
+	{ ERR_CONFLICT, "plan_read_only", "The agent is beyond the tenant's plan and only reads.",
+		false, agent_is_beyond_plan },
+	{ ERR_CONFLICT, "agent_inactive", "The agent is switched off.", false, agent_is_inactive },
+	{ ERR_CONFLICT, "model_disabled", "The model is disabled.", false, model_is_disabled },
+	{ ERR_FORBIDDEN, "model_not_reached", "The tenant does not reach the model.", false,
+		model_is_out_of_reach },
+	{ ERR_CONFLICT, "model_not_configured",
+		"The model has no address yet; a super administrator sets its config.", false,
+		model_has_no_address },
+	{ ERR_FORBIDDEN, "model_not_granted",
+		"The agent has no grant on the model, directly or through a router.", true,
+		model_is_not_granted },
+	{ ERR_FORBIDDEN, "model_read_only", "The agent's grant on the model is read_only.", true,
+		model_is_only_shown },
+	{ ERR_FORBIDDEN, "user_grant_missing",
+		"The user needs a grant on the model; an ADMIN of the tenant can give it.", false,
+		user_has_no_grant },
+	{ ERR_THROTTLED, "outside_working_hours", "The agent is outside its working hours.", false,
+		agent_is_off_work },
+	{ ERR_THROTTLED, "rate_limited",
+		"The agent has made as many calls as it may in a minute or an hour.", false,
+		agent_made_its_calls },
+	{ ERR_THROTTLED, "budget_exhausted",
+		"What is left of the agent's budget for the hour does not pay for a call.", false,
+		room_does_not_pay },
+};
+
+const struct gate_rule *gate_refusal(const struct gate_facts *f)
+{
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].refuses(f))
+			return &rules[i];
+	return NULL;
+}

@@ -1,0 +1,124 @@
+/* ledger.c - see ledger.h. */
+#include "broker/ledger.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/id.h"
+
+#define HOUR_US (3600 * SECOND_US)
+#define DAY_US (24 * HOUR_US)
+
+enum { SHARDS = 8 };
+
+/* $6 shard, $7.. tokens, $11 whole dollars, $12 picodollars below one */
+#define SUMMED(table, unit)                                                                        \
+	"insert into " table " (tenant_id, " unit ", agent_id, model_id, byok, shard, requests, "  \
+	"input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd)" \
+	" values ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12) "                          \
+	"on conflict (tenant_id, " unit ", agent_id, model_id, byok, shard) do update set "        \
+	"requests = " table ".requests + 1, "                                                      \
+	"input_tokens = " table ".input_tokens + $7, "                                             \
+	"cache_read_tokens = " table ".cache_read_tokens + $8, "                                   \
+	"cache_write_tokens = " table ".cache_write_tokens + $9, "                                 \
+	"output_tokens = " table ".output_tokens + $10, "                                          \
+	"cost_whole = " table ".cost_whole + $11 + (" table ".cost_pd + $12) / 1000000000000, "    \
+	"cost_pd = (" table ".cost_pd + $12) % 1000000000000"
+
+enum { ENTER, ADD_DAY, ADD_HOUR, ADD_MINUTE, ADD_TENANT, MARK_ACTIVE };
+
+static const struct statement sql[] = {
+	[ENTER] = { "ledger_enter",
+		"insert into ledger (tenant_id, id, agent_id, model_id, user_id, session_id, byok, "
+		"outcome, estimated, input_tokens, cache_read_tokens, cache_write_tokens, "
+		"output_tokens, reasoning_tokens, cost_pd) values ($1, $2, $3, $4, $5, $6, $7, $8, "
+		"$9, $10, $11, $12, $13, $14, $15)" },
+	[ADD_DAY] = { "ledger_day", SUMMED("cost_days", "day") },
+	[ADD_HOUR] = { "ledger_hour", SUMMED("cost_hours", "hour") },
+	[ADD_MINUTE] = { "ledger_minute",
+		"insert into spend_minutes (tenant_id, agent_id, minute, shard, cost_pd) "
+		"values ($1, $2, $3, $4, $5) on conflict (tenant_id, agent_id, minute, shard) "
+		"do update set cost_pd = spend_minutes.cost_pd + $5" },
+	[ADD_TENANT] = { "ledger_tenant",
+		"insert into usage_days (tenant_id, day, shard, requests, input_tokens, "
+		"cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd, sessions, "
+		"sessions_completed, sessions_failed, sessions_cancelled, messages, subtasks) "
+		"values ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, 0, 0, 0, 0, 0, 0) "
+		"on conflict (tenant_id, day, shard) do update set "
+		"requests = usage_days.requests + 1, input_tokens = usage_days.input_tokens + $4, "
+		"cache_read_tokens = usage_days.cache_read_tokens + $5, "
+		"cache_write_tokens = usage_days.cache_write_tokens + $6, "
+		"output_tokens = usage_days.output_tokens + $7, "
+		"cost_whole = usage_days.cost_whole + $8 + (usage_days.cost_pd + $9) / 1000000000000, "
+		"cost_pd = (usage_days.cost_pd + $9) % 1000000000000" },
+	[MARK_ACTIVE] = { "ledger_active",
+		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, $3, $4) "
+		"on conflict (tenant_id, day, kind, id) do nothing" },
+};
+STATEMENT_SET(ledger_sql, sql);
+
+int64_t ledger_shard(struct db *db)
+{
+	uint8_t n;
+
+	if (db_is_sqlite(db)) /* there is one writer */
+		return 0;
+	random_bytes(&n, sizeof n);
+	return n % SHARDS;
+}
+
+static int enter_row(struct db *db, const struct charge *c, const char *agent_id, const char *id)
+{
+	static const char *const outcomes[] = { "ok", "failed", "cancelled", "lost" };
+	const struct usage *u = &c->usage;
+
+	return db_run(db, &sql[ENTER], NULL,
+		ARGS(T(c->tenant_id), T(id), T(agent_id), T(c->model_id), T(c->user_id),
+			T(c->session_id), N(c->byok), T(outcomes[c->outcome]), N(u->estimated),
+			N(u->input), N(u->cache_read), N(u->cache_write), N(u->output),
+			N(u->reasoning), N(c->cost_pd)));
+}
+
+static int add_sums(struct db *db, const struct charge *c, const char *agent_id, int64_t now)
+{
+	const struct usage *u = &c->usage;
+	int64_t whole = c->cost_pd / PICODOLLARS, rest = c->cost_pd % PICODOLLARS;
+	int64_t shard = ledger_shard(db);
+	const struct {
+		const struct statement *st;
+		int64_t unit;
+	} sums[] = { { &sql[ADD_DAY], DAY_US }, { &sql[ADD_HOUR], HOUR_US } };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof sums / sizeof *sums; i++)
+		err = db_run(db, sums[i].st, NULL,
+			ARGS(T(c->tenant_id), N(now / sums[i].unit), T(agent_id), T(c->model_id),
+				N(c->byok), N(shard), N(u->input), N(u->cache_read),
+				N(u->cache_write), N(u->output), N(whole), N(rest)));
+	if (!err)
+		err = db_run(db, &sql[ADD_TENANT], NULL,
+			ARGS(T(c->tenant_id), N(now / DAY_US), N(shard), N(u->input),
+				N(u->cache_read), N(u->cache_write), N(u->output), N(whole),
+				N(rest)));
+	if (!err && c->agent_id && c->cost_pd)
+		err = db_run(db, &sql[ADD_MINUTE], NULL,
+			ARGS(T(c->tenant_id), T(agent_id), N(now / (60 * SECOND_US)), N(shard),
+				N(c->cost_pd)));
+	return err;
+}
+
+int ledger_enter(struct db *db, const struct charge *c, int64_t now)
+{
+	const char *agent_id = c->agent_id ? c->agent_id : "";
+	struct id id = id_at(now);
+	int err = enter_row(db, c, agent_id, id.text);
+
+	if (!err)
+		err = add_sums(db, c, agent_id, now);
+	if (!err && c->agent_id)
+		err = db_run(db, &sql[MARK_ACTIVE], NULL,
+			ARGS(T(c->tenant_id), N(now / DAY_US), T("agent"), T(c->agent_id)));
+	if (!err && c->user_id)
+		err = db_run(db, &sql[MARK_ACTIVE], NULL,
+			ARGS(T(c->tenant_id), N(now / DAY_US), T("user"), T(c->user_id)));
+	return err;
+}

@@ -1,0 +1,13 @@
+/* openai.h - what the files of the two OpenAI providers share; nobody else includes it. */
+#pragma once
+#include "broker/provider.h"
+
+void openai_read_event(struct reply *r, const char *name, struct slice data);
+void openai_read_whole(struct reply *r, struct slice body);
+
+/* The members of a function: name, description, parameters, strict. */
+void openai_write_tool(const struct chat_tool *t, struct buf *out);
+/* temperature and top_p, each with a comma before it. */
+void openai_write_sampling(const struct chat *c, struct buf *out);
+/* A usage object of either API, or null, at j; false if there was none or it cannot be read. */
+bool openai_read_usage(struct json_reader *j, struct usage *ret);

@@ -1,0 +1,203 @@
+/* openai_responses.c - OpenAI's responses API; the writing half, responses_read.c reads.
+ *
+ * A conversation is a list of items: messages, calls, results, and thoughts,
+ * which come back sealed.  Nothing is stored at the provider: all of it goes
+ * along each time. */
+#include "broker/openai.h"
+#include "broker/responses.h"
+
+#include <string.h>
+
+static size_t headers(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
+{
+	return provider_openai.headers(t, out);
+}
+
+static void comma(bool *first, struct buf *out)
+{
+	if (!*first)
+		buf_putc(out, ',');
+	*first = false;
+}
+
+static void write_part(const struct chat_part *p, bool said, struct buf *out)
+{
+	if (p->kind == PART_TEXT) {
+		buf_puts(out, said ? "{\"type\":\"output_text\",\"text\":"
+				   : "{\"type\":\"input_text\",\"text\":");
+		text_put_quoted(out, p->text);
+		buf_putc(out, '}');
+		return;
+	}
+	buf_lit(out, "{\"type\":\"input_image\",\"image_url\":\"");
+	if (p->kind == PART_IMAGE_DATA) {
+		buf_lit(out, "data:");
+		text_put(out, p->media);
+		buf_lit(out, ";base64,");
+	}
+	text_put(out, p->text);
+	buf_lit(out, "\",\"detail\":");
+	text_put_quoted(out, p->detail.len ? p->detail : SLICE("auto"));
+	buf_putc(out, '}');
+}
+
+static void write_parts(const struct chat_message *m, struct buf *out)
+{
+	bool said = m->role == CHAT_ASSISTANT, first = true;
+
+	buf_putc(out, '[');
+	for (const struct chat_part *p = m->parts; p; p = p->next) {
+		if (p->kind == PART_OTHER || (said && p->kind != PART_TEXT))
+			continue;
+		comma(&first, out);
+		write_part(p, said, out);
+	}
+	buf_putc(out, ']');
+}
+
+static void write_thoughts(const struct chat_message *m, bool *first, struct buf *out)
+{
+	for (const struct chat_thought *t = m->thoughts; t; t = t->next) {
+		if (strcmp(t->maker, "openai_responses") != 0 || !t->seal.len || !t->id.len)
+			continue;
+		comma(first, out);
+		buf_lit(out, "{\"type\":\"reasoning\",\"id\":");
+		text_put_quoted(out, t->id);
+		buf_lit(out, ",\"summary\":[");
+		if (t->text.len) {
+			buf_lit(out, "{\"type\":\"summary_text\",\"text\":");
+			text_put_quoted(out, t->text);
+			buf_putc(out, '}');
+		}
+		buf_lit(out, "],\"encrypted_content\":");
+		text_put_quoted(out, t->seal);
+		buf_putc(out, '}');
+	}
+}
+
+static void write_items(const struct chat_message *m, bool *first, struct buf *out)
+{
+	static const char *const roles[] = {
+		[CHAT_SYSTEM] = "system",
+		[CHAT_USER] = "user",
+		[CHAT_ASSISTANT] = "assistant",
+	};
+
+	if (m->role == CHAT_TOOL) {
+		comma(first, out);
+		buf_lit(out, "{\"type\":\"function_call_output\",\"call_id\":");
+		text_put_quoted(out, m->call_id);
+		buf_lit(out, ",\"output\":");
+		if (m->parts && m->parts->kind == PART_TEXT && !m->parts->next)
+			text_put_quoted(out, m->parts->text);
+		else
+			write_parts(m, out);
+		buf_putc(out, '}');
+		return;
+	}
+	write_thoughts(m, first, out);
+	if (m->parts) {
+		comma(first, out);
+		buf_printf(
+			out, "{\"type\":\"message\",\"role\":\"%s\",\"content\":", roles[m->role]);
+		write_parts(m, out);
+		buf_putc(out, '}');
+	}
+	for (const struct chat_call *call = m->calls; call; call = call->next) {
+		comma(first, out);
+		buf_lit(out, "{\"type\":\"function_call\",\"call_id\":");
+		text_put_quoted(out, call->id);
+		buf_lit(out, ",\"name\":");
+		text_put_quoted(out, call->name);
+		buf_lit(out, ",\"arguments\":");
+		text_put_quoted(out, call->arguments.len ? call->arguments : SLICE("{}"));
+		buf_putc(out, '}');
+	}
+}
+
+static void write_tools(const struct chat *c, struct buf *out)
+{
+	static const char *const choices[] = {
+		[CHOICE_AUTO] = "\"auto\"",
+		[CHOICE_NONE] = "\"none\"",
+		[CHOICE_REQUIRED] = "\"required\"",
+	};
+
+	if (!c->tools)
+		return;
+	for (const struct chat_tool *t = c->tools; t; t = t->next) {
+		buf_puts(out, t == c->tools ? ",\"tools\":[" : ",");
+		buf_lit(out, "{\"type\":\"function\",");
+		openai_write_tool(t, out);
+		/* Both are demanded here, and strict is on unless it is off. */
+		if (!t->parameters.at)
+			buf_lit(out, ",\"parameters\":{\"type\":\"object\",\"properties\":{}}");
+		if (!t->has_strict)
+			buf_lit(out, ",\"strict\":false");
+		buf_putc(out, '}');
+	}
+	buf_putc(out, ']');
+	if (c->tool_choice == CHOICE_NAMED) {
+		buf_lit(out, ",\"tool_choice\":{\"type\":\"function\",\"name\":");
+		text_put_quoted(out, c->tool_chosen);
+		buf_putc(out, '}');
+	} else if (c->tool_choice) {
+		buf_lit(out, ",\"tool_choice\":");
+		buf_puts(out, choices[c->tool_choice]);
+	}
+	if (c->parallel_calls >= 0)
+		buf_puts(out, c->parallel_calls ? ",\"parallel_tool_calls\":true"
+						: ",\"parallel_tool_calls\":false");
+}
+
+static void write_format(const struct chat *c, struct buf *out)
+{
+	if (c->format == FORMAT_OBJECT)
+		buf_lit(out, ",\"text\":{\"format\":{\"type\":\"json_object\"}}");
+	if (c->format != FORMAT_SCHEMA)
+		return;
+	buf_lit(out, ",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":");
+	text_put_quoted(out, c->format_name.len ? c->format_name : SLICE("answer"));
+	buf_lit(out, ",\"schema\":");
+	text_put(out, c->format_schema);
+	buf_puts(out, c->format_strict ? ",\"strict\":true}}" : ",\"strict\":false}}");
+}
+
+static void write_request(const struct chat *c, const struct target *t, struct buf *out)
+{
+	int64_t limit = provider_max_tokens(c, t);
+	bool first = true;
+
+	buf_lit(out, "{\"model\":");
+	json_write_string(out, t->model, strlen(t->model));
+	buf_lit(out, ",\"input\":[");
+	for (const struct chat_message *m = c->messages; m; m = m->next)
+		write_items(m, &first, out);
+	buf_lit(out, "],\"store\":false");
+	write_tools(c, out);
+	if (limit) {
+		/* Fewer than 16 are refused here. */
+		buf_lit(out, ",\"max_output_tokens\":");
+		buf_put_int(out, limit < 16 ? 16 : limit);
+	}
+	openai_write_sampling(c, out);
+	if (c->effort > EFFORT_NONE) {
+		buf_printf(out, ",\"reasoning\":{\"effort\":\"%s\",\"summary\":\"auto\"}",
+			chat_effort_names[c->effort]);
+		buf_lit(out, ",\"include\":[\"reasoning.encrypted_content\"]");
+	} else if (c->effort == EFFORT_NONE) {
+		buf_lit(out, ",\"reasoning\":{\"effort\":\"none\"}");
+	}
+	write_format(c, out);
+	buf_puts(out, c->stream ? ",\"stream\":true}" : "}");
+}
+
+const struct provider provider_openai_responses = {
+	.name = "openai_responses",
+	.base_url = "https://api.openai.com/v1",
+	.path = "/responses",
+	.headers = headers,
+	.write = write_request,
+	.read_event = responses_read_event,
+	.read_whole = responses_read_whole,
+};

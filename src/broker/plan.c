@@ -1,0 +1,372 @@
+/* plan.c - see plan.h. */
+#include "broker/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "broker/chat_config.h"
+#include "broker/provider_keys.h"
+#include "broker/secrets.h"
+
+enum { CHAIN_MAX = 64, QUEUE_MAX = 96 };
+
+struct chain_row {
+	const char *model_id;
+};
+
+FIELDS(chain_row) = { FIELD(chain_row, model_id) };
+static SCHEMA(chain_row, .internal = true);
+
+struct way_row {
+	const char *base_url, *provider_model, *secrets;
+	int64_t timeout_s, total_timeout_s, max_tokens;
+	struct list failover_chain;
+};
+
+FIELDS(way_row) = {
+	FIELD(way_row, base_url, .nullable = true),
+	FIELD(way_row, provider_model, .nullable = true),
+	FIELD(way_row, secrets, .nullable = true),
+	FIELD(way_row, timeout_s),
+	FIELD(way_row, total_timeout_s),
+	FIELD(way_row, max_tokens, .nullable = true),
+	FIELD(way_row, failover_chain, .item = TEXT),
+};
+static SCHEMA(way_row, .internal = true);
+
+enum { PLAN_CHAIN, PLAN_WAY, PLAN_LIMIT };
+
+static const struct statement sql[] = {
+	[PLAN_CHAIN] = { "plan_chain",
+		"select model_id from agent_models where tenant_id = $1 and agent_id = $2 "
+		"order by priority, created_at, model_id",
+		.row = &chain_row_schema },
+	[PLAN_WAY] = { "plan_way", "select {*} from models where id = $1", .row = &way_row_schema },
+	[PLAN_LIMIT] = { "plan_limit",
+		"select coalesce(hourly_limit_pd, -1) from agents where tenant_id = $1 and id = $2" },
+};
+STATEMENT_SET(plan_way_sql, sql);
+
+/* A model to look at. */
+struct stop {
+	const char *model_id;
+	bool stands_in; /* for one that the agent may call: it needs no grant of its own */
+	int depth;
+};
+
+struct walk {
+	struct db *db;
+	struct arena *arena;
+	const struct plan_asked *asked;
+	struct gate_who who;
+	struct plan *plan;
+	struct stop queue[QUEUE_MAX];
+	size_t first, last;
+	const struct gate_rule *refusal; /* the first */
+	bool routed;			 /* a router was asked, and had nothing that fits */
+};
+
+/* ---- the way to one model ---- */
+
+static size_t host_len(const char *url)
+{
+	const char *host = strstr(url, "://");
+
+	return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : strcspn(url, "/?#");
+}
+
+bool plan_same_host(const char *one, const char *other)
+{
+	size_t n = host_len(one);
+
+	return n == host_len(other) && strncasecmp(one, other, n) == 0;
+}
+
+/* Whose key it is: a tenant's own first, then the model's, then the operator's for that provider.  A key
+ * is for the host it was given for: what belongs to a provider is not sent to another address. */
+static int find_key(struct walk *w, const struct model_secrets *s, struct candidate *c)
+{
+	const struct broker_keys *keys = &w->asked->keys;
+	const char *operators = c->provider == &provider_anthropic ? keys->anthropic : keys->openai;
+	const char *home = c->provider->base_url;
+	struct provider_key own;
+	int err = provider_key_open(
+		w->db, w->asked->vault, w->arena, w->asked->tenant_id, c->provider->name, &own);
+
+	if (err && err != ERR_NOT_FOUND)
+		return err;
+	c->target.api_key = s->api_key;
+	if (!err && plan_same_host(own.base_url ? own.base_url : home, c->url)) {
+		c->target.api_key = own.api_key;
+		c->byok = true;
+	} else if (!s->api_key && operators && plan_same_host(home, c->url)) {
+		c->target.api_key = operators;
+	}
+	return 0;
+}
+
+/* The provider's headers, and the model's own, which come before one of the same name. */
+static void write_headers(struct walk *w, const struct model_secrets *s, struct candidate *c)
+{
+	struct provider_header theirs[PROVIDER_HEADERS_MAX];
+	size_t count = c->provider->headers(&c->target, theirs), n = 0;
+	const char **lines = arena_array(w->arena, const char *, count + s->header_count + 1);
+
+	for (size_t i = 0; i < count; i++)
+		if (!model_header_find(s, theirs[i].name))
+			lines[n++] = arena_printf(w->arena, "%s: %s%s", theirs[i].name,
+				theirs[i].before, theirs[i].value);
+	for (size_t i = 0; i < s->header_count; i++)
+		lines[n++] =
+			arena_printf(w->arena, "%s: %s", s->headers[i].name, s->headers[i].value);
+	c->headers = lines;
+}
+
+static int64_t output_wanted(const struct chat *chat, int64_t model_max)
+{
+	int64_t most = chat->max_tokens ? chat->max_tokens : DEFAULT_MAX_TOKENS;
+
+	return model_max > 0 && model_max < most ? model_max : most;
+}
+
+static int reach_host(
+	struct walk *w, const struct gate_facts *f, const struct way_row *way, struct candidate *c)
+{
+	struct model_secrets secrets;
+	int err =
+		model_secrets_open(w->asked->vault, w->arena, f->model_id, way->secrets, &secrets);
+
+	if (err)
+		return err;
+	c->target.model = way->provider_model;
+	c->target.base_url = way->base_url;
+	c->url = provider_url(w->arena, c->provider, &c->target);
+	err = find_key(w, &secrets, c);
+	write_headers(w, &secrets, c);
+	return err;
+}
+
+/* What is free is charged at nothing, whatever it costs the house. */
+static struct price price_of(const struct gate_facts *f)
+{
+	if (f->is_free)
+		return (struct price){ 0, 0, NIL, NIL };
+	return (struct price){ f->prompt_pd, f->completion_pd, f->cache_read_pd,
+		f->cache_write_pd };
+}
+
+static int add_candidate(struct walk *w, const struct gate_facts *f, const struct way_row *way)
+{
+	const struct provider *provider = provider_find(ModelKind_words.list[f->kind]);
+	struct candidate *c = &w->plan->at[w->plan->count];
+
+	if (!provider)
+		return ERR_INTERNAL;
+	*c = (struct candidate){
+		.model_id = f->model_id,
+		.slug = f->slug,
+		.provider = provider,
+		.target = { .model = f->slug,
+			.max_tokens = way->max_tokens == NIL ? 0 : way->max_tokens },
+		.price = price_of(f),
+		.silence_ms = (int)way->timeout_s * 1000,
+		.total_ms = way->total_timeout_s * 1000,
+	};
+	c->output_tokens = output_wanted(w->asked->chat, c->target.max_tokens);
+	w->plan->count++;
+	return provider->open ? 0 : reach_host(w, f, way, c);
+}
+
+static bool is_planned(const struct walk *w, const char *model_id)
+{
+	for (size_t i = 0; i < w->plan->count; i++)
+		if (strcmp(w->plan->at[i].model_id, model_id) == 0)
+			return true;
+	return false;
+}
+
+static void push(struct walk *w, const char *model_id, bool stands_in, int depth)
+{
+	for (size_t i = 0; i < w->last; i++)
+		if (strcmp(w->queue[i].model_id, model_id) == 0)
+			return;
+	if (w->last < QUEUE_MAX && depth <= PLAN_DEPTH)
+		w->queue[w->last++] = (struct stop){ model_id, stands_in, depth };
+}
+
+/* ---- the router ---- */
+
+struct offer {
+	const struct gate_facts *facts;
+	int rank; /* 0: has a price or is free, 1: nobody has set one, 2: only demonstrates */
+	__int128 cost;
+};
+
+static int by_cost(const void *one, const void *other)
+{
+	const struct offer *a = one, *b = other;
+
+	if (a->rank != b->rank)
+		return a->rank - b->rank;
+	if (a->cost != b->cost)
+		return a->cost < b->cost ? -1 : 1;
+	return strcmp(a->facts->model_id, b->facts->model_id);
+}
+
+static bool fits(const struct walk *w, const struct gate_facts *f)
+{
+	const struct chat *chat = w->asked->chat;
+
+	return (!chat->tools || f->supports_tools) &&
+	       (f->supports_vision || !chat_has_images(chat)) &&
+	       (f->context_window == NIL ||
+		       w->plan->prompt_tokens + output_wanted(chat, 0) <= f->context_window);
+}
+
+static int rank_of(const struct gate_facts *f)
+{
+	if (f->kind == ModelKind_demo)
+		return 2;
+	return f->is_free || f->prompt_pd != NIL || f->completion_pd != NIL ? 0 : 1;
+}
+
+static __int128 cost_of(const struct walk *w, const struct gate_facts *f)
+{
+	__int128 prompt = f->prompt_pd == NIL ? 0 : f->prompt_pd;
+	__int128 completion = f->completion_pd == NIL ? 0 : f->completion_pd;
+
+	return prompt * w->plan->prompt_tokens + completion * output_wanted(w->asked->chat, 0);
+}
+
+static int add_routed(struct walk *w, bool stands_in)
+{
+	struct way_row way;
+	struct offer *offers;
+	struct list rows;
+	size_t count = 0;
+	int err = gate_load_all(w->db, w->arena, &w->who, &rows);
+
+	if (err)
+		return err;
+	offers = arena_array(w->arena, struct offer, rows.count + 1);
+	for (size_t i = 0; i < rows.count; i++) {
+		struct gate_facts *f = (struct gate_facts *)rows.at + i;
+
+		if (stands_in && f->access < 0)
+			f->access = ModelAccess_full;
+		if (f->kind != ModelKind_router && !is_planned(w, f->model_id) &&
+			!gate_refusal(f) && fits(w, f))
+			offers[count++] = (struct offer){ f, rank_of(f), cost_of(w, f) };
+	}
+	qsort(offers, count, sizeof *offers, by_cost);
+	w->routed = w->routed || !count;
+	for (size_t i = 0; !err && i < count && w->plan->count < PLAN_MAX; i++) {
+		err = db_one(
+			w->db, w->arena, &sql[PLAN_WAY], &way, ARGS(T(offers[i].facts->model_id)));
+		if (!err)
+			err = add_candidate(w, offers[i].facts, &way);
+	}
+	return err;
+}
+
+/* ---- the chain ---- */
+
+static int visit(struct walk *w, const struct stop *s)
+{
+	const struct gate_rule *refusal;
+	struct gate_facts facts;
+	struct way_row way;
+	const char *const *next;
+	int err = gate_load(w->db, w->arena, &w->who, s->model_id, &facts);
+
+	if (!err)
+		err = db_one(w->db, w->arena, &sql[PLAN_WAY], &way, ARGS(T(s->model_id)));
+	if (err) /* a failover chain may name a model that is gone */
+		return err == ERR_NOT_FOUND ? 0 : err;
+	if (s->stands_in && facts.access < 0)
+		facts.access = ModelAccess_full;
+	refusal = gate_refusal(&facts);
+	if (refusal && !w->refusal)
+		w->refusal = refusal;
+	if (refusal && refusal->of_grant)
+		return 0;
+	next = way.failover_chain.at;
+	for (size_t i = 0; i < way.failover_chain.count; i++)
+		push(w, next[i], true, s->depth + 1);
+	if (refusal || is_planned(w, s->model_id))
+		return 0;
+	return facts.kind == ModelKind_router ? add_routed(w, s->stands_in)
+					      : add_candidate(w, &facts, &way);
+}
+
+static int load_agent(struct walk *w, struct problem *p)
+{
+	const struct plan_asked *in = w->asked;
+	struct chat_config config;
+	struct list chain;
+	int64_t wait;
+	int err = chat_config_read(w->db, w->arena, in->tenant_id, in->agent_id, &config);
+
+	if (!err && (wait = working_hours_wait_s(&config, in->now)) > 0) {
+		p->code = "outside_working_hours";
+		p->final = true;
+		p->retry_after_s = wait > INT32_MAX ? INT32_MAX : (int)wait;
+		return problem_set(p, w->arena, ERR_THROTTLED,
+			wait == WAIT_FOR_EVER
+				? "This agent keeps working hours, and has no day of work."
+				: "This agent is outside its working hours.");
+	}
+	if (!err)
+		err = db_int(w->db, &sql[PLAN_LIMIT], &w->plan->hourly_limit_pd,
+			ARGS(T(in->tenant_id), T(in->agent_id)));
+	if (!err && w->plan->hourly_limit_pd < 0)
+		w->plan->hourly_limit_pd = NIL;
+	w->plan->per_minute = config.chat_rpm_limit;
+	w->plan->per_hour = config.chat_rph_limit;
+	if (!err)
+		err = db_all(w->db, w->arena, &sql[PLAN_CHAIN], &chain, CHAIN_MAX,
+			ARGS(T(in->tenant_id), T(in->agent_id)));
+	for (size_t i = 0; !err && i < chain.count; i++)
+		push(w, ((const struct chain_row *)chain.at)[i].model_id, false, 0);
+	return err;
+}
+
+static int nothing_to_call(const struct walk *w, struct problem *p)
+{
+	if (w->refusal) {
+		p->code = w->refusal->code;
+		return problem_set(p, w->arena, w->refusal->err, "%s", w->refusal->sentence);
+	}
+	p->code = "no_model";
+	return problem_set(p, w->arena, ERR_CONFLICT,
+		w->routed
+			? "No model that may be called fits this request: its length, tools or images."
+			: "The agent has no model; give it one under its models.");
+}
+
+int plan_make(struct db *db, struct arena *a, const struct plan_asked *asked, struct plan *ret,
+	struct problem *p)
+{
+	struct walk *w = arena_new(a, struct walk);
+	int err = 0;
+
+	*ret = (struct plan){ .prompt_tokens = chat_tokens(asked->chat),
+		.hourly_limit_pd = NIL,
+		.per_minute = NIL,
+		.per_hour = NIL };
+	w->db = db;
+	w->arena = a;
+	w->asked = asked;
+	w->who = (struct gate_who){ asked->tenant_id, asked->agent_id, asked->user_id };
+	w->plan = ret;
+	if (asked->agent_id)
+		err = load_agent(w, p);
+	else
+		push(w, asked->model_id, true, 0);
+	while (!err && w->first < w->last && ret->count < PLAN_MAX)
+		err = visit(w, &w->queue[w->first++]);
+	if (err || ret->count)
+		return err;
+	return nothing_to_call(w, p);
+}

@@ -1,0 +1,64 @@
+/* provider.h - the kinds of model providers, siblings of one shape.
+ *
+ * A provider turns a chat into the bytes of a request, and the bytes of a
+ * reply into events (event.h).  It opens no socket and knows no price, tenant
+ * or key but the one it is handed.  A row in the table is all that the rest
+ * of the broker sees of it: nobody else asks which kind a model is. */
+#pragma once
+#include "broker/chat.h"
+#include "broker/reply.h"
+
+/* Whom the request goes to. */
+struct target {
+	const char *model;	    /* the provider's own name for the model */
+	const char *base_url;	    /* NULL: the provider's own */
+	const char *api_key;	    /* NULL: none is sent */
+	int64_t max_tokens;	    /* the most it may write; 0: as the chat says */
+	int64_t default_max_tokens; /* where the provider demands one and nobody said; 0: 4,096 */
+};
+
+enum { PROVIDER_HEADERS_MAX = 4, DEFAULT_MAX_TOKENS = 4096 };
+
+/* A header of the request; its value is `before` and `value` joined, so that a key is not copied. */
+struct provider_header {
+	const char *name, *before, *value;
+};
+
+struct provider {
+	const char *name; /* the kind, as in a model's row */
+	const char *
+		base_url; /* where it lives if nobody says otherwise; NULL: it is inside the program */
+	const char *path; /* behind the base URL */
+	size_t (*headers)(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX]);
+	/* The body of the request.  `out` may overflow, which the caller asks at the end. */
+	void (*write)(const struct chat *c, const struct target *t, struct buf *out);
+	/* One event of a stream; `name` is "" for none. */
+	void (*read_event)(struct reply *r, const char *name, struct slice data);
+	/* A whole reply, which is known to be well-formed JSON. */
+	void (*read_whole)(struct reply *r, struct slice body);
+	/* A model inside the program instead: its state for one answer, in the arena ... */
+	void *(*open)(struct arena *a, const struct chat *c, const struct target *t);
+	/* ... and its next piece into the reply; false when that was the last. */
+	bool (*speak)(void *state, struct reply *r);
+};
+
+extern const struct provider provider_openai, provider_openai_responses, provider_anthropic,
+	provider_demo;
+
+/* All of them, ending with NULL. */
+extern const struct provider *const providers[];
+/* The provider of that kind, or NULL (as for "router", which is none). */
+const struct provider *provider_find(const char *kind);
+/* The address of a request: the base URL, with /v1 behind it if it has no path, and the path. */
+const char *provider_url(struct arena *a, const struct provider *p, const struct target *t);
+
+/* The most that may be written: the least of what the chat and the target say; 0: neither. */
+int64_t provider_max_tokens(const struct chat *c, const struct target *t);
+
+/* True if the request came in OpenAI's shape and goes out in it: then the body is what came in, with
+ * only the model, the limit and stream_options.include_usage put in place, nothing encoded again. */
+bool chat_splices(const struct chat *c);
+void chat_splice(const struct chat *c, const struct target *t, struct buf *out);
+/* The member for the limit: max_completion_tokens where OpenAI itself answers, which wants the new
+ * name, and max_tokens elsewhere, where many know only the old one. */
+const char *chat_limit_name(const struct target *t);

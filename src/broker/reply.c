@@ -1,0 +1,346 @@
+/* reply.c - the common half of reading replies; see reply.h. */
+#include "broker/reply.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "broker/provider.h"
+
+const char *const finish_names[FINISH_COUNT] = {
+	[FINISH_STOP] = "stop",
+	[FINISH_LENGTH] = "length",
+	[FINISH_TOOL_CALLS] = "tool_calls",
+	[FINISH_CONTENT_FILTER] = "content_filter",
+};
+
+static void emit(struct reply *r, const struct event *e)
+{
+	r->sink.take(r->sink.data, e);
+}
+
+static bool take_event(void *to, const char *name, struct slice data)
+{
+	struct reply *r = to;
+
+	r->events++;
+	r->provider->read_event(r, name, data);
+	arena_reset(&r->scratch);
+	return !r->ended;
+}
+
+void reply_open(struct reply *r, const struct reply_asked *asked)
+{
+	*r = (struct reply){
+		.provider = asked->provider,
+		.sink = asked->sink,
+		.prompt_tokens = asked->prompt_tokens,
+		.streamed = asked->streamed,
+		.block = -1,
+	};
+	snprintf(r->tag, sizeof r->tag, "%s", asked->tag ? asked->tag : "");
+	sse_open(&r->sse, take_event, r);
+	buf_init(&r->body, REPLY_BODY_MAX);
+}
+
+void reply_close(struct reply *r)
+{
+	sse_close(&r->sse);
+	buf_free(&r->body);
+	arena_free(&r->scratch);
+}
+
+/* ---- the bytes ---- */
+
+static bool type_is(const char *type, const char *want)
+{
+	size_t n = strlen(want);
+
+	return strncasecmp(type, want, n) == 0 &&
+	       (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
+}
+
+void reply_head(struct reply *r, int status, const char *content_type, const char *retry_after)
+{
+	r->status = status;
+	if (status < 200 || status > 299) {
+		r->mode = REPLY_REFUSAL;
+		r->retry_after_s = retry_after_read(retry_after, clock_now_us());
+		r->body.max = FAULT_BODY_MAX;
+	} else if (!content_type || !*content_type) {
+		r->mode = r->streamed ? REPLY_STREAM : REPLY_WHOLE;
+	} else if (type_is(content_type, "text/event-stream")) {
+		r->mode = REPLY_STREAM;
+	} else if (type_is(content_type, "application/json")) {
+		r->mode = REPLY_WHOLE;
+	} else if (type_is(content_type, "text/html")) {
+		reply_fail(r, FAULT_MALFORMED,
+			"The model provider answered with a web page; its base_url may be wrong.");
+	} else {
+		reply_fail(r, FAULT_MALFORMED,
+			"The model provider answered with neither JSON nor an event stream.");
+	}
+}
+
+void reply_feed(struct reply *r, const char *bytes, size_t len)
+{
+	if (r->ended)
+		return;
+	r->bytes += len;
+	if (r->mode == REPLY_STREAM) {
+		if (r->bytes > REPLY_STREAM_MAX)
+			reply_fail(r, FAULT_MALFORMED, "The model's reply does not end.");
+		else if (!sse_feed(&r->sse, bytes, len))
+			reply_fail(r, FAULT_MALFORMED,
+				"An event of the model's reply is larger than %d bytes.",
+				SSE_EVENT_MAX);
+		return;
+	}
+	buf_put(&r->body, bytes, len);
+	if (r->mode == REPLY_WHOLE && r->body.overflow)
+		reply_fail(r, FAULT_MALFORMED, "The model's reply is larger than %d bytes.",
+			REPLY_BODY_MAX);
+}
+
+static void read_refusal(struct reply *r)
+{
+	struct fault f;
+
+	fault_read(&f, r->status, NULL, r->body.at, r->body.len, 0);
+	f.retry_after_s = r->retry_after_s;
+	reply_fail_with(r, &f);
+}
+
+static void read_whole(struct reply *r)
+{
+	struct json_reader j;
+
+	if (!r->body.len) {
+		reply_fail(r, FAULT_CUT, "The model provider's reply is empty.");
+		return;
+	}
+	/* All of it is checked first, so that a bad reply yields its error and nothing else. */
+	json_open(&j, &r->scratch, r->body.at, r->body.len);
+	if (json_peek(&j) == JSON_OBJECT && json_skip(&j, NULL, NULL) && json_end(&j)) {
+		arena_reset(&r->scratch);
+		r->provider->read_whole(r, (struct slice){ r->body.at, r->body.len });
+	} else {
+		reply_unreadable(r, &j);
+	}
+}
+
+void reply_end(struct reply *r)
+{
+	if (!r->ended && r->mode == REPLY_REFUSAL)
+		read_refusal(r);
+	else if (!r->ended && r->mode == REPLY_WHOLE)
+		read_whole(r);
+	else if (!r->ended && r->mode == REPLY_STREAM && sse_ends_with(&r->sse, "[DONE]"))
+		take_event(r, "", SLICE("[DONE]"));
+	reply_fail(r, FAULT_CUT, NULL);
+}
+
+/* ---- the events ---- */
+
+static void begin(struct reply *r)
+{
+	if (!r->started)
+		reply_start(r, (struct slice){ 0 }, (struct slice){ 0 });
+}
+
+void reply_start(struct reply *r, struct slice id, struct slice model)
+{
+	if (r->started || r->ended)
+		return;
+	r->started = true;
+	emit(r, &(struct event){ .kind = EVENT_START, .id = id, .name = model });
+}
+
+void reply_text(struct reply *r, struct slice text, struct slice logprobs)
+{
+	if (r->ended || (!text.len && !logprobs.at))
+		return;
+	begin(r);
+	tokens_add(&r->spoken, text);
+	emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .logprobs = logprobs });
+}
+
+void reply_thought(struct reply *r, struct slice text)
+{
+	if (r->ended || !text.len)
+		return;
+	begin(r);
+	tokens_add(&r->thought, text);
+	emit(r, &(struct event){ .kind = EVENT_THOUGHT, .text = text });
+}
+
+void reply_seal(struct reply *r, struct slice seal, struct slice id, bool redacted)
+{
+	if (r->ended || !seal.len)
+		return;
+	begin(r);
+	emit(r, &(struct event){
+			.kind = EVENT_SEAL, .text = seal, .id = id, .redacted = redacted });
+}
+
+int reply_call_find(const struct reply *r, int64_t key)
+{
+	for (int i = r->call_count; i-- > 0;)
+		if (r->calls[i].key == key)
+			return i;
+	return -1;
+}
+
+int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name)
+{
+	char made[REPLY_TAG_MAX + 32];
+	int index = r->call_count;
+
+	if (r->ended)
+		return -1;
+	if (index == REPLY_CALLS_MAX) {
+		reply_fail(r, FAULT_MALFORMED, "The model calls more than %d tools at once.",
+			REPLY_CALLS_MAX);
+		return -1;
+	}
+	begin(r);
+	if (!id.len) {
+		snprintf(made, sizeof made, "call_%s_%d", r->tag, index);
+		id = (struct slice){ made, strlen(made) };
+	}
+	r->calls[r->call_count++] = (struct reply_call){ .key = key, .open = true };
+	tokens_add(&r->spoken, name);
+	emit(r, &(struct event){ .kind = EVENT_CALL, .index = index, .id = id, .name = name });
+	return index;
+}
+
+void reply_arguments(struct reply *r, int index, struct slice text)
+{
+	if (r->ended || index < 0 || index >= r->call_count || !text.len || !r->calls[index].open)
+		return;
+	r->calls[index].spoken = true;
+	tokens_add(&r->spoken, text);
+	emit(r, &(struct event){ .kind = EVENT_ARGUMENTS, .index = index, .text = text });
+}
+
+void reply_call_end(struct reply *r, int index)
+{
+	if (r->ended || index < 0 || index >= r->call_count || !r->calls[index].open)
+		return;
+	/* No arguments are an empty object, for whoever parses them. */
+	if (!r->calls[index].spoken)
+		reply_arguments(r, index, SLICE("{}"));
+	r->calls[index].open = false;
+	emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index });
+}
+
+void reply_usage(struct reply *r, const struct usage *u, bool all)
+{
+	r->usage = *u;
+	r->usage_begun = true;
+	r->usage_said = all;
+}
+
+void reply_reason(struct reply *r, enum finish finish)
+{
+	r->finish = finish;
+	r->finish_said = true;
+}
+
+/* Says what was used; what the provider did not say is counted.  Figures that came before the end
+ * are not the last, and an answer that took no tokens was not counted. */
+static void say_usage(struct reply *r)
+{
+	struct usage u = r->usage;
+	int64_t counted = tokens_count(&r->spoken), thought = tokens_count(&r->thought);
+
+	if (!r->usage_begun)
+		u.input = r->prompt_tokens;
+	if (!r->usage_said || !r->finish_said || (!u.output && counted + thought)) {
+		u.output = u.output > counted + thought ? u.output : counted + thought;
+		u.reasoning = u.reasoning > thought ? u.reasoning : thought;
+		u.estimated = true;
+	}
+	emit(r, &(struct event){ .kind = EVENT_USAGE, .usage = u });
+}
+
+void reply_finish(struct reply *r)
+{
+	if (r->ended)
+		return;
+	if (!r->finish_said) {
+		reply_fail(r, FAULT_CUT, "The model's reply ended without saying why.");
+		return;
+	}
+	begin(r);
+	for (int i = 0; i < r->call_count; i++)
+		reply_call_end(r, i);
+	if (r->finish == FINISH_STOP && r->call_count)
+		r->finish = FINISH_TOOL_CALLS;
+	else if (r->finish == FINISH_TOOL_CALLS && !r->call_count)
+		r->finish = FINISH_STOP;
+	say_usage(r);
+	r->ended = true;
+	emit(r, &(struct event){ .kind = EVENT_FINISH, .finish = r->finish });
+}
+
+void reply_fail_with(struct reply *r, const struct fault *f)
+{
+	if (r->ended)
+		return;
+	if (r->started)
+		say_usage(r);
+	r->ended = true;
+	emit(r, &(struct event){ .kind = EVENT_ERROR, .fault = f });
+}
+
+void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
+{
+	char text[FAULT_TEXT_MAX];
+	struct fault f;
+	va_list ap;
+
+	if (r->ended)
+		return;
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(text, sizeof text, fmt, ap);
+		va_end(ap);
+	}
+	fault_set(&f, class, fmt ? "%s" : NULL, text);
+	f.status = r->status;
+	reply_fail_with(r, &f);
+}
+
+void reply_unreadable(struct reply *r, const struct json_reader *j)
+{
+	reply_fail(r, FAULT_MALFORMED, "The model provider's reply is not what it should be: %s.",
+		j->fault ? j->fault : "it is no object");
+}
+
+/* ---- usage ---- */
+
+static int64_t at_most(int64_t v, int64_t most, bool *cut)
+{
+	if (v <= most)
+		return v;
+	*cut = true;
+	return most;
+}
+
+struct usage usage_inclusive(const struct usage_figures *f)
+{
+	struct usage u = { .output = f->output, .reasoning = f->reasoning };
+	bool cut = false;
+
+	/* Some leave the thinking out of the output, and give it away by their total. */
+	if (f->reasoning && f->total == f->input + f->output + f->reasoning)
+		u.output += f->reasoning;
+	u.cache_read = at_most(f->cache_read, f->input, &cut);
+	u.cache_write = at_most(f->cache_write, f->input - u.cache_read, &cut);
+	u.input = f->input - u.cache_read - u.cache_write;
+	u.reasoning = at_most(u.reasoning, u.output, &cut);
+	u.estimated = cut;
+	return u;
+}

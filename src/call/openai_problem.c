@@ -1,0 +1,48 @@
+/* openai_problem.c - a problem in the shape that OpenAI's clients know: {"error": {message, type, param,
+ * code}}.  Their libraries choose an exception by the status and show the message. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "call/call.h"
+
+enum { MESSAGE_MAX = 1024 };
+
+static const char *type_of(int status)
+{
+	static const struct {
+		int status;
+		const char *type;
+	} types[] = {
+		{ 401, "authentication_error" },
+		{ 403, "permission_error" },
+		{ 404, "not_found_error" },
+		{ 429, "rate_limit_error" },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (types[i].status == status)
+			return types[i].type;
+	return status < 500 ? "invalid_request_error" : "server_error";
+}
+
+void openai_problem(struct buf *b, const struct problem *p)
+{
+	const struct error_row *row = error_row(p->err);
+	const char *detail = p->detail ? p->detail : row->title;
+	const struct field_error *first = p->first;
+	char message[MESSAGE_MAX];
+
+	if (first) /* of several faults these clients show one */
+		snprintf(message, sizeof message, "%s %s", first->field, first->message);
+	else
+		snprintf(message, sizeof message, "%s", detail);
+	buf_lit(b, "{\"error\":{\"message\":");
+	json_write_string(b, message, strlen(message));
+	buf_printf(b, ",\"type\":\"%s\",\"param\":", type_of(row->status));
+	if (first)
+		json_write_string(b, first->field, strlen(first->field));
+	else
+		buf_lit(b, "null");
+	buf_printf(b, ",\"code\":\"%s\"}}", p->code ? p->code : row->code);
+}

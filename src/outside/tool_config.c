@@ -1,0 +1,426 @@
+/* tool_config.c - see tool_config.h.  Everything here is about the text of a config; nothing is called. */
+#include "outside/tool_config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+#define TOKEN_CHARACTERS NAME_CHARACTERS "!#$%&'*+^`|~"
+
+enum { SHOWN_MAX = 300 * 1024, TOOL_NAME_MAX = 128, HOST_MAX = 253 };
+
+struct config_reader {
+	struct arena *arena;
+	const struct json_schema *input;
+	struct tool_config *out;
+	struct problem *problem;
+};
+
+const char *tool_place(
+	const char *text, const char **ret_name, size_t *ret_len, const char **ret_end)
+{
+	const char *open = strstr(text, "{{"), *name;
+	size_t len;
+
+	if (!open)
+		return NULL;
+	name = open + 2;
+	len = strspn(name, NAME_CHARACTERS);
+	if (len && strncmp(name + len, "}}", 2) == 0) {
+		*ret_name = name;
+		*ret_len = len;
+		*ret_end = name + len + 2;
+	} else {
+		*ret_name = NULL;
+		*ret_len = 0;
+		*ret_end = open + 2;
+	}
+	return open;
+}
+
+/* ---- texts with places ---- */
+
+static bool has_control(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			return true;
+	return false;
+}
+
+static void check_places(struct config_reader *r, const char *field, const char *text)
+{
+	const char *name, *end;
+	size_t len;
+
+	for (const char *p = text; r->input && tool_place(p, &name, &len, &end); p = end) {
+		if (!name)
+			problem_field(r->problem, r->arena, field, "place",
+				"has {{ without the name of an argument and }}");
+		else if (!json_schema_has_property(r->input, name, len))
+			problem_field(r->problem, r->arena, field, "place",
+				"has the place {{%.*s}}, which is not a property of input_schema",
+				(int)len, name);
+	}
+}
+
+static const char *text_of(
+	struct config_reader *r, const struct json_node *n, const char *field, size_t max)
+{
+	if (n->type != JSON_STRING)
+		problem_field(r->problem, r->arena, field, "type", "must be a string");
+	else if (!n->len || n->len > max)
+		problem_field(r->problem, r->arena, field, n->len ? "too_long" : "too_short",
+			"must have 1 to %zu bytes", max);
+	else if (has_control(n->text, n->len))
+		problem_field(
+			r->problem, r->arena, field, "control", "must not hold control characters");
+	else
+		return n->text;
+	return NULL;
+}
+
+/* With every place filled by a letter. */
+static const char *filled(struct arena *a, const char *text)
+{
+	const char *out = "", *p = text, *open, *name, *end;
+	size_t len;
+
+	while ((open = tool_place(p, &name, &len, &end)) != NULL) {
+		out = arena_printf(a, "%s%.*sx", out, (int)(open - p), p);
+		p = end;
+	}
+	return arena_printf(a, "%s%s", out, p);
+}
+
+/* True for "https://host:port" with whatever behind it.  Other spellings are not taken, or somebody might
+ * read the host elsewhere: to some, https:///x is https://x. */
+static bool host_is_plain(const char *url)
+{
+	size_t scheme = strncmp(url, "https://", 8) == 0  ? 8
+			: strncmp(url, "http://", 7) == 0 ? 7
+							  : 0;
+	size_t len = strcspn(url + scheme, "/?#");
+
+	return scheme && len && strspn(url + scheme, NAME_CHARACTERS "[]:") == len;
+}
+
+static void read_url(struct config_reader *r, const struct json_node *n, enum reach reach)
+{
+	const char *field = "config.url", *url = text_of(r, n, field, TOOL_URL_MAX), *path, *open;
+
+	if (!url)
+		return;
+	path = strstr(url, "://");
+	path = path ? path + 3 + strcspn(path + 3, "/?#") : url + strlen(url);
+	open = strstr(url, "{{");
+	if (open && open < path)
+		problem_field(r->problem, r->arena, field, "place",
+			"must not have a place in its scheme, host or port");
+	else if (open && r->out->kind == TOOL_MCP)
+		problem_field(r->problem, r->arena, field, "place", "must not have a place");
+	else if (!host_is_plain(url) || !fetch_permits(filled(r->arena, url), reach))
+		problem_field(r->problem, r->arena, field, "address",
+			reach == REACH_ANY
+				? "must be an http or https URL without user, password and fragment"
+				: "must be an https URL without user, password and fragment, and not "
+				  "of a private address (the setting allow_private_addresses permits "
+				  "those)");
+	else
+		check_places(r, field, url);
+	r->out->url = url;
+}
+
+/* ---- headers ---- */
+
+/* What the connection is made of, and what would speak to a proxy. */
+static bool is_ours(const char *name)
+{
+	static const char *const list[] = { "host", "connection", "content-length", "expect",
+		"keep-alive", "te", "trailer", "transfer-encoding", "upgrade" };
+
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+		if (strcasecmp(name, list[i]) == 0)
+			return true;
+	return strncasecmp(name, "proxy-", 6) == 0;
+}
+
+static void read_header(struct config_reader *r, const struct json_member *m)
+{
+	struct tool_config *out = r->out;
+	const char *field = arena_printf(r->arena, "config.headers.%s", m->name), *value;
+
+	if (!m->len || m->len > 128 || strspn(m->name, TOKEN_CHARACTERS) != m->len)
+		problem_field(r->problem, r->arena, field, "name", "is not the name of a header");
+	else if (is_ours(m->name))
+		problem_field(r->problem, r->arena, field, "name", "is set by the service itself");
+	else if (out->header_count == TOOL_HEADERS_MAX)
+		problem_field(r->problem, r->arena, "config.headers", "too_many",
+			"must have at most %d headers", TOOL_HEADERS_MAX);
+	else if ((value = text_of(r, m->value, field, TOOL_HEADER_VALUE_MAX)) != NULL) {
+		for (size_t i = 0; i < out->header_count; i++)
+			if (strcasecmp(out->headers[i].name, m->name) == 0)
+				problem_field(r->problem, r->arena, field, "repeated",
+					"is there twice, in another case");
+		if (out->kind == TOOL_HTTP)
+			check_places(r, field, value);
+		else if (strstr(value, "{{"))
+			problem_field(
+				r->problem, r->arena, field, "place", "must not have a place");
+		out->headers[out->header_count++] = (struct fetch_header){ m->name, value };
+	}
+}
+
+static void read_headers(struct config_reader *r, const struct json_node *n)
+{
+	if (n->type != JSON_OBJECT) {
+		problem_field(r->problem, r->arena, "config.headers", "type", "must be an object");
+		return;
+	}
+	for (size_t i = 0; i < n->count; i++)
+		read_header(r, &n->members[i]);
+}
+
+/* ---- the body ---- */
+
+static void check_body(struct config_reader *r, const struct json_node *n)
+{ /* NOLINT(misc-no-recursion): depth is bounded by the reader */
+	if (n->type == JSON_STRING && strlen(n->text) != n->len)
+		problem_field(
+			r->problem, r->arena, "config.body", "control", "must not hold a NUL");
+	else if (n->type == JSON_STRING)
+		check_places(r, "config.body", n->text);
+	for (size_t i = 0; i < n->count; i++) {
+		if (n->type == JSON_OBJECT && strstr(n->members[i].name, "{{"))
+			problem_field(r->problem, r->arena, "config.body", "place",
+				"must not have a place in the name of a member");
+		check_body(r, n->type == JSON_OBJECT ? n->members[i].value : n->items[i]);
+	}
+}
+
+static const char *content_type(const struct tool_config *config)
+{
+	for (size_t i = 0; i < config->header_count; i++)
+		if (strcasecmp(config->headers[i].name, "content-type") == 0)
+			return config->headers[i].value;
+	return "application/json";
+}
+
+static void read_body(struct config_reader *r, const struct json_node *n)
+{
+	const char *type = content_type(r->out), *why = NULL;
+
+	if (n->type == JSON_STRING && strcasestr(type, "json")) {
+		n = json_tree(r->arena, n->text, n->len, &why, NULL);
+		if (!n) {
+			problem_field(r->problem, r->arena, "config.body", "json",
+				"is not JSON, as its Content-Type says: %s", why);
+			return;
+		}
+		r->out->body_kind = TOOL_BODY_JSON;
+	} else if (n->type == JSON_STRING) {
+		r->out->body_kind =
+			strcasestr(type, "x-www-form-urlencoded") ? TOOL_BODY_FORM : TOOL_BODY_TEXT;
+	} else {
+		r->out->body_kind = TOOL_BODY_JSON;
+	}
+	r->out->body = n;
+	check_body(r, n);
+}
+
+/* ---- the whole ---- */
+
+static void read_method(struct config_reader *r, const struct json_node *n)
+{
+	static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
+
+	for (size_t i = 0; n->type == JSON_STRING && i < sizeof known / sizeof *known; i++)
+		if (strcmp(n->text, known[i]) == 0)
+			r->out->method = known[i];
+	if (!r->out->method)
+		problem_field(r->problem, r->arena, "config.method", "choice",
+			"must be one of: GET, HEAD, POST, PUT, PATCH, DELETE");
+}
+
+static void read_hosts(struct config_reader *r, const struct json_node *n)
+{
+	if (n->type != JSON_ARRAY || n->count > TOOL_HOSTS_MAX) {
+		problem_field(r->problem, r->arena, "config.allowed_hosts", "type",
+			"must be a list of at most %d names of hosts", TOOL_HOSTS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < n->count; i++) {
+		const char *field = arena_printf(r->arena, "config.allowed_hosts[%zu]", i);
+		const char *host = text_of(r, n->items[i], field, HOST_MAX);
+
+		if (host && strspn(host, NAME_CHARACTERS "[]:") != strlen(host))
+			problem_field(r->problem, r->arena, field, "host",
+				"must be the name of a host, without scheme and path");
+		else if (host)
+			r->out->allowed_hosts[r->out->host_count++] = host;
+	}
+}
+
+static void read_tool(struct config_reader *r, const struct json_node *n)
+{
+	const char *name = text_of(r, n, "config.tool", TOOL_NAME_MAX);
+
+	if (name && strspn(name, NAME_CHARACTERS) != strlen(name))
+		problem_field(r->problem, r->arena, "config.tool", "pattern",
+			"must be made of letters, digits, _, . and -");
+	r->out->tool = name;
+}
+
+static bool member_known(enum tool_kind kind, const char *name)
+{
+	static const char *const http[] = { "method", "url", "headers", "body", "allowed_hosts",
+		NULL };
+	static const char *const mcp[] = { "url", "headers", "tool", NULL };
+
+	for (const char *const *p = kind == TOOL_HTTP ? http : mcp; *p; p++)
+		if (strcmp(*p, name) == 0)
+			return true;
+	return false;
+}
+
+static void need(struct config_reader *r, const struct json_node *config, const char *name)
+{
+	if (!json_tree_member(config, name, strlen(name)))
+		problem_field(r->problem, r->arena, arena_printf(r->arena, "config.%s", name),
+			"required", "is required");
+}
+
+static void read_members(struct config_reader *r, const struct json_node *config, enum reach reach)
+{
+	static const char *const order[] = { "method", "url", "headers", "body", "allowed_hosts",
+		"tool" };
+
+	for (size_t i = 0; i < config->count; i++)
+		if (!member_known(r->out->kind, config->members[i].name))
+			problem_field(r->problem, r->arena,
+				arena_printf(r->arena, "config.%s", config->members[i].name),
+				"unknown_field", "is not a field of such a config");
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		const struct json_node *n = json_tree_member(config, order[i], strlen(order[i]));
+
+		if (!n || n->type == JSON_NULL || !member_known(r->out->kind, order[i]))
+			continue;
+		switch (i) {
+		case 0:
+			read_method(r, n);
+			break;
+		case 1:
+			read_url(r, n, reach);
+			break;
+		case 2:
+			read_headers(r, n);
+			break;
+		case 3:
+			read_body(r, n);
+			break;
+		case 4:
+			read_hosts(r, n);
+			break;
+		default:
+			read_tool(r, n);
+		}
+	}
+}
+
+int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum reach reach,
+	const struct json_schema *input, struct tool_config *ret, struct problem *p)
+{
+	struct config_reader r = { a, input, ret, p };
+	const struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL);
+	size_t before = p->count;
+
+	*ret = (struct tool_config){ .kind = kind };
+	if (!config || config->type != JSON_OBJECT)
+		return problem_field(p, a, "config", "type", "must be an object");
+	need(&r, config, "url");
+	need(&r, config, kind == TOOL_HTTP ? "method" : "tool");
+	read_members(&r, config, reach);
+	if (ret->body && ret->method &&
+		(strcmp(ret->method, "GET") == 0 || strcmp(ret->method, "HEAD") == 0))
+		problem_field(
+			p, a, "config.body", "combination", "does not go with %s", ret->method);
+	return p->count == before ? 0 : ERR_INVALID;
+}
+
+/* ---- secrets ---- */
+
+int tool_config_keep(struct arena *a, struct tool_config *config, const char *stored,
+	bool same_origin, struct problem *p)
+{
+	const struct json_node *values =
+		stored ? json_tree(a, stored, strlen(stored), NULL, NULL) : NULL;
+	size_t before = p->count;
+
+	for (size_t i = 0; i < config->header_count; i++) {
+		struct fetch_header *h = &config->headers[i];
+		const char *field = arena_printf(a, "config.headers.%s", h->name), *value;
+
+		if (strcmp(h->value, TOOL_MASK) != 0)
+			continue;
+		value = values ? json_tree_text(values, h->name) : NULL;
+		if (!value)
+			problem_field(p, a, field, "masked",
+				"is the mask of a value, and no value is stored for it");
+		else if (!same_origin)
+			problem_field(p, a, field, "masked",
+				"was stored for another scheme, host or port; send its value anew");
+		else
+			h->value = value;
+	}
+	return p->count == before ? 0 : ERR_INVALID;
+}
+
+const char *tool_config_secrets(struct arena *a, const struct tool_config *config)
+{
+	struct buf b;
+	const char *out;
+
+	buf_init(&b, SHOWN_MAX);
+	buf_putc(&b, '{');
+	for (size_t i = 0; i < config->header_count; i++) {
+		const struct fetch_header *h = &config->headers[i];
+
+		if (i)
+			buf_putc(&b, ',');
+		json_write_string(&b, h->name, strlen(h->name));
+		buf_putc(&b, ':');
+		json_write_string(&b, h->value, strlen(h->value));
+	}
+	buf_putc(&b, '}');
+	out = b.overflow ? NULL : arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return out;
+}
+
+const char *tool_config_shown(struct arena *a, const char *text)
+{
+	struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL), *headers;
+	struct buf b;
+	const char *out;
+
+	headers = config ? json_tree_member(config, "headers", 7) : NULL;
+	for (size_t i = 0; headers && headers->type == JSON_OBJECT && i < headers->count; i++)
+		*headers->members[i].value = (struct json_node){
+			.type = JSON_STRING, .text = TOOL_MASK, .len = strlen(TOOL_MASK)
+		};
+	if (!config)
+		return "{}";
+	buf_init(&b, SHOWN_MAX * 2);
+	json_tree_write(&b, config);
+	out = arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return out;
+}
+
+bool tool_config_same_origin(struct arena *a, const char *url, const char *other)
+{
+	struct fetch_origin x, y;
+
+	return fetch_origin(a, filled(a, url), &x) && fetch_origin(a, filled(a, other), &y) &&
+	       strcmp(x.scheme, y.scheme) == 0 && strcmp(x.host, y.host) == 0 && x.port == y.port;
+}

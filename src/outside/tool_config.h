@@ -1,0 +1,60 @@
+/* tool_config.h - how a tool outside is called: the `config` of a tool, read and checked.
+ *
+ * An http tool has a method, a URL, headers and a body with {{argument}}
+ * places; an mcp tool the URL of a server, headers, and the name of the tool
+ * there.  The values of headers are secrets: what is stored and shown of them
+ * is a mask, and the values themselves are kept apart, to be sealed. */
+#pragma once
+#include "base/error.h"
+#include "base/json_schema.h"
+#include "base/json_tree.h"
+#include "outside/fetch.h"
+
+#define TOOL_MASK "********"
+
+enum {
+	TOOL_HEADERS_MAX = 32,
+	TOOL_HEADER_VALUE_MAX = 8192,
+	TOOL_URL_MAX = 4096,
+	TOOL_HOSTS_MAX = 32,
+};
+
+enum tool_kind { TOOL_BUILTIN, TOOL_HTTP, TOOL_MCP };
+
+/* How arguments are put into a body. */
+enum tool_body {
+	TOOL_BODY_NONE,
+	TOOL_BODY_JSON, /* into the strings of a JSON value */
+	TOOL_BODY_FORM, /* percent-encoded into text */
+	TOOL_BODY_TEXT, /* as they are */
+};
+
+struct tool_config {
+	enum tool_kind kind;
+	const char *method, *url;
+	struct fetch_header headers[TOOL_HEADERS_MAX];
+	size_t header_count;
+	enum tool_body body_kind;
+	const struct json_node *body; /* a string unless TOOL_BODY_JSON */
+	const char *allowed_hosts[TOOL_HOSTS_MAX];
+	size_t host_count;
+	const char *tool; /* mcp */
+};
+
+/* Reads a config and lists everything that is wrong with it, as fields below "config".  The places must
+ * be properties of `input`; NULL: it was checked when it was stored. */
+int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum reach reach,
+	const struct json_schema *input, struct tool_config *ret, struct problem *p);
+/* Puts stored values in place of masks; `stored` is what tool_config_secrets() gave, or NULL.  They are
+ * for the origin they were stored for: under another one a mask is a fault, as is a mask for nothing. */
+int tool_config_keep(struct arena *a, struct tool_config *config, const char *stored,
+	bool same_origin, struct problem *p);
+/* The config as JSON text with masks, and its headers with their values. */
+const char *tool_config_shown(struct arena *a, const char *text);
+const char *tool_config_secrets(struct arena *a, const struct tool_config *config);
+bool tool_config_same_origin(struct arena *a, const char *url, const char *other);
+
+/* The next place at or behind `text`: its beginning, with *ret_name and *ret_len; NULL if there is none.
+ * *ret_end is behind it.  A brace pair that is no place has a NULL name. */
+const char *tool_place(
+	const char *text, const char **ret_name, size_t *ret_len, const char **ret_end);

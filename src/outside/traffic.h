@@ -1,0 +1,77 @@
+/* traffic.h - many requests to services outside at once, on one thread of their own.
+ *
+ * What fetch.h does for one request that may be waited for, this does for
+ * thousands that may not: answers are handed on as they arrive, byte by byte.
+ * It knows addresses, deadlines and bytes, and nothing of what they mean.
+ *
+ * A transfer belongs to whoever submits it and must live until done() has
+ * been called, which happens exactly once for each that was submitted.  All
+ * three functions are called on the traffic's thread and must not wait. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "outside/fetch.h"
+
+/* How a transfer ended, as far as the transport can tell. */
+enum traffic_end {
+	TRAFFIC_WHOLE,	   /* the answer is complete, whatever its status */
+	TRAFFIC_CANCELLED, /* by us: traffic_cancel(), or a function said so */
+	TRAFFIC_FORBIDDEN, /* the address is not one that may be called */
+	TRAFFIC_CONNECT,   /* nobody could be reached */
+	TRAFFIC_SILENT,	   /* nothing came for silence_ms */
+	TRAFFIC_LATE,	   /* not complete within total_ms */
+	TRAFFIC_CUT,	   /* it broke off */
+};
+
+struct traffic_head {
+	int status;
+	const char *type;      /* Content-Type, or "" */
+	int64_t retry_after_s; /* as a number of seconds; -1: not said */
+};
+
+struct transfer {
+	const char *url;	    /* POST, or GET if there is no body */
+	const char *const *headers; /* "Name: value", NULL-terminated; NULL: none */
+	const char *body;
+	size_t body_len;
+	enum reach reach;
+	int connect_ms, silence_ms;
+	int64_t total_ms;
+
+	/* False ends the transfer as TRAFFIC_CANCELLED.  head() comes before the first byte; it comes
+	 * for an empty body, too. */
+	bool (*head)(struct transfer *t, const struct traffic_head *head);
+	bool (*bytes)(struct transfer *t, const char *bytes, size_t n);
+	void (*done)(struct transfer *t, enum traffic_end end, const char *why);
+	void *ctx;
+
+	/* The traffic's own. */
+	struct transfer *next, *prev, *order;
+	void *easy, *lines;
+	int64_t began_ms, heard_ms;
+	bool headed, stopped, refused, held, ordered;
+	enum traffic_end verdict;
+	_Atomic unsigned orders;
+};
+
+struct traffic;
+
+/* `most` transfers at a time; one more is ERR_BUSY.  NULL if a thread cannot be had. */
+struct traffic *traffic_new(size_t most);
+/* Cancels what is under way and ends the thread. */
+void traffic_free(struct traffic *tr);
+/* From any thread.  0, ERR_BUSY or ERR_STOPPING; done() is called only after 0. */
+int traffic_submit(struct traffic *tr, struct transfer *t);
+/* From any thread, between traffic_submit() and the end of done(). */
+void traffic_cancel(struct traffic *tr, struct transfer *t);
+/* Inside bytes(): take no more until traffic_resume(), which any thread may call. */
+void traffic_hold(struct transfer *t);
+void traffic_resume(struct traffic *tr, struct transfer *t);
+
+struct traffic_stats {
+	uint64_t begun, ended, connections;
+	size_t open;
+};
+struct traffic_stats traffic_stats(const struct traffic *tr);

@@ -1,0 +1,63 @@
+/* builtin_tools.c - see builtin_tools.h.  A test compiles every schema in the table. */
+#include "sessions/builtin_tools.h"
+
+#include <string.h>
+
+#define OBJECT_OF(properties, required)                                                \
+	"{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required \
+	"],\"additionalProperties\":false}"
+
+const struct builtin_tool builtin_tools[] = {
+	{ "time", "The present date and time, in UTC or in a named time zone.",
+		OBJECT_OF("\"time_zone\":{\"type\":\"string\",\"maxLength\":64,\"description\":"
+			  "\"A name such as Europe/Paris; UTC when left out.\"}",
+			""),
+		.repeat_safe = true },
+	{ "calculator", "Works out an arithmetic expression exactly.",
+		OBJECT_OF("\"expression\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000,"
+			  "\"description\":\"Numbers, + - * / % ^ and parentheses.\"}",
+			"\"expression\""),
+		.repeat_safe = true },
+	{ "http_fetch", "Reads a page or document from a public web address.",
+		OBJECT_OF("\"url\":{\"type\":\"string\",\"format\":\"uri\",\"minLength\":1,"
+			  "\"maxLength\":4096,\"description\":\"An https address.\"},"
+			  "\"max_bytes\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1048576,"
+			  "\"description\":\"Where to cut a long answer.\"}",
+			"\"url\""),
+		.repeat_safe = true },
+	{ "session_search", "Finds earlier sessions of this agent, and messages in them, by words.",
+		OBJECT_OF("\"query\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500},"
+			  "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,"
+			  "\"default\":10}",
+			"\"query\""),
+		.repeat_safe = true },
+	{ "memory_write", "Keeps a note for later sessions of this agent.",
+		OBJECT_OF("\"content\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":8000}",
+			"\"content\"") },
+	{ "memory_search", "Finds notes that this agent has kept.",
+		OBJECT_OF("\"query\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500},"
+			  "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,"
+			  "\"default\":10}",
+			"\"query\""),
+		.repeat_safe = true },
+	{ "subtask", "Gives a part of the work to a session of its own and waits for its result.",
+		OBJECT_OF(
+			"\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255},"
+			"\"message\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536,"
+			"\"description\":\"What is to be done, with all that is needed to do it.\"}",
+			"\"title\",\"message\"") },
+	{ "skill_read", "Reads the instructions of a skill that this agent has.",
+		OBJECT_OF("\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255,"
+			  "\"description\":\"Its slug.\"}",
+			"\"skill\""),
+		.repeat_safe = true },
+};
+const size_t builtin_tool_count = sizeof builtin_tools / sizeof *builtin_tools;
+
+const struct builtin_tool *builtin_tool(const char *name)
+{
+	for (size_t i = 0; i < builtin_tool_count; i++)
+		if (strcmp(builtin_tools[i].name, name) == 0)
+			return &builtin_tools[i];
+	return NULL;
+}

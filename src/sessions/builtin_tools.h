@@ -1,0 +1,19 @@
+/* builtin_tools.h - the tools that the program brings along, as data.
+ *
+ * A tenant has one by making a tool of kind builtin with its name; what it
+ * takes and whether it may be repeated is said here and nowhere else. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct builtin_tool {
+	const char *name, *description;
+	const char *input_schema; /* JSON text */
+	bool repeat_safe;	  /* running it twice does no more than running it once */
+};
+
+extern const struct builtin_tool builtin_tools[];
+extern const size_t builtin_tool_count;
+
+/* NULL if there is none of that name. */
+const struct builtin_tool *builtin_tool(const char *name);
