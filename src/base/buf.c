@@ -71,10 +71,3 @@ void buf_put_int(struct buf *b, int64_t v)
 		buf_putc(b, '-');
 	buf_put(b, digits + at, sizeof digits - (size_t)at);
 }
-
-void buf_shift(struct buf *b, size_t n)
-{
-	if (n < b->len)
-		memmove(b->at, b->at + n, b->len - n);
-	b->len = n < b->len ? b->len - n : 0;
-}

@@ -22,8 +22,6 @@ void buf_free(struct buf *b);
 bool buf_grow(struct buf *b, size_t n);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_put_int(struct buf *b, int64_t v);
-/* Drops the first n bytes. */
-void buf_shift(struct buf *b, size_t n);
 
 static inline bool buf_room(struct buf *b, size_t n)
 {
