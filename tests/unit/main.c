@@ -1,10 +1,13 @@
-/* main.c - runs the registered tests, or those whose name contains an argument, in name order.
- * One line a failure; the last line is "N passed, N failed". */
+/* main.c - runs the registered tests, or those whose name contains an argument, in name order; not those
+ * whose name or file contains an argument that stands behind a minus sign.
+ * One line a failure; the last line is "N passed, N failed".  With LODGE_TEST_TIMES set, a line for each
+ * test says how long it took. */
 #include "fixture.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
 
@@ -46,18 +49,35 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 	printf("\n");
 }
 
-static bool wanted(const struct test *t, int argc, char **argv)
+static bool named(const struct test *t, const char *part)
 {
-	if (argc < 2)
-		return true;
+	return strstr(t->name, part) || strstr(t->file, part);
+}
+
+/* True if tests are named that are to run. */
+static bool is_choice(int argc, char **argv)
+{
 	for (int i = 1; i < argc; i++)
-		if (strstr(t->name, argv[i]) || strstr(t->file, argv[i]))
+		if (*argv[i] != '-')
 			return true;
 	return false;
 }
 
+static bool wanted(const struct test *t, int argc, char **argv)
+{
+	bool chosen = !is_choice(argc, argv);
+
+	for (int i = 1; i < argc; i++) {
+		if (*argv[i] == '-' && named(t, argv[i] + 1))
+			return false;
+		chosen |= *argv[i] != '-' && named(t, argv[i]);
+	}
+	return chosen;
+}
+
 int main(int argc, char **argv)
 {
+	bool times = getenv("LODGE_TEST_TIMES") != NULL;
 	int passed = 0, failed = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -65,6 +85,8 @@ int main(int argc, char **argv)
 		return 2;
 	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_SILENT, LOG_TEXT);
 	for (struct test *t = all; t; t = t->next) {
+		int64_t began = clock_mono_ms();
+
 		if (!wanted(t, argc, argv))
 			continue;
 		current = t;
@@ -77,6 +99,8 @@ int main(int argc, char **argv)
 		} else {
 			passed++;
 		}
+		if (times)
+			printf("%6lld ms %s\n", (long long)(clock_mono_ms() - began), t->name);
 	}
 	if (argc < 2)
 		failed += conform_missing();
