@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	sum_up(db, from, now);
 	check(db,
 		sqlite3_exec(db,
-			"create index ledger_by_agent on ledger (tenant_id, agent_id, id, cost_pd);"
+			"create index ledger_by_agent on ledger (tenant_id, agent_id, id, cost_pd) where cost_pd > 0;"
 			"commit; pragma locking_mode = normal; pragma journal_mode = wal",
 			NULL, NULL, NULL),
 		SQLITE_OK, "commit");

@@ -4,13 +4,16 @@
 -- put together before the run.  BENCH_CREATE is one such line, and BENCH_LINE a
 -- file of one: each request makes an agent there.
 -- BENCH_PATCH is a body: the requests of the file are PATCH with it, NUMBER being another number each
--- time.  BENCH_FIRST is where the numbers begin.  With none of these, wrk sends its address again and again.
+-- time.  BENCH_HOOK is "PATH SIGNATURE RUN": each request is the event in BENCH_BODY with an id of its own.
+-- BENCH_FIRST is where the numbers begin.  BENCH_PORTKEY has that gateway call this address.  With none of
+-- these, wrk sends its address again and again.
 
 local list, create = os.getenv("BENCH_REQUESTS"), os.getenv("BENCH_CREATE")
 if os.getenv("BENCH_LINE") then
 	create = io.open(os.getenv("BENCH_LINE")):read("*l")
 end
 local patch, first = os.getenv("BENCH_PATCH"), tonumber(os.getenv("BENCH_FIRST") or "0")
+local hook = os.getenv("BENCH_HOOK")
 local threads = 0
 
 function setup(thread)
@@ -18,8 +21,11 @@ function setup(thread)
 	threads = threads + 1
 end
 
+local portkey = os.getenv("BENCH_PORTKEY")
+
 local function headers(token)
-	return { ["Authorization"] = "Bearer " .. token, ["Content-Type"] = (create or patch) and "application/json" or nil }
+	return { ["x-portkey-provider"] = portkey and "openai" or nil, ["x-portkey-custom-host"] = portkey,
+		 ["Authorization"] = "Bearer " .. token, ["Content-Type"] = (create or patch) and "application/json" or nil }
 end
 
 if list and patch then
@@ -51,6 +57,17 @@ elseif list then
 
 	function request()
 		return ready[math.random(#ready)]
+	end
+elseif hook then
+	local path, signature, run = hook:match("^(%S+) (%S+) (%S+)$")
+	local text = io.open(os.getenv("BENCH_BODY")):read("*a")
+	local made = first
+
+	function request()
+		made = made + 1
+		return wrk.format("POST", path, { ["Content-Type"] = "application/json", ["X-GitHub-Event"] = "push",
+			["User-Agent"] = "GitHub-Hookshot/044aadd", ["X-Hub-Signature-256"] = signature,
+			["X-GitHub-Delivery"] = string.format("%s-%d-%d", run, number, made) }, text)
 	end
 elseif create then
 	local path, token = create:match("^(%S+) (%S+)$")

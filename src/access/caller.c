@@ -13,6 +13,7 @@ enum {
 	CALLER_TENANT,
 	CALLER_AGENT,
 	CALLER_AGENT_THERE,
+	CALLER_SESSION,
 	CALLER_DIRECTORY
 };
 
@@ -84,6 +85,17 @@ FIELDS(agent_facts) = {
 };
 static SCHEMA(agent_facts, .internal = true);
 
+struct session_facts {
+	const char *agent_id;
+	bool takes_part;
+};
+
+FIELDS(session_facts) = {
+	FIELD(session_facts, agent_id),
+	FIELD(session_facts, takes_part),
+};
+static SCHEMA(session_facts, .internal = true);
+
 struct directory_row {
 	const char *tenant_id;
 };
@@ -126,6 +138,11 @@ static const struct statement sql[] = {
 		"select a.is_admin_only, a.default_role_enabled from agents a "
 		"where a.tenant_id = $1 and a.id = $2",
 		.row = &agent_facts_schema },
+	[CALLER_SESSION] = { "caller_session",
+		"select s.agent_id, case when exists (select 1 from session_people p "
+		"where p.tenant_id = $1 and p.user_id = $3 and p.session_id = $2) then 1 else 0 end "
+		"as takes_part from sessions s where s.tenant_id = $1 and s.id = $2",
+		.row = &session_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
 		.row = &directory_row_schema },
 };
@@ -354,17 +371,11 @@ bool caller_holds_all(const struct caller *c)
 	return c->through_super || c->role == ROLE_OWNER || c->role == ROLE_ADMIN;
 }
 
-/* All the ways in which the caller reaches the agent count together. */
-static permissions agent_held(const struct caller *c, const struct agent_facts *f)
+/* What roles of the caller's own give. */
+static permissions named_held(const struct agent_facts *f)
 {
 	permissions set = 0;
 
-	if (caller_holds_all(c))
-		return permissions_of_agent_role(AGENT_OWNER);
-	if (f->is_admin_only)
-		return 0;
-	if (f->default_role_enabled)
-		set |= permissions_of_baseline((enum tenant_role)c->role);
 	if (f->user_rank > 0)
 		set |= permissions_of_agent_role((enum agent_role)(f->user_rank - 1));
 	if (f->group_rank > 0)
@@ -372,26 +383,61 @@ static permissions agent_held(const struct caller *c, const struct agent_facts *
 	return set;
 }
 
+/* All the ways in which the caller reaches the agent count together.  What the default role gives in
+ * sessions holds in those the caller takes part in; `session` is NULL where none is asked for. */
+static permissions agent_held(
+	struct caller *c, const struct agent_facts *f, const struct session_facts *session)
+{
+	permissions named = 0, given = 0;
+
+	if (caller_holds_all(c))
+		named = permissions_of_agent_role(AGENT_OWNER);
+	else if (!f->is_admin_only)
+		named = named_held(f);
+	if (f->default_role_enabled && !f->is_admin_only && c->role >= 0)
+		given = permissions_of_baseline((enum tenant_role)c->role);
+	if (session && !session->takes_part)
+		given &= ~(PERM(SESSION_READ) | PERM(SESSION_WRITE));
+	c->all_sessions = named & PERM(SESSION_READ);
+	return named | given;
+}
+
+/* Finds the session of the place: its agent is the one that the permission is decided on. */
+static int load_session(struct caller *c, struct db *db, struct arena *a, const struct place *place,
+	struct session_facts *ret, struct problem *p)
+{
+	int err = db_one(db, a, &sql[CALLER_SESSION], ret,
+		ARGS(T(c->tenant_id), T(place->session_id), T(c->user_id)));
+
+	c->session_id = place->session_id;
+	return err == ERR_NOT_FOUND ? problem_set(p, a, err, NOTHING) : err;
+}
+
 static int load_agent(struct caller *c, struct db *db, struct arena *a, const struct place *place,
 	struct problem *p)
 {
+	bool in_session = place->session_id && !place->agent_id;
+	struct session_facts session = { .agent_id = place->agent_id };
 	struct agent_facts facts;
 	permissions held = 0;
-	int err;
+	int err = in_session ? load_session(c, db, a, place, &session, p) : 0;
 
-	c->agent_id = place->agent_id;
+	if (err)
+		return err;
+	c->agent_id = session.agent_id;
 	if (place->finds_agent && caller_holds_all(c)) {
 		c->agent = caller_cut(c, permissions_of_agent_role(AGENT_OWNER));
+		c->all_sessions = true;
 		return 0;
 	}
 	/* Who holds OWNER on all need not be asked for roles of their own. */
 	err = db_one(db, a, &sql[caller_holds_all(c) ? CALLER_AGENT_THERE : CALLER_AGENT], &facts,
-		ARGS(T(c->tenant_id), T(place->agent_id), T(c->user_id)));
+		ARGS(T(c->tenant_id), T(c->agent_id), T(c->user_id)));
 	if (err && err != ERR_NOT_FOUND)
 		return err;
 	if (!err)
-		held = agent_held(c, &facts);
-	if (!(held & PERM(AGENT_READ)))
+		held = agent_held(c, &facts, in_session ? &session : NULL);
+	if (!(held & (in_session ? PERM(SESSION_READ) : PERM(AGENT_READ))))
 		return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 	c->agent = caller_cut(c, held);
 	return 0;
@@ -425,11 +471,11 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 	if (scope == SCOPE_CALLER)
 		return decide_alone(c, a, permission, loopback, p);
 	err = load_tenant(c, db, a, place, p);
-	if (!err && place->agent_id && scope == SCOPE_AGENT)
+	if (!err && (place->agent_id || place->session_id) && scope == SCOPE_AGENT)
 		err = load_agent(c, db, a, place, p);
 	if (!err)
 		err = caller_also(c, a, permission, p);
-	if (!err && place->agent_id && scope == SCOPE_AGENT)
-		err = check_plan(c, a, permission, place->agent_id, p);
+	if (!err && c->agent_id && scope == SCOPE_AGENT)
+		err = check_plan(c, a, permission, c->agent_id, p);
 	return err;
 }

@@ -49,7 +49,12 @@ struct caller {
 	permissions tenant;	     /* held in the tenant, cut down to the scopes */
 	/* The agent of the request, once looked up. */
 	const char *agent_id;
-	permissions agent; /* held on the agent, cut down to the scopes */
+	permissions agent; /* held on the agent (or in its session), cut down to the scopes */
+	/* Of the agent's sessions the caller sees all, by a role of their own; else those they take
+	 * part in. */
+	bool all_sessions;
+	/* The session of the request, once looked up. */
+	const char *session_id;
 };
 
 /* Fills the caller from the store; a login that was idle for longer than idle_us has ended.
@@ -57,7 +62,8 @@ struct caller {
 int caller_load(struct caller *c, struct db *db, struct arena *a,
 	const struct credential *credential, int64_t now, int64_t idle_us, struct problem *p);
 
-/* What the path says about where the permission is decided; each may be NULL. */
+/* What the path says about where the permission is decided; each may be NULL.  A session is decided on
+ * its agent: whoever has nothing but the default role there reaches only sessions they take part in. */
 struct place {
 	const char *tenant_id, *agent_id, *session_id;
 	bool finds_agent; /* the operation itself finds out whether the agent is there */

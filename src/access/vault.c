@@ -18,6 +18,7 @@ enum { LINE = 2 * VAULT_KEY_LEN + 1, FILE_MAX = VAULT_KEYS * LINE };
 struct vault {
 	pthread_rwlock_t lock;
 	struct vault_keys keys;
+	char names[VAULT_KEYS][VAULT_NAME_LEN + 1]; /* of the keys */
 	const char *path;
 	struct stat seen; /* the file as it was when it was read */
 };
@@ -98,6 +99,13 @@ void vault_name(const uint8_t key[VAULT_KEY_LEN], char out[VAULT_NAME_LEN + 1])
 	hex_write(digest, VAULT_NAME_LEN / 2, out);
 }
 
+static void take_keys(struct vault *v, const struct vault_keys *keys)
+{
+	v->keys = *keys;
+	for (size_t i = 0; i < keys->count; i++)
+		vault_name(keys->key[i], v->names[i]);
+}
+
 struct vault *vault_new(const struct vault_keys *keys, const char *path)
 {
 	struct vault *v = calloc(1, sizeof *v);
@@ -105,7 +113,7 @@ struct vault *vault_new(const struct vault_keys *keys, const char *path)
 	if (!v)
 		abort();
 	pthread_rwlock_init(&v->lock, NULL);
-	v->keys = *keys;
+	take_keys(v, keys);
 	v->path = path;
 	if (path && stat(path, &v->seen))
 		v->seen = (struct stat){ 0 };
@@ -125,7 +133,7 @@ void vault_refresh(struct vault *v)
 {
 	struct arena scratch = { 0 };
 	struct problem ignored = { 0 };
-	struct vault_keys keys;
+	struct vault_keys keys = { 0 };
 	struct stat st;
 
 	if (!v->path || stat(v->path, &st))
@@ -134,7 +142,7 @@ void vault_refresh(struct vault *v)
 	if ((st.st_ino != v->seen.st_ino || st.st_mtim.tv_sec != v->seen.st_mtim.tv_sec ||
 		    st.st_mtim.tv_nsec != v->seen.st_mtim.tv_nsec) &&
 		!vault_read(&keys, v->path, &scratch, &ignored)) {
-		v->keys = keys;
+		take_keys(v, &keys);
 		v->seen = st;
 	}
 	pthread_rwlock_unlock(&v->lock);
@@ -150,7 +158,7 @@ const char *vault_seal(
 	uint8_t *sealed = arena_raw(a, n + SEAL_EXTRA, 1);
 
 	pthread_rwlock_rdlock(&v->lock);
-	vault_name(v->keys.key[0], text);
+	memcpy(text, v->names[0], VAULT_NAME_LEN);
 	seal(v->keys.key[0], context, bytes, n, sealed);
 	pthread_rwlock_unlock(&v->lock);
 	text[VAULT_NAME_LEN] = '.';
@@ -162,13 +170,11 @@ const char *vault_seal(
 /* The key of that name, copied out; false if it is not known. */
 static bool find_key(struct vault *v, const char *name, uint8_t out[VAULT_KEY_LEN])
 {
-	char known[VAULT_NAME_LEN + 1];
 	bool found = false;
 
 	pthread_rwlock_rdlock(&v->lock);
 	for (size_t i = 0; i < v->keys.count && !found; i++) {
-		vault_name(v->keys.key[i], known);
-		found = memcmp(known, name, VAULT_NAME_LEN) == 0;
+		found = memcmp(v->names[i], name, VAULT_NAME_LEN) == 0;
 		if (found)
 			memcpy(out, v->keys.key[i], VAULT_KEY_LEN);
 	}

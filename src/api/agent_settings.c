@@ -15,6 +15,7 @@
 struct integration_row {
 	const char *id, *provider, *label;
 	bool is_active;
+	struct moment last_event_at;
 };
 
 FIELDS(integration_row) = {
@@ -22,6 +23,7 @@ FIELDS(integration_row) = {
 	FIELD(integration_row, provider),
 	FIELD(integration_row, label),
 	FIELD(integration_row, is_active),
+	FIELD(integration_row, last_event_at, .nullable = true),
 };
 static SCHEMA(integration_row, .internal = true);
 
@@ -33,7 +35,8 @@ enum {
 
 static const struct statement sql[] = {
 	LIST_STATEMENTS("agent_integration_list", &integration_row_schema, "{i.*}",
-		"integrations i where i.tenant_id = $1 and i.agent_id = $2", "i.id", "3", "4"),
+		"integrations i where i.tenant_id = $1 and i.agent_id = $2 and i.skill_id is null",
+		"i.id", "3", "4"),
 	[FAVORITE_ADD] = { "favorite_add",
 		"insert into favorites (tenant_id, user_id, agent_id, created_at) "
 		"values ($1, $2, $3, $4) on conflict (tenant_id, user_id, agent_id) do nothing" },
@@ -187,7 +190,8 @@ OPERATION(listAgentIntegrations, .list = true, .reply = &AgentIntegrationRead_sc
 	for (size_t i = 0; i < c->items.count; i++) {
 		schema_copy(
 			&integration_row_schema, &row[i], &AgentIntegrationRead_schema, &shown[i]);
-		shown[i].connected = row[i].is_active;
+		/* a service that never sent a verified event may not even know the address */
+		shown[i].connected = row[i].is_active && row[i].last_event_at.us != NIL;
 	}
 	c->items.at = shown;
 	return 0;

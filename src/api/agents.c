@@ -10,6 +10,7 @@
 #include "api/search.h"
 #include "api/skills.h"
 #include "base/fold.h"
+#include "sessions/session.h"
 #include "store/listing.h"
 
 struct agent_query {
@@ -171,13 +172,16 @@ OPERATION(updateAgent, .body = &AgentUpdate_schema, .reply = &AgentRead_schema)
 	return err;
 }
 
-/* What hangs on the agent goes with its row, all but the entries that find things by their ids. */
-OPERATION(deleteAgent)
+/* What runs is ended.  What hangs on the agent goes with its row, all but the entries that find things by
+ * their ids. */
+int agent_remove(struct call *c)
 {
 	const struct caller *who = &c->caller;
-	int err = db_run(c->db, &sql[AGENT_UNFILE_SESSIONS], NULL,
-		ARGS(T(who->tenant_id), T(who->agent_id)));
+	int err = session_cancel_agent(c->db, c->arena, who->tenant_id, who->agent_id, c->now);
 
+	if (!err)
+		err = db_run(c->db, &sql[AGENT_UNFILE_SESSIONS], NULL,
+			ARGS(T(who->tenant_id), T(who->agent_id)));
 	if (!err)
 		err = db_run(c->db, &sql[AGENT_UNFILE], NULL, ARGS(T(who->agent_id)));
 	if (!err)
@@ -194,6 +198,11 @@ OPERATION(deleteAgent)
 		err = plan_settle(c->db, c->arena, who->tenant_id);
 	c->audit.resource_id = who->agent_id;
 	return err;
+}
+
+OPERATION(deleteAgent)
+{
+	return agent_remove(c);
 }
 
 static const struct route routes[] = {

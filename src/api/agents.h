@@ -97,6 +97,8 @@ SCHEMA_DECLARED(AgentFavoriteRead);
 struct call;
 /* Fills the reply, an AgentRead, with the agent of the path. */
 int agent_show(struct call *c);
+/* Deletes the agent of the path. */
+int agent_remove(struct call *c);
 
 /* NULL-terminated: all of the above. */
 extern const struct schema *const agents_schemas[];

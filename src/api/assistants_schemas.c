@@ -16,7 +16,7 @@ FIELDS(AssistantObject) = {
 	FIELD(AssistantObject, metadata, .otherwise = "{}",
 		.doc = "Free pairs of text, kept as they were given."),
 	FIELD(AssistantObject, model, .otherwise = "\"lodge-agent\"",
-		.doc = "What to name as the model when calling it."),
+		.doc = "The model that was named for it, while it leads the agent's chain; else lodge-agent."),
 };
 SCHEMA(AssistantObject, .doc = "An agent, in the shape of an assistant.");
 
@@ -32,6 +32,58 @@ FIELDS(AssistantList) = {
 		.doc = "True when there is more behind last_id."),
 };
 SCHEMA(AssistantList, .doc = "A page of assistants.");
+
+#define NAME                                                             \
+	.nullable = true, BOUNDS(1, 255), .pattern = "^[A-Za-z0-9 -]+$", \
+	.example = "\"Support desk\"",                                   \
+	.doc = "The agent's name: letters, digits, spaces, "             \
+	       "hyphens. Without one it is Assistant."
+#define MODEL_DOC                                                                            \
+	"lodge-agent for the models in the agent's chain, or a model's slug, which becomes " \
+	"the chain."
+#define TOOLS                                                                           \
+	.nullable = true, .array = true, .example = "[]",                               \
+	.doc = "Functions that the caller runs itself, offered in every run; they are " \
+	       "not shown again."
+#define METADATA .nullable = true, .doc = "Up to 16 pairs of text."
+#define TEMPERATURE                     \
+	.nullable = true, BOUNDS(0, 2), \
+	.doc = "Used in every run that says nothing else; null leaves it to the model."
+#define TOP_P                           \
+	.nullable = true, BOUNDS(0, 1), \
+	.doc = "Used in every run that says nothing else; null leaves it to the model."
+#define FORMAT \
+	.nullable = true, .any = true, .doc = "auto, or {type: text}: answers are plain text."
+
+FIELDS(AssistantCreate) = {
+	FIELD(AssistantCreate, model, .need = true, BOUNDS(1, 255), .example = "\"lodge-agent\"",
+		.doc = MODEL_DOC),
+	FIELD(AssistantCreate, name, NAME),
+	FIELD(AssistantCreate, description, .nullable = true, .doc = "What the agent is for."),
+	FIELD(AssistantCreate, instructions, .nullable = true, .prompt = true,
+		.doc = "The agent's system prompt."),
+	FIELD(AssistantCreate, tools, TOOLS),
+	FIELD(AssistantCreate, metadata, METADATA),
+	FIELD(AssistantCreate, temperature, TEMPERATURE),
+	FIELD(AssistantCreate, top_p, TOP_P),
+	FIELD(AssistantCreate, response_format, FORMAT),
+};
+SCHEMA(AssistantCreate, .doc = "An assistant to be made: an agent with this name and prompt.");
+
+FIELDS(AssistantUpdate) = {
+	FIELD(AssistantUpdate, model, .nullable = true, BOUNDS(1, 255),
+		.example = "\"lodge-agent\"", .doc = MODEL_DOC),
+	FIELD(AssistantUpdate, name, NAME),
+	FIELD(AssistantUpdate, description, .nullable = true, .doc = "What the agent is for."),
+	FIELD(AssistantUpdate, instructions, .nullable = true, .prompt = true,
+		.doc = "The agent's system prompt."),
+	FIELD(AssistantUpdate, tools, TOOLS),
+	FIELD(AssistantUpdate, metadata, METADATA),
+	FIELD(AssistantUpdate, temperature, TEMPERATURE),
+	FIELD(AssistantUpdate, top_p, TOP_P),
+	FIELD(AssistantUpdate, response_format, FORMAT),
+};
+SCHEMA(AssistantUpdate, .partial = true, .doc = "What is to be changed of an assistant.");
 
 const struct schema *const assistants_schemas[] = {
 	&AssistantObject_schema,

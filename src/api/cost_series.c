@@ -109,7 +109,8 @@ static int fill(
 	return err;
 }
 
-OPERATION(readCostSeries, .reply = &CostSeriesResponse_schema, .query = &series_query_schema)
+OPERATION(readCostSeries, .long_read = true, .reply = &CostSeriesResponse_schema,
+	.query = &series_query_schema)
 {
 	const struct series_query *in = c->query;
 	struct CostSeriesResponse *out = c->reply;

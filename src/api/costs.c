@@ -265,8 +265,8 @@ static int make_report(struct call *c, struct AgentCostsResponse *out)
 	return err;
 }
 
-OPERATION(readAgentCosts, .reply = &AgentCostsResponse_schema, .query = &costs_query_schema,
-	.gives = "text/csv")
+OPERATION(readAgentCosts, .long_read = true, .reply = &AgentCostsResponse_schema,
+	.query = &costs_query_schema, .gives = "text/csv")
 {
 	const struct costs_query *in = c->query;
 	struct AgentCostsResponse *out = c->reply;

@@ -17,7 +17,16 @@
 #include "base/clock.h"
 #include "base/id.h"
 
-enum { ERASE_FIND, ERASE_COUNT, ERASE_ACCOUNT, ERASE_DIRECTORY, ERASE_TENANT, ERASE_FORGET };
+enum {
+	ERASE_FIND,
+	ERASE_COUNT,
+	ERASE_ACCOUNT,
+	ERASE_DIRECTORY,
+	ERASE_SESSIONS,
+	ERASE_THREADS,
+	ERASE_TENANT,
+	ERASE_FORGET
+};
 
 struct account_row {
 	const char *what;
@@ -43,6 +52,12 @@ static const struct statement sql[] = {
 	[ERASE_DIRECTORY] = { "erase_directory",
 		"delete from directory where id in "
 		"(select a.id from agents a where a.tenant_id = $1 order by a.id limit 200)" },
+	[ERASE_SESSIONS] = { "erase_session_directory",
+		"delete from directory where id in "
+		"(select s.id from sessions s where s.tenant_id = $1 order by s.id limit 200)" },
+	[ERASE_THREADS] = { "erase_thread_directory",
+		"delete from directory where id in "
+		"(select t.id from threads t where t.tenant_id = $1 order by t.id limit 200)" },
 	[ERASE_TENANT] = { "erase_tenant", "delete from tenants where id = $1" },
 	[ERASE_FORGET] = { "erase_forget", "delete from erasures where tenant_id = $1" },
 };
@@ -55,11 +70,29 @@ STATEMENT_SET(erase_sql, sql);
 		       " limit 200)"                                                              \
 	}
 
-/* Children before parents.  Agents go with their directory entries. */
+/* Children before parents.  Agents, sessions and threads go with their directory entries. */
 static const struct statement sweeps[] = {
 	SWEEP("search_words", "shelf, type, score, tail, id"),
 	SWEEP("search_things", "type, id"),
+	SWEEP("jobs", "id"),
+	SWEEP("responses", "id"),
+	SWEEP("run_notes", "session_id, run_id"),
+	SWEEP("thread_messages", "thread_id, id"),
+	SWEEP("threads", "id"),
+	SWEEP("assistants", "agent_id"),
+	SWEEP("tenant_events", "feed, id"),
+	SWEEP("deliveries_past", "integration_id, delivery_key"),
+	SWEEP("deliveries", "integration_id, id"),
+	SWEEP("integration_rates", "integration_id"),
+	SWEEP("session_events", "session_id, seq"),
+	SWEEP("session_calls", "session_id, message_id, position"),
+	SWEEP("approvals", "id"),
+	SWEEP("session_files", "session_id, id"),
+	SWEEP("session_summaries", "session_id, last_message_id"),
+	SWEEP("session_runs", "session_id, id"),
+	SWEEP("session_people", "user_id, session_id"),
 	SWEEP("messages", "session_id, id"),
+	SWEEP("memories", "agent_id, id"),
 	SWEEP("sessions", "id"),
 	SWEEP("integrations", "id"),
 	SWEEP("chat_configs", "agent_id"),
@@ -113,6 +146,10 @@ static int sweep(struct db *db, const char *tenant_id, int64_t *ret_removed)
 	for (int i = 0; !err && !*ret_removed && i < SWEEPS; i++) {
 		if (strcmp(sweeps[i].name, "agents") == 0)
 			err = db_run(db, &sql[ERASE_DIRECTORY], NULL, ARGS(T(tenant_id)));
+		if (strcmp(sweeps[i].name, "sessions") == 0)
+			err = db_run(db, &sql[ERASE_SESSIONS], NULL, ARGS(T(tenant_id)));
+		if (strcmp(sweeps[i].name, "threads") == 0)
+			err = db_run(db, &sql[ERASE_THREADS], NULL, ARGS(T(tenant_id)));
 		if (!err)
 			err = db_run(db, &sweeps[i], ret_removed, ARGS(T(tenant_id)));
 		if (!err && *ret_removed)

@@ -154,20 +154,21 @@ static void begin(struct gateway *g)
 	atomic_store(&g->begun, true);
 }
 
+/* Written and held under one lock: room may be told of as soon as it is written, and a run that is held
+ * behind that would never be told again. */
 static void flush(struct gateway *g)
 {
-	enum http_flow flow = http_stream_write(g->c->x, g->text.at, g->text.len);
+	enum http_flow flow;
 
+	pthread_mutex_lock(&g->lock);
+	flow = http_stream_write(g->c->x, g->text.at, g->text.len);
+	if (flow == HTTP_STREAM_FULL && g->run)
+		run_hold(g->run);
+	pthread_mutex_unlock(&g->lock);
 	g->text.len = 0;
 	atomic_store_explicit(&g->spoke_ms, clock_mono_ms(), memory_order_relaxed);
-	if (flow == HTTP_STREAM_GONE) {
+	if (flow == HTTP_STREAM_GONE)
 		stop(g);
-	} else if (flow == HTTP_STREAM_FULL) {
-		pthread_mutex_lock(&g->lock);
-		if (g->run)
-			run_hold(g->run);
-		pthread_mutex_unlock(&g->lock);
-	}
 }
 
 static void on_event(void *data, const struct event *e)
@@ -279,6 +280,7 @@ static enum http_verdict follow(struct call *c)
 	struct run_asked asked = { .tenant_id = c->caller.tenant_id,
 		.agent_id = g->named.agent_id,
 		.user_id = c->caller.user_id,
+		.loop = c->x->loop,
 		.plan = &g->plan,
 		.chat = &g->chat,
 		.sink = { on_event, g },
@@ -300,9 +302,23 @@ static enum http_verdict follow(struct call *c)
 	return HTTP_REPLIED;
 }
 
+/* ---- where it happens ---- */
+
+void gateway_loop_begins(struct app *app, struct http_loop *loop)
+{
+	if (app->broker)
+		broker_loop_begins(app->broker, loop);
+}
+
+void gateway_loop_ends(struct app *app, struct http_loop *loop)
+{
+	if (app->broker)
+		broker_loop_ends(app->broker, loop);
+}
+
 /* `look` hands over to the run. */
 OPERATION(createChatCompletion, .takes = (const char *const[]){ "application/json", NULL },
-	.gives = "application/json", .open_query = true, .look = look)
+	.gives = "application/json", .streams = true, .open_query = true, .look = look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");
 }

@@ -23,6 +23,9 @@ struct gateway_named {
 	const char *description_prompt, *bootstrap_instructions; /* the agent's */
 };
 
+/* Have the calls that are asked for on a loop be carried there. */
+void gateway_loop_begins(struct app *app, struct http_loop *loop);
+void gateway_loop_ends(struct app *app, struct http_loop *loop);
 /* The tenant of the request into c->caller: an API key's own; for a login the one that the header
  * OpenAI-Organization names by id or slug, or its only one.  A key that names another is refused. */
 int gateway_tenant(struct call *c);

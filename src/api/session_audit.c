@@ -3,11 +3,13 @@
 
 #include "api/api.h"
 #include "api/audit.h"
-#include "api/sessions.h"
+#include "api/session_rows.h"
+#include "base/clock.h"
 #include "base/fold.h"
+#include "base/id.h"
 
-#define PICO 1e12
 #define CENT INT64_C(10000000000) /* picodollars */
+#define FILED_LATER_US (3600 * SECOND_US)
 
 struct session_query {
 	int64_t page, per_page;
@@ -45,14 +47,6 @@ FIELDS(totals_row) = {
 };
 static SCHEMA(totals_row, .internal = true);
 
-/* A message's cost is kept in picodollars. */
-struct cost_row {
-	int64_t cost_pd;
-};
-
-FIELDS(cost_row) = { FIELD(cost_row, cost_pd) };
-static SCHEMA(cost_row, .internal = true);
-
 struct who_row {
 	const char *user_email, *user_name;
 };
@@ -63,38 +57,49 @@ FIELDS(who_row) = {
 };
 static SCHEMA(who_row, .internal = true);
 
-#define FILTERED                                                                               \
-	"sessions s where s.tenant_id = $1 and (cast($2 as text) is null or s.agent_id = $2) " \
-	"and (cast($3 as text) is null or s.created_by_id = $3) "                              \
-	"and (cast($4 as text) is null or s.status = $4) "                                     \
-	"and (cast($5 as bigint) is null or s.created_at >= $5) "                              \
-	"and (cast($6 as bigint) is null or s.created_at < $6) "                               \
+/* $1 tenant, $2 agent, $3 user, $4 status, $5 and $6 the span of time, $7 pattern: null for any; $8 the
+ * first id and $9 the one behind the last.  A session is filed a moment after the time that it shows, so
+ * the span of ids is a little longer at its end. */
+#define FILTERED                                                  \
+	"(cast($2 as text) is null or s.agent_id = $2) "          \
+	"and (cast($3 as text) is null or s.created_by_id = $3) " \
+	"and (cast($4 as text) is null or s.status = $4) "        \
+	"and (cast($5 as bigint) is null or s.created_at >= $5) " \
+	"and (cast($6 as bigint) is null or s.created_at < $6) "  \
 	"and (cast($7 as text) is null or s.title_folded like $7 escape '!')"
+#define SPAN "s.id >= $8 and s.id < $9 and "
 
-enum { SESSION_LIST, SESSION_COUNT, SESSION_READ, SESSION_WHO, MESSAGES, MESSAGE_COSTS, TOTALS };
+/* One walk along an index: its page, and its count. */
+/* clang-format off */
+#define WALK(name, where)                                                                          \
+	{ name "_list",                                                                            \
+		"select s.id, s.tenant_id, s.agent_id, s.status, s.created_at, s.completed_at, "   \
+		"s.created_by_id, s.message_count, s.started_at, s.title, "                        \
+		"(select a.name from agents a where a.tenant_id = $1 and a.id = s.agent_id) as agent_name, " \
+		"(select u.email from users u where u.id = s.created_by_id) as user_email, "       \
+		"(select u.name from users u where u.id = s.created_by_id) as user_name "          \
+		"from sessions s where s.tenant_id = $1 and " where SPAN FILTERED                  \
+		" order by s.id desc limit $10 offset $11",                                        \
+		.row = &AuditSessionListItem_schema },                                             \
+	{ name "_count",                                                                           \
+		"select count(*) from sessions s where s.tenant_id = $1 and " where SPAN FILTERED }
+/* clang-format on */
+
+enum { WALK_TENANT, WALK_USER, WALK_AGENT, WALK_STATUS, WALKS };
+enum { SESSION_WHO = 2 * WALKS, MESSAGES, TOTALS };
 
 static const struct statement sql[] = {
-	[SESSION_LIST] = { "session_audit_list",
-		"select s.id, s.tenant_id, s.agent_id, s.status, s.created_at, s.completed_at, "
-		"s.created_by_id, s.message_count, s.started_at, s.title, "
-		"(select a.name from agents a where a.tenant_id = $1 and a.id = s.agent_id) as agent_name, "
-		"(select u.email from users u where u.id = s.created_by_id) as user_email, "
-		"(select u.name from users u where u.id = s.created_by_id) as user_name from " FILTERED
-		" order by s.id desc limit $8 offset $9",
-		.row = &AuditSessionListItem_schema },
-	[SESSION_COUNT] = { "session_audit_count", "select count(*) from " FILTERED },
-	[SESSION_READ] = { "session_audit_read",
-		"select {*} from sessions where tenant_id = $1 and id = $2",
-		.row = &TaskSessionRead_schema },
+	WALK("session_audit", ""),
+	WALK("session_audit_user", "s.created_by_id = $3 and "),
+	WALK("session_audit_agent", "s.agent_id = $2 and "),
+	WALK("session_audit_status", "s.status = $4 and "),
 	[SESSION_WHO] = { "session_audit_who",
 		"select u.email as user_email, u.name as user_name from users u where u.id = $1",
 		.row = &who_row_schema },
 	[MESSAGES] = { "session_audit_messages",
-		"select {*} from messages where tenant_id = $1 and session_id = $2 order by id",
+		"select " MESSAGE_COLUMNS " from messages m where m.tenant_id = $1 "
+		"and m.session_id = $2 order by m.id",
 		.row = &TaskMessageRead_schema },
-	[MESSAGE_COSTS] = { "session_audit_costs",
-		"select cost_pd from messages where tenant_id = $1 and session_id = $2 order by id",
-		.row = &cost_row_schema },
 	[TOTALS] = { "session_audit_totals",
 		"select count(*) as messages, cast(coalesce(sum(prompt_tokens), 0) as bigint) "
 		"as prompt_tokens, cast(coalesce(sum(completion_tokens), 0) as bigint) "
@@ -111,17 +116,25 @@ OPERATION(listSessionsForAudit, .query = &session_query_schema,
 	const struct session_query *in = c->query;
 	struct AuditSessionListResponse *out = c->reply;
 	const char *status = in->status < 0 ? NULL : SessionStatus_words.list[in->status];
+	int walk = in->user_id	  ? WALK_USER
+		   : in->agent_id ? WALK_AGENT
+		   : status	  ? WALK_STATUS
+				  : WALK_TENANT;
+	struct id first = id_least(in->from.us == NIL ? 0 : in->from.us),
+		  last = id_least(in->to.us == NIL || in->to.us > INT64_MAX - FILED_LATER_US
+					  ? INT64_MAX
+					  : in->to.us + FILED_LATER_US);
 	const struct value args[] = { T(c->caller.tenant_id), T(in->agent_id), T(in->user_id),
 		T(status), N(in->from.us), N(in->to.us),
-		T(in->q ? fold_pattern(c->arena, in->q) : NULL), N(in->per_page),
-		N((in->page - 1) * in->per_page) };
+		T(in->q ? fold_pattern(c->arena, in->q) : NULL), T(first.text), T(last.text),
+		N(in->per_page), N((in->page - 1) * in->per_page) };
 	enum { ARGS_COUNT = sizeof args / sizeof *args };
-	int err = db_int(c->db, &sql[SESSION_COUNT], &out->total, args, ARGS_COUNT);
+	int err = db_int(c->db, &sql[2 * walk + 1], &out->total, args, ARGS_COUNT - 2);
 
 	out->page = in->page;
 	out->per_page = in->per_page;
 	return err ? err
-		   : db_all(c->db, c->arena, &sql[SESSION_LIST], &out->items, (size_t)in->per_page,
+		   : db_all(c->db, c->arena, &sql[2 * walk], &out->items, (size_t)in->per_page,
 			     args, ARGS_COUNT);
 }
 
@@ -131,7 +144,6 @@ static int fill_messages(
 	enum { MESSAGES_MAX = 5000 };
 	const struct value args[] = { T(c->caller.tenant_id), T(session_id) };
 	struct totals_row totals;
-	struct list costs;
 	int err = db_one(c->db, c->arena, &sql[TOTALS], &totals, args, 2);
 
 	if (!err && totals.messages > MESSAGES_MAX)
@@ -141,13 +153,8 @@ static int fill_messages(
 	if (!err)
 		err = db_all(
 			c->db, c->arena, &sql[MESSAGES], &out->messages, MESSAGES_MAX, args, 2);
-	if (!err)
-		err = db_all(c->db, c->arena, &sql[MESSAGE_COSTS], &costs, MESSAGES_MAX, args, 2);
 	if (err)
 		return err;
-	for (size_t i = 0; i < out->messages.count; i++)
-		((struct TaskMessageRead *)out->messages.at)[i].cost_usd =
-			(double)((const struct cost_row *)costs.at)[i].cost_pd / PICO;
 	out->prompt_tokens = totals.prompt_tokens;
 	out->completion_tokens = totals.completion_tokens;
 	out->total_tokens = totals.prompt_tokens + totals.completion_tokens + totals.cached_tokens;
@@ -163,13 +170,11 @@ OPERATION(readSessionForAudit, .reply = &AuditSessionDetailResponse_schema)
 	int err;
 
 	out->session = arena_new(c->arena, struct TaskSessionRead);
-	err = db_one(c->db, c->arena, &sql[SESSION_READ], out->session,
-		ARGS(T(c->caller.tenant_id), T(session_id)));
-	if (err == ERR_NOT_FOUND)
-		return call_fail(c, err, "There is no such session.");
-	if (!err)
-		err = db_one(c->db, c->arena, &sql[SESSION_WHO], &who,
-			ARGS(T(out->session->created_by_id)));
+	err = session_row_read(c, session_id, out->session);
+	if (err)
+		return err;
+	err = db_one(
+		c->db, c->arena, &sql[SESSION_WHO], &who, ARGS(T(out->session->created_by_id)));
 	if (err && err != ERR_NOT_FOUND)
 		return err;
 	out->user_email = who.user_email;

@@ -1,4 +1,5 @@
-/* sessions.h - sessions, their messages and subtasks, approvals, and what can be mentioned. */
+/* sessions.h - sessions, their messages, subtasks and files, approvals, memories, and what can be
+ * mentioned. */
 #pragma once
 #include "contract/schema.h"
 
@@ -37,6 +38,14 @@ enum MentionType {
 };
 extern const struct words MentionType_words;
 
+enum ApprovalStatus {
+	ApprovalStatus_pending,
+	ApprovalStatus_approved,
+	ApprovalStatus_denied,
+	ApprovalStatus_cancelled
+};
+extern const struct words ApprovalStatus_words;
+
 struct SubtaskSummary {
 	const char *id, *parent_session_id, *agent_id, *agent_name, *title;
 	int status;
@@ -58,8 +67,32 @@ struct TaskSessionRead {
 	int64_t iteration_count, message_count, last_event_id;
 	const char *error;
 	struct moment created_at, started_at, completed_at, updated_at;
+	struct json metadata;
 };
 SCHEMA_DECLARED(TaskSessionRead);
+
+struct SessionCreate {
+	const char *title, *message;
+	struct json metadata;
+};
+SCHEMA_DECLARED(SessionCreate);
+
+struct SessionUpdate {
+	uint64_t got;
+	const char *title;
+	struct json metadata;
+};
+SCHEMA_DECLARED(SessionUpdate);
+
+struct SubtaskCreate {
+	const char *agent_id, *title, *message;
+};
+SCHEMA_DECLARED(SubtaskCreate);
+
+struct MessageCreate {
+	const char *content;
+};
+SCHEMA_DECLARED(MessageCreate);
 
 struct ToolCall {
 	const char *id, *name;
@@ -83,6 +116,33 @@ struct ApprovalDecision {
 	bool approved;
 };
 SCHEMA_DECLARED(ApprovalDecision);
+
+struct ApprovalRead {
+	const char *id, *session_id, *agent_id, *tool_call_id, *tool_name;
+	struct json arguments;
+	int status;
+	const char *decided_by_id;
+	struct moment created_at, decided_at;
+};
+SCHEMA_DECLARED(ApprovalRead);
+
+struct MemoryRead {
+	const char *id, *agent_id, *content, *source_session_id;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(MemoryRead);
+
+struct MemoryCreate {
+	const char *content;
+};
+SCHEMA_DECLARED(MemoryCreate);
+
+struct SessionFileRead {
+	const char *id, *session_id, *name, *content_type;
+	int64_t size_bytes;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(SessionFileRead);
 
 struct AutocompleteItem {
 	const char *id, *label;

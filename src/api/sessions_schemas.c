@@ -1,6 +1,7 @@
-/* sessions_schemas.c - the tables for sessions, their messages and subtasks, approvals, and what
- * can be mentioned. */
+/* sessions_schemas.c - the tables for sessions, their messages, subtasks and files, approvals, memories,
+ * and what can be mentioned. */
 #include "api/sessions.h"
+#include "sessions/session.h"
 
 static const char *const SessionStatus_list[] = {
 	[SessionStatus_pending] = "pending",
@@ -54,6 +55,18 @@ const struct words MessageStatus_words = {
 	.doc = "Whether a message is still being written.",
 };
 
+static const char *const ApprovalStatus_list[] = {
+	[ApprovalStatus_pending] = "pending",
+	[ApprovalStatus_approved] = "approved",
+	[ApprovalStatus_denied] = "denied",
+	[ApprovalStatus_cancelled] = "cancelled",
+	NULL,
+};
+const struct words ApprovalStatus_words = {
+	.list = ApprovalStatus_list,
+	.doc = "What became of a call that needs a person's word; cancelled with its run.",
+};
+
 static const char *const MentionType_list[] = {
 	[MentionType_agent] = "agent",
 	[MentionType_user] = "user",
@@ -98,6 +111,8 @@ FIELDS(ActiveSubtasksResponse) = {
 };
 SCHEMA(ActiveSubtasksResponse, .doc = "Subtasks of a session that have not ended.");
 
+#define METADATA_DOC "What whoever made it keeps beside it; Lodge does not read it."
+
 FIELDS(TaskSessionRead) = {
 	FIELD(TaskSessionRead, id, .need = true, .id = true, .doc = "The session."),
 	FIELD(TaskSessionRead, tenant_id, .need = true, .id = true,
@@ -129,8 +144,49 @@ FIELDS(TaskSessionRead) = {
 		.doc = "When it ended; null while it is open."),
 	FIELD(TaskSessionRead, updated_at, .need = true,
 		.doc = "When anything in it last changed."),
+	FIELD(TaskSessionRead, metadata, .need = true, .example = "{\"ticket\":\"1042\"}",
+		.doc = METADATA_DOC),
 };
 SCHEMA(TaskSessionRead, .doc = "A session: a conversation with an agent and the work it does.");
+
+#define TITLE_BOUNDS BOUNDS(1, 255)
+
+FIELDS(SessionCreate) = {
+	FIELD(SessionCreate, title, .nullable = true, TITLE_BOUNDS, .example = "\"Order 1042\"",
+		.doc = "What it is about; without one it is named after its first message."),
+	FIELD(SessionCreate, message, .nullable = true, AT_LEAST(1), .prompt = true,
+		.ceiling = SESSION_MESSAGE_MAX, .example = "\"Where is my order?\"",
+		.doc = "The first message; it sets the agent to work."),
+	FIELD(SessionCreate, metadata, .otherwise = "{}", .example = "{\"ticket\":\"1042\"}",
+		.doc = METADATA_DOC),
+};
+SCHEMA(SessionCreate, .doc = "A conversation to begin.");
+
+FIELDS(SessionUpdate) = {
+	FIELD(SessionUpdate, title, .nullable = true, TITLE_BOUNDS, .example = "\"Order 1042\"",
+		.doc = "What it is about; null takes the name away."),
+	FIELD(SessionUpdate, metadata, .example = "{\"ticket\":\"1042\"}", .doc = METADATA_DOC),
+};
+SCHEMA(SessionUpdate, .doc = "What changes of a session.", .partial = true);
+
+FIELDS(SubtaskCreate) = {
+	FIELD(SubtaskCreate, agent_id, .nullable = true, .id = true,
+		.doc = "Who shall work on it; the session's own agent without it. It needs "
+		       "session:write there too."),
+	FIELD(SubtaskCreate, title, .need = true, TITLE_BOUNDS, .example = "\"Look up the order\"",
+		.doc = "What it is about."),
+	FIELD(SubtaskCreate, message, .need = true, AT_LEAST(1), .prompt = true,
+		.ceiling = SESSION_MESSAGE_MAX, .example = "\"Where is order 1042?\"",
+		.doc = "What is to be done; it sets the agent to work."),
+};
+SCHEMA(SubtaskCreate, .doc = "A piece of work to give away.");
+
+FIELDS(MessageCreate) = {
+	FIELD(MessageCreate, content, .need = true, AT_LEAST(1), .prompt = true,
+		.ceiling = SESSION_MESSAGE_MAX, .example = "\"Where is my order?\"",
+		.doc = "The text."),
+};
+SCHEMA(MessageCreate, .doc = "Something to say in a session.");
 
 FIELDS(ToolCall) = {
 	FIELD(ToolCall, id, .need = true, .example = "\"call_1\"",
@@ -181,6 +237,60 @@ FIELDS(ApprovalDecision) = {
 };
 SCHEMA(ApprovalDecision, .doc = "A person's answer to a tool call that waits for one.");
 
+FIELDS(ApprovalRead) = {
+	FIELD(ApprovalRead, id, .need = true, .id = true, .doc = "The approval."),
+	FIELD(ApprovalRead, session_id, .need = true, .id = true,
+		.doc = "The session that waits for it."),
+	FIELD(ApprovalRead, agent_id, .computed = true, .need = true, .id = true,
+		.doc = "The agent that asks."),
+	FIELD(ApprovalRead, tool_call_id, .computed = true, .need = true, .example = "\"call_1\"",
+		.doc = "The call, as the message's tool_calls name it."),
+	FIELD(ApprovalRead, tool_name, .need = true, .example = "\"refund\"",
+		.doc = "The tool that it would run."),
+	FIELD(ApprovalRead, arguments, .need = true, .example = "{\"order\":1042}",
+		.doc = "What the tool would be given."),
+	FIELD(ApprovalRead, status, .need = true, .words = &ApprovalStatus_words,
+		.doc = "Whether it is decided, and how."),
+	FIELD(ApprovalRead, decided_by_id, .need = true, .nullable = true, .id = true,
+		.example = "null", .doc = "Who decided; null while nobody has."),
+	FIELD(ApprovalRead, created_at, .need = true, .doc = "When it was asked for."),
+	FIELD(ApprovalRead, decided_at, .need = true, .nullable = true, .example = "null",
+		.doc = "When it was decided; null while it is not."),
+};
+SCHEMA(ApprovalRead, .doc = "A call of a tool that needs a person's word.");
+
+FIELDS(MemoryRead) = {
+	FIELD(MemoryRead, id, .need = true, .id = true, .doc = "The memory."),
+	FIELD(MemoryRead, agent_id, .need = true, .id = true, .doc = "The agent that keeps it."),
+	FIELD(MemoryRead, content, .need = true, .example = "\"Invoices go out on Mondays.\"",
+		.doc = "What it keeps."),
+	FIELD(MemoryRead, source_session_id, .need = true, .nullable = true, .id = true,
+		.example = "null",
+		.doc = "The session in which the agent wrote it; null if a person did."),
+	FIELD(MemoryRead, created_at, .need = true, .doc = "When it was written."),
+};
+SCHEMA(MemoryRead, .doc = "Something an agent keeps between sessions.");
+
+FIELDS(MemoryCreate) = {
+	FIELD(MemoryCreate, content, .need = true, BOUNDS(1, 8000),
+		.example = "\"Invoices go out on Mondays.\"",
+		.doc = "What the agent shall know in every session."),
+};
+SCHEMA(MemoryCreate, .doc = "Something for an agent to keep.");
+
+FIELDS(SessionFileRead) = {
+	FIELD(SessionFileRead, id, .need = true, .id = true, .doc = "The file."),
+	FIELD(SessionFileRead, session_id, .need = true, .id = true,
+		.doc = "The session it belongs to."),
+	FIELD(SessionFileRead, name, .need = true, .example = "\"http_fetch-1.txt\"",
+		.doc = "What to save it as."),
+	FIELD(SessionFileRead, content_type, .need = true, .example = "\"text/plain\"",
+		.doc = "What kind of bytes they are."),
+	FIELD(SessionFileRead, size_bytes, .need = true, .example = "51200", .doc = "How many."),
+	FIELD(SessionFileRead, created_at, .need = true, .doc = "When it was kept."),
+};
+SCHEMA(SessionFileRead, .doc = "What was too long for a message: a tool's whole answer.");
+
 FIELDS(AutocompleteItem) = {
 	FIELD(AutocompleteItem, id, .need = true, .doc = "What the mention points to."),
 	FIELD(AutocompleteItem, label, .need = true, .example = "\"Support desk\"",
@@ -199,6 +309,9 @@ const struct schema *const sessions_schemas[] = {
 	&ToolCall_schema,
 	&TaskMessageRead_schema,
 	&ApprovalDecision_schema,
+	&ApprovalRead_schema,
+	&MemoryRead_schema,
+	&SessionFileRead_schema,
 	&AutocompleteItem_schema,
 	NULL,
 };

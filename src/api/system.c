@@ -1,6 +1,10 @@
 /* system.c - what watches the service itself: health, readiness, metrics, version, the document. */
 #include "api/api.h"
+#include "base/clock.h"
+#include "broker/broker.h"
 #include "call/steps.h"
+#include "queue/desk.h"
+#include "queue/runner.h"
 
 struct Health {
 	const char *status;
@@ -47,11 +51,71 @@ OPERATION(version, .reply = &Version_schema, .storeless = true)
 	return 0;
 }
 
+/* What the rooms behind the request's count: metrics.c may not know them. */
+static void write_runs(const struct app *app, struct buf *out)
+{
+	struct broker_stats b =
+		app->broker ? broker_stats(app->broker) : (struct broker_stats){ 0 };
+	const struct figure figures[] = {
+		{ "lodge_model_calls_begun_total", "counter", "Calls to models begun.", b.begun },
+		{ "lodge_model_calls_finished_total", "counter", "Calls to models that ended well.",
+			b.finished },
+		{ "lodge_model_calls_failed_total", "counter", "Calls to models that failed.",
+			b.failed },
+		{ "lodge_model_calls_cancelled_total", "counter",
+			"Calls to models that nobody waited for any more.", b.cancelled },
+		{ "lodge_model_calls_refused_total", "counter",
+			"Calls to models refused by a budget, a limit or for want of room.",
+			b.refused },
+		{ "lodge_model_failovers_total", "counter",
+			"Times the next model of a chain took over.", b.failovers },
+		{ "lodge_model_calls_open", "gauge", "Calls to models under way.", b.open },
+	};
+
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
+}
+
+static int write_queue(struct call *c, struct buf *out)
+{
+	struct runner_stats r =
+		c->app->runner ? runner_stats(c->app->runner) : (struct runner_stats){ 0 };
+	struct queue_depth d = { 0 };
+	int err = queue_depth(c->db, c->arena, &d);
+	const struct figure figures[] = {
+		{ "lodge_jobs_begun_total", "counter", "Attempts at jobs begun here.", r.begun },
+		{ "lodge_jobs_finished_total", "counter", "Jobs finished here.", r.finished },
+		{ "lodge_jobs_failed_total", "counter", "Attempts at jobs that failed here.",
+			r.failed },
+		{ "lodge_jobs_lost_total", "counter",
+			"Jobs given to others because this process gave no sign of life.", r.lost },
+		{ "lodge_jobs_open", "gauge", "Jobs this process runs now.", r.open },
+		{ "lodge_jobs_oldest_seconds", "gauge",
+			"How long the oldest job that may run has waited.",
+			d.oldest && c->now > d.oldest ? (uint64_t)((c->now - d.oldest) / SECOND_US)
+						      : 0 },
+	};
+	const struct {
+		const char *state;
+		int64_t count;
+	} depths[] = { { "waiting", d.waiting }, { "delayed", d.delayed }, { "held", d.held },
+		{ "running", d.running }, { "dead", d.dead } };
+
+	if (err)
+		return err;
+	buf_lit(out, "# HELP lodge_jobs Jobs of the queue, by state.\n# TYPE lodge_jobs gauge\n");
+	for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
+		buf_printf(out, "lodge_jobs{state=\"%s\"} %lld\n", depths[i].state,
+			(long long)depths[i].count);
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
+	return 0;
+}
+
 OPERATION(metrics)
 {
 	c->x->reply.type = "text/plain; version=0.0.4; charset=utf-8";
 	metrics_write(c->app, &c->x->reply.body);
-	return 0;
+	write_runs(c->app, &c->x->reply.body);
+	return write_queue(c, &c->x->reply.body);
 }
 
 OPERATION(openapi, .storeless = true)

@@ -72,6 +72,7 @@ enum {
 	TOOL_FROM_AGENTS,
 	TOOL_FROM_BUNDLES,
 	TOOL_KNOWN,
+	TOOL_NAMED,
 };
 
 static const struct statement sql[] = {
@@ -90,6 +91,8 @@ static const struct statement sql[] = {
 		"delete from tool_bundle_tools where tenant_id = $1 and tool_id = $2" },
 	[TOOL_KNOWN] = { "tool_known",
 		"select count(*) from tools where tenant_id = $1 and id = $2" },
+	[TOOL_NAMED] = { "tool_named",
+		"select count(*) from tools where tenant_id = $1 and name = $2" },
 };
 STATEMENT_SET(tool_sql, sql);
 
@@ -280,9 +283,17 @@ OPERATION(listTools, .list = true, .reply = &ToolRead_schema, .query = &tool_que
 			T(in->q ? fold_pattern(c->arena, in->q) : NULL)));
 }
 
-OPERATION(createTool, .body = &ToolCreate_schema, .reply = &ToolRead_schema)
+int tool_named(struct call *c, const char *name, bool *ret)
 {
-	const struct ToolCreate *in = c->body;
+	int64_t count = 0;
+	int err = db_int(c->db, &sql[TOOL_NAMED], &count, ARGS(T(c->caller.tenant_id), T(name)));
+
+	*ret = count > 0;
+	return err;
+}
+
+int tool_make(struct call *c, const struct ToolCreate *in, struct ToolRead *ret)
+{
 	struct tool_row row;
 	int err;
 
@@ -296,13 +307,22 @@ OPERATION(createTool, .body = &ToolCreate_schema, .reply = &ToolRead_schema)
 	err = settle(c, &row, NULL);
 	if (!err)
 		err = name_taken(c, insert(c->db, c->arena, &row), row.name);
+	if (!err)
+		schema_copy(&tool_row_schema, &row, &ToolRead_schema, ret);
+	return err;
+}
+
+OPERATION(createTool, .body = &ToolCreate_schema, .reply = &ToolRead_schema)
+{
+	struct ToolRead *out = c->reply;
+	int err = tool_make(c, c->body, out);
+
 	if (err)
 		return err;
-	schema_copy(&tool_row_schema, &row, &ToolRead_schema, c->reply);
-	c->audit.resource_id = row.id;
-	c->audit.meta = arena_printf(c->arena, "{\"name\":\"%s\",\"kind\":\"%s\"}", row.name,
-		ToolKind_words.list[row.kind]);
-	c->location = arena_printf(c->arena, "/tenant/%s/tools/%s", row.tenant_id, row.id);
+	c->audit.resource_id = out->id;
+	c->audit.meta = arena_printf(c->arena, "{\"name\":\"%s\",\"kind\":\"%s\"}", out->name,
+		ToolKind_words.list[out->kind]);
+	c->location = arena_printf(c->arena, "/tenant/%s/tools/%s", out->tenant_id, out->id);
 	return 0;
 }
 

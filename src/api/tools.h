@@ -37,6 +37,26 @@ struct ToolUpdate {
 };
 SCHEMA_DECLARED(ToolUpdate);
 
+struct ToolImportMcp {
+	const char *url;
+	struct json headers;
+	const char *prefix;
+	struct list tools; /* names there; at NULL: all */
+	bool requires_approval;
+};
+SCHEMA_DECLARED(ToolImportMcp);
+
+struct ToolImportSkipped {
+	const char *name, *reason;
+};
+SCHEMA_DECLARED(ToolImportSkipped);
+
+struct ToolImportResult {
+	struct list created; /* of struct ToolRead */
+	struct list skipped; /* of struct ToolImportSkipped */
+};
+SCHEMA_DECLARED(ToolImportResult);
+
 struct AgentToolGrant {
 	const char *tool_id;
 	bool is_enabled;
@@ -103,6 +123,10 @@ struct call;
 struct db;
 struct arena;
 struct builtin_tool;
+/* Checks and makes one as it is asked for, in the tenant of the call.  ERR_INVALID with its fields. */
+int tool_make(struct call *c, const struct ToolCreate *in, struct ToolRead *ret);
+/* Whether the tenant of the call has a tool of this name. */
+int tool_named(struct call *c, const char *name, bool *ret);
 /* Makes one of the tools that are built in; ERR_DUPLICATE if the tenant has it. */
 int tool_make_builtin(struct db *db, struct arena *a, const char *tenant_id,
 	const struct builtin_tool *tool, int64_t now, const char **ret_id);

@@ -56,8 +56,9 @@ FIELDS(ToolCreate) = {
 		.doc = "True: a call whose outcome was lost may be made again; absent: false. Not for "
 		       "kind builtin."),
 	FIELD(ToolCreate, config, .nullable = true, .example = CONFIG_EXAMPLE,
-		.doc = "http: {method, url, headers?, body?, allowed_hosts?} with {{argument}} places; "
-		       "mcp: {url, headers?, tool}. Not for kind builtin."),
+		.doc = "http: {method, url, headers?, body?, allowed_hosts?, "
+		       "timeout_s?} with {{argument}} places; mcp: {url, headers?, tool, timeout_s?}. Not "
+		       "for kind builtin."),
 };
 SCHEMA(ToolCreate, .doc = "A tool to make.");
 
@@ -75,6 +76,36 @@ FIELDS(ToolUpdate) = {
 		       "and port stay the same. Not for kind builtin."),
 };
 SCHEMA(ToolUpdate, .partial = true, .doc = "Changes to a tool.");
+
+FIELDS(ToolImportMcp) = {
+	FIELD(ToolImportMcp, url, .need = true, BOUNDS(1, 4096),
+		.example = "\"https://mcp.example.org/mcp\"", .doc = "The server's address."),
+	FIELD(ToolImportMcp, headers, .nullable = true,
+		.example = "{\"Authorization\":\"Bearer s3cret\"}", .secret = true,
+		.doc = "Sent with every request; the values are sealed and not shown again."),
+	FIELD(ToolImportMcp, prefix, .nullable = true, .pattern = NAME_PATTERN, BOUNDS(1, 64),
+		.example = "\"wiki.\"", .doc = "Put before the name of each tool."),
+	FIELD(ToolImportMcp, tools, .nullable = true, .item = TEXT, .max = 200,
+		.example = "[\"search\"]",
+		.doc = "Only those with these names there; absent: all."),
+	FIELD(ToolImportMcp, requires_approval, .preset = "false",
+		.doc = "True: a person approves each call of these tools."),
+};
+SCHEMA(ToolImportMcp, .doc = "A server whose tools are to be made tools of the tenant.");
+
+FIELDS(ToolImportSkipped) = {
+	FIELD(ToolImportSkipped, name, .need = true, .doc = "Its name there."),
+	FIELD(ToolImportSkipped, reason, .need = true, .doc = "Why it was not made."),
+};
+SCHEMA(ToolImportSkipped, .doc = "A tool of a server that was not imported.");
+
+FIELDS(ToolImportResult) = {
+	FIELD(ToolImportResult, created, .need = true, .item = OBJECT, .of = &ToolRead_schema,
+		.doc = "The tools that were made, in the server's order."),
+	FIELD(ToolImportResult, skipped, .need = true, .item = OBJECT,
+		.of = &ToolImportSkipped_schema, .doc = "Those that were not, with the reason."),
+};
+SCHEMA(ToolImportResult, .doc = "What came of an import.");
 
 FIELDS(AgentToolGrant) = {
 	FIELD(AgentToolGrant, tool_id, .need = true, .id = true,
@@ -173,6 +204,9 @@ const struct schema *const tools_schemas[] = {
 	&ToolRead_schema,
 	&ToolCreate_schema,
 	&ToolUpdate_schema,
+	&ToolImportMcp_schema,
+	&ToolImportSkipped_schema,
+	&ToolImportResult_schema,
 	&AgentToolUpdate_schema,
 	&ToolBundleTool_schema,
 	&ToolBundleCreate_schema,

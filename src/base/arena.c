@@ -191,3 +191,13 @@ void arena_free(struct arena *a)
 	}
 	a->at = a->end = NULL;
 }
+
+void arena_wipe(struct arena *a)
+{
+	run_defers(a);
+	for (struct arena_chunk *chunk = a->chunks; chunk; chunk = chunk->next) {
+		ASAN_UNPOISON_MEMORY_REGION(chunk->bytes, chunk->size);
+		explicit_bzero(chunk->bytes, chunk->size);
+	}
+	arena_free(a);
+}

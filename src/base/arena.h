@@ -33,6 +33,8 @@ void arena_defer(struct arena *a, void (*fn)(void *), void *data);
 void arena_reset(struct arena *a);
 /* Runs the defers and gives everything back. */
 void arena_free(struct arena *a);
+/* The same, and nothing of what was in it stays in memory: where there were secrets. */
+void arena_wipe(struct arena *a);
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (n)))

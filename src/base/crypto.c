@@ -1,9 +1,9 @@
 /* crypto.c - see crypto.h.  The digest is fetched once: looking it up by name on
- * every call costs more than hashing a short text. */
+ * every call costs more than hashing a short text.  HMAC is made of it here, for
+ * OpenSSL's own looks itself up by name each time. */
 #include "base/crypto.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { TOKEN_RANDOM = 40, TOKEN_CHECK = 6 };
-enum { ARGON_PASSES = 3 };
+enum { ARGON_PASSES = 3, HMAC_BLOCK = 64 };
 #define ARGON_MEMORY (32u * 1024 * 1024)
 
 static EVP_MD *sha256_md;
@@ -56,7 +56,7 @@ static void must(bool ok, const char *what)
 	}
 }
 
-void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
+static EVP_MD_CTX *own_ctx(void)
 {
 	EVP_MD_CTX *ctx = pthread_getspecific(sha256_ctx_key);
 
@@ -64,6 +64,13 @@ void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 		ctx = EVP_MD_CTX_new();
 		must(ctx && !pthread_setspecific(sha256_ctx_key, ctx), "EVP_MD_CTX_new");
 	}
+	return ctx;
+}
+
+void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
+{
+	EVP_MD_CTX *ctx = own_ctx();
+
 	must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) && EVP_DigestUpdate(ctx, bytes, n) &&
 			EVP_DigestFinal_ex(ctx, out, NULL),
 		"SHA-256");
@@ -72,7 +79,27 @@ void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 void hmac_sha256(
 	const void *key, size_t key_len, const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 {
-	must(HMAC(sha256_md, key, (int)key_len, bytes, n, out, NULL) != NULL, "HMAC-SHA-256");
+	uint8_t inner[HMAC_BLOCK] = { 0 }, outer[HMAC_BLOCK];
+	EVP_MD_CTX *ctx = own_ctx();
+
+	if (key_len > HMAC_BLOCK)
+		sha256(key, key_len, inner);
+	else if (key_len)
+		memcpy(inner, key, key_len);
+	for (int i = 0; i < HMAC_BLOCK; i++) {
+		outer[i] = inner[i] ^ 0x5c;
+		inner[i] ^= 0x36;
+	}
+	must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
+			EVP_DigestUpdate(ctx, inner, sizeof inner) &&
+			EVP_DigestUpdate(ctx, bytes, n) && EVP_DigestFinal_ex(ctx, out, NULL) &&
+			EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
+			EVP_DigestUpdate(ctx, outer, sizeof outer) &&
+			EVP_DigestUpdate(ctx, out, SHA256_LEN) &&
+			EVP_DigestFinal_ex(ctx, out, NULL),
+		"HMAC-SHA-256");
+	sodium_memzero(inner, sizeof inner);
+	sodium_memzero(outer, sizeof outer);
 }
 
 bool same_bytes(const void *a, size_t a_len, const void *b, size_t b_len)

@@ -1,6 +1,7 @@
 /* json_tree.c - see json_tree.h.  The depth of every recursion is bounded by the reader. */
 #include "base/json_tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,34 @@
 struct builder {
 	struct json_reader r;
 	uint32_t count;
+	const char *const *paths; /* what is wanted; NULL: all */
 };
+
+/* Where the building is: which of the paths lead here, and how many bytes of them are behind it. */
+struct way {
+	uint64_t paths;
+	size_t behind;
+	bool all; /* one of them ends here: everything below is wanted */
+};
+
+/* The way on to a member, or to an item by its number; false if nothing there is wanted. */
+static bool way_on(const struct builder *b, const struct way *from, const char *name, size_t len,
+	struct way *ret)
+{
+	*ret = (struct way){ .behind = from->behind + len + 1, .all = from->all };
+	if (from->all)
+		return true;
+	for (uint64_t left = from->paths; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+		const char *rest = b->paths[i] + from->behind;
+
+		if (strncmp(rest, name, len) != 0 || (rest[len] && rest[len] != '.'))
+			continue;
+		ret->paths |= UINT64_C(1) << i;
+		ret->all |= !rest[len];
+	}
+	return ret->paths != 0;
+}
 
 /* What an array or object has gathered so far; it grows by doubling. */
 struct gathered {
@@ -38,30 +66,47 @@ static int by_name(const void *x, const void *y)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static struct json_node *build(struct builder *b);
+static struct json_node *build(struct builder *b, const struct way *way);
 
-static void build_array(struct builder *b, struct json_node *n)
+static void build_array(struct builder *b, const struct way *way, struct json_node *n)
 { /* NOLINT(misc-no-recursion): depth is bounded */
 	struct gathered g = { .size = sizeof(struct json_node *) };
 
 	json_enter_array(&b->r);
-	while (json_next_item(&b->r)) {
-		struct json_node *item = build(b);
+	for (size_t i = 0; json_next_item(&b->r); i++) {
+		struct json_node *item;
+		struct way on;
+		char number[24];
 
+		/* items behind the first that is not wanted are not, either */
+		if (!way->all &&
+			(i > g.count ||
+				!way_on(b, way, number,
+					(size_t)snprintf(number, sizeof number, "%zu", i), &on))) {
+			json_skip(&b->r, NULL, NULL);
+			continue;
+		}
+		item = build(b, way->all ? way : &on);
 		*(struct json_node **)gather(b->r.arena, &g) = item;
 	}
 	n->items = g.at;
 	n->count = g.count;
 }
 
-static void build_object(struct builder *b, struct json_node *n)
+static void build_object(struct builder *b, const struct way *way, struct json_node *n)
 { /* NOLINT(misc-no-recursion): depth is bounded */
 	struct gathered g = { .size = sizeof(struct json_member) };
 	struct json_member m = { 0 };
 
 	json_enter_object(&b->r);
 	while (json_next_key(&b->r, &m.name, &m.len)) {
-		m.value = build(b);
+		struct way on;
+
+		if (!way_on(b, way, m.name, m.len, &on)) {
+			json_skip(&b->r, NULL, NULL);
+			continue;
+		}
+		m.value = build(b, &on);
 		*(struct json_member *)gather(b->r.arena, &g) = m;
 	}
 	n->members = g.at;
@@ -71,7 +116,7 @@ static void build_object(struct builder *b, struct json_node *n)
 }
 
 /* On a fault the tree is of no use; the reader remembers. */
-static struct json_node *build(struct builder *b)
+static struct json_node *build(struct builder *b, const struct way *way)
 { /* NOLINT(misc-no-recursion): depth is bounded */
 	struct json_node *n = arena_new(b->r.arena, struct json_node);
 	struct json_number number;
@@ -96,10 +141,10 @@ static struct json_node *build(struct builder *b)
 		json_read_string(&b->r, &n->text, &n->len);
 		break;
 	case JSON_ARRAY:
-		build_array(b, n);
+		build_array(b, way, n);
 		break;
 	case JSON_OBJECT:
-		build_object(b, n);
+		build_object(b, way, n);
 		break;
 	case JSON_FAULT:
 		break;
@@ -107,14 +152,13 @@ static struct json_node *build(struct builder *b)
 	return n;
 }
 
-struct json_node *json_tree(
-	struct arena *a, const char *text, size_t len, const char **ret_fault, size_t *ret_count)
+static struct json_node *tree(struct arena *a, const char *text, size_t len, struct builder b,
+	const struct way *way, const char **ret_fault, size_t *ret_count)
 {
-	struct builder b = { .count = 0 };
 	struct json_node *root;
 
 	json_open(&b.r, a, text, len);
-	root = build(&b);
+	root = build(&b, way);
 	if (!json_end(&b.r)) {
 		if (ret_fault)
 			*ret_fault = arena_printf(a, "at byte %zu: %s", b.r.fault_at, b.r.fault);
@@ -123,6 +167,21 @@ struct json_node *json_tree(
 	if (ret_count)
 		*ret_count = b.count;
 	return root;
+}
+
+struct json_node *json_tree(
+	struct arena *a, const char *text, size_t len, const char **ret_fault, size_t *ret_count)
+{
+	return tree(a, text, len, (struct builder){ .count = 0 }, &(struct way){ .all = true },
+		ret_fault, ret_count);
+}
+
+struct json_node *json_tree_pick(struct arena *a, const char *text, size_t len,
+	const char *const *paths, size_t count, const char **ret_fault)
+{
+	struct way way = { .paths = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX };
+
+	return tree(a, text, len, (struct builder){ .paths = paths }, &way, ret_fault, NULL);
 }
 
 struct json_node *json_tree_member(const struct json_node *object, const char *name, size_t len)

@@ -30,6 +30,10 @@ struct json_member {
  * there are; both may be NULL. */
 struct json_node *json_tree(
 	struct arena *a, const char *text, size_t len, const char **ret_fault, size_t *ret_count);
+/* Only what lies at these paths, such as "repository.owner.name" or "items.0.id", and on the way to them;
+ * the rest is read and checked all the same, and left out.  At most 64 paths. */
+struct json_node *json_tree_pick(struct arena *a, const char *text, size_t len,
+	const char *const *paths, size_t count, const char **ret_fault);
 /* NULL if the object has no such member, or the node is no object. */
 struct json_node *json_tree_member(const struct json_node *object, const char *name, size_t len);
 /* A string member's text, or NULL. */

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "broker/run_parts.h"
+#include "http/http.h"
 
 enum { EXTEND_MS = BOOKING_LEASE_S * 1000 / 3, LINGER_MS = 5000, WAIT_MS = 100 };
 
@@ -36,6 +37,8 @@ void broker_free(struct broker *b)
 {
 	if (!b)
 		return;
+	for (size_t i = 0; i < LANES_MAX; i++)
+		traffic_free(b->lanes[i].traffic);
 	traffic_free(b->traffic);
 	breaker_free(b->breaker);
 	pthread_mutex_destroy(&b->lock);
@@ -46,6 +49,33 @@ void broker_free(struct broker *b)
 const struct broker_settings *broker_settings(const struct broker *b)
 {
 	return &b->settings;
+}
+
+/* ---- whose thread ---- */
+
+void broker_loop_begins(struct broker *b, struct http_loop *loop)
+{
+	int at = http_loop_index(loop);
+
+	if (at < LANES_MAX && !b->lanes[at].traffic)
+		b->lanes[at] = (struct lane){ loop, traffic_new_on(loop, b->settings.runs_max) };
+}
+
+void broker_loop_ends(struct broker *b, struct http_loop *loop)
+{
+	int at = http_loop_index(loop);
+
+	if (at < LANES_MAX && b->lanes[at].loop == loop && b->lanes[at].traffic)
+		traffic_leave(b->lanes[at].traffic);
+}
+
+static struct traffic *lane_of(const struct broker *b, const struct http_loop *loop)
+{
+	int at = loop ? http_loop_index(loop) : LANES_MAX;
+
+	if (at < LANES_MAX && b->lanes[at].loop == loop && b->lanes[at].traffic)
+		return b->lanes[at].traffic;
+	return b->traffic;
 }
 
 struct broker_stats broker_stats(struct broker *b)
@@ -78,6 +108,7 @@ static struct run *run_new(struct broker *b, const struct run_asked *asked)
 	if (!r)
 		abort();
 	r->broker = b;
+	r->traffic = lane_of(b, asked->loop);
 	r->asked = *asked;
 	r->asked.tenant_id = kept(&r->arena, asked->tenant_id);
 	r->asked.agent_id = kept(&r->arena, asked->agent_id);
@@ -164,7 +195,7 @@ static void cancel(struct run *r)
 		return;
 	r->cancelled = true;
 	if (r->in_transfer)
-		traffic_cancel(r->broker->traffic, &r->transfer);
+		traffic_cancel(r->traffic, &r->transfer);
 	run_unpark(r);
 }
 
@@ -199,7 +230,7 @@ void run_resume(struct run *r)
 	pthread_mutex_lock(&r->lock);
 	r->held = false;
 	if (r->in_transfer)
-		traffic_resume(r->broker->traffic, &r->transfer);
+		traffic_resume(r->traffic, &r->transfer);
 	run_unpark(r);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -213,7 +244,7 @@ static void look_after(struct run *r, int64_t now_ms)
 		cancel(r);
 	/* Its end has come, but the provider does not close. */
 	if (r->is_over && r->in_transfer && now_ms - r->over_ms > LINGER_MS)
-		traffic_cancel(r->broker->traffic, &r->transfer);
+		traffic_cancel(r->traffic, &r->transfer);
 	run_unpark(r);
 	if (now_ms - r->extended_ms >= r->broker->settings.extend_ms)
 		run_extend(r, now_ms);

@@ -10,6 +10,7 @@ struct broker;
 struct slow_pool;
 struct store;
 struct vault;
+struct http_loop;
 
 /* The operator's own keys; NULL: none.  Each goes to its provider's own address and nowhere else. */
 struct broker_keys {
@@ -32,6 +33,10 @@ struct broker *broker_new(const struct broker_settings *settings);
  * The store and the slow pool must still work. */
 void broker_stop(struct broker *b, int grace_ms);
 void broker_free(struct broker *b);
+/* On a loop's own thread, when it begins and ends: what is asked for there is carried there, without
+ * another thread in between. */
+void broker_loop_begins(struct broker *b, struct http_loop *loop);
+void broker_loop_ends(struct broker *b, struct http_loop *loop);
 const struct broker_settings *broker_settings(const struct broker *b);
 /* Now and then, at least every second: extends leases, asks owners whether they are still there. */
 void broker_tick(struct broker *b);

@@ -31,6 +31,17 @@ FIELDS(booked_row) = {
 };
 static SCHEMA(booked_row, .internal = true);
 
+/* What an agent has spent at most, and what is promised to its calls. */
+struct used_row {
+	int64_t spent_pd, promised_pd;
+};
+
+FIELDS(used_row) = {
+	FIELD(used_row, spent_pd),
+	FIELD(used_row, promised_pd),
+};
+static SCHEMA(used_row, .internal = true);
+
 struct spent_row {
 	int64_t minute, spent_pd;
 };
@@ -47,6 +58,7 @@ enum {
 	SPENT,
 	SPENT_AT_EDGE,
 	PROMISED,
+	USED_AT_MOST,
 	SPENT_BY_MINUTE,
 	BOOK,
 	UNBOOK,
@@ -65,10 +77,17 @@ static const struct statement sql[] = {
 				   "where tenant_id = $1 and agent_id = $2 and minute > $3" },
 	[SPENT_AT_EDGE] = { "budget_spent_at_edge",
 		"select " SUM_OF("cost_pd") " from ledger where tenant_id = $1 and agent_id = $2 "
-					    "and id >= $3 and id < $4" },
+					    "and id >= $3 and id < $4 and cost_pd > 0" },
 	[PROMISED] = { "budget_promised",
 		"select " SUM_OF(
 			"amount_pd") " from reservations where tenant_id = $1 and agent_id = $2" },
+	[USED_AT_MOST] = { "budget_used_at_most",
+		"select (select " SUM_OF(
+			"cost_pd") " from spend_minutes where tenant_id = $1 and agent_id = $2 "
+				   "and minute >= $3) as spent_pd, (select " SUM_OF(
+					   "amount_pd") " from reservations "
+							"where tenant_id = $1 and agent_id = $2) as promised_pd",
+		.row = &used_row_schema },
 	[SPENT_BY_MINUTE] = { "budget_by_minute",
 		"select minute, " SUM_OF(
 			"cost_pd") " as spent_pd from spend_minutes "
@@ -78,12 +97,14 @@ static const struct statement sql[] = {
 		"insert into reservations (tenant_id, id, agent_id, model_id, user_id, session_id, byok, "
 		"amount_pd, input_tokens, output_tokens, lease_until) "
 		"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" },
-	[UNBOOK] = { "budget_unbook", "delete from reservations where tenant_id = $1 and id = $2" },
-	[EXTEND] = { "budget_extend",
-		"update reservations set lease_until = $3 where tenant_id = $1 and id = $2" },
+	[UNBOOK] = { "budget_unbook",
+		"delete from reservations where tenant_id = $1 and agent_id = $2 and id = $3" },
+	[EXTEND] = { "budget_extend", "update reservations set lease_until = $4 "
+				      "where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[EXPIRED] = { "budget_expired",
 		"select {*} from reservations where lease_until < $1 order by lease_until limit $2",
-		.row = &booked_row_schema, .across = "whoever left them" },
+		.row = &booked_row_schema, .across = "whoever left them",
+		.scan = "the calls under way, once a minute; an index would cost every call" },
 	[CALLS] = { "budget_calls",
 		"select " SUM_OF("calls") " from rate_slots where tenant_id = $1 and agent_id = $2 "
 					  "and seconds = $3 and slot >= $4" },
@@ -196,7 +217,7 @@ static int64_t room_of(int64_t limit, int64_t spent, int64_t promised)
 	return room < 0 ? 0 : (int64_t)room;
 }
 
-/* The limit less what was settled in the hour and what is promised. */
+/* The limit less what was settled in the hour and what is promised, both to the last row. */
 static int room_now(struct db *db, const struct booking *b, int64_t now, int64_t *ret)
 {
 	int64_t spent = 0, promised = 0;
@@ -205,6 +226,19 @@ static int room_now(struct db *db, const struct booking *b, int64_t now, int64_t
 	if (!err)
 		err = db_int(db, &sql[PROMISED], &promised, ARGS(T(b->tenant_id), T(b->agent_id)));
 	*ret = room_of(b->hourly_limit_pd, spent, promised);
+	return err;
+}
+
+/* The same with the minute that the hour cuts taken as a whole: never more than there is, and one
+ * statement.  The rows of that minute need only be counted where it matters. */
+static int room_at_least(
+	struct db *db, struct arena *a, const struct booking *b, int64_t now, int64_t *ret)
+{
+	struct used_row used;
+	int err = db_one(db, a, &sql[USED_AT_MOST], &used,
+		ARGS(T(b->tenant_id), T(b->agent_id), N((now - WINDOW_US) / MINUTE_US)));
+
+	*ret = err ? 0 : room_of(b->hourly_limit_pd, used.spent_pd, used.promised_pd);
 	return err;
 }
 
@@ -261,9 +295,49 @@ static int refuse(struct db *db, struct arena *a, const struct booking *b, int64
 		money_text(b->hourly_limit_pd, limit));
 }
 
+/* Cuts what is wanted to what the room pays for, or refuses. */
+static int cut_to_room(struct db *db, struct arena *a, struct booking *b, __int128 prompt_cost,
+	int64_t price, int64_t now, struct problem *p)
+{
+	int64_t room, output;
+	__int128 lacking;
+	int err = room_at_least(db, a, b, now, &room);
+
+	if (err || output_within(room, prompt_cost, price, b->output_tokens) == b->output_tokens)
+		return err;
+	err = room_now(db, b, now, &room);
+	if (err)
+		return err;
+	output = output_within(room, prompt_cost, price, b->output_tokens);
+	lacking = prompt_cost + price - room;
+	if (output < 0)
+		return refuse(db, a, b, lacking > INT64_MAX ? INT64_MAX : (int64_t)lacking, now, p);
+	b->output_tokens = output;
+	return 0;
+}
+
+static bool is_nothing(int64_t price)
+{
+	return price == 0 || price == NIL;
+}
+
+bool budget_is_free(const struct booking *b)
+{
+	const struct price *p = &b->price;
+
+	return is_nothing(p->prompt) && is_nothing(p->completion) && is_nothing(p->cache_read) &&
+	       is_nothing(p->cache_write) &&
+	       (!b->agent_id || (b->per_minute == NIL && b->per_hour == NIL));
+}
+
+static const char *agent_of(const char *agent_id)
+{
+	return agent_id ? agent_id : "";
+}
+
 int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p)
 {
-	int64_t price = b->price.completion == NIL ? 0 : b->price.completion, room;
+	int64_t price = b->price.completion == NIL ? 0 : b->price.completion;
 	__int128 prompt_cost = (__int128)b->prompt_tokens * dearest_input(&b->price), amount;
 	struct id id = id_new(NULL);
 	int err = 0;
@@ -274,18 +348,8 @@ int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, 
 		if (!err)
 			err = count_call(db, a, b, &windows[1], b->per_hour, now, p);
 	}
-	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price)) {
-		err = room_now(db, b, now, &room);
-		if (!err) {
-			int64_t output = output_within(room, prompt_cost, price, b->output_tokens);
-			__int128 lacking = prompt_cost + price - room;
-
-			if (output < 0)
-				return refuse(db, a, b,
-					lacking > INT64_MAX ? INT64_MAX : (int64_t)lacking, now, p);
-			b->output_tokens = output;
-		}
-	}
+	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price))
+		err = cut_to_room(db, a, b, prompt_cost, price, now, p);
 	if (err)
 		return err;
 	amount = prompt_cost + (__int128)b->output_tokens * price;
@@ -294,7 +358,7 @@ int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, 
 			p, a, ERR_INVALID, "The call could cost more than can be counted.");
 	b->made.amount_pd = (int64_t)amount;
 	err = db_run(db, &sql[BOOK], NULL,
-		ARGS(T(b->tenant_id), T(id.text), T(b->agent_id ? b->agent_id : ""), T(b->model_id),
+		ARGS(T(b->tenant_id), T(id.text), T(agent_of(b->agent_id)), T(b->model_id),
 			T(b->user_id), T(b->session_id), N(b->byok), N(b->made.amount_pd),
 			N(b->prompt_tokens), N(b->output_tokens),
 			N(now + BOOKING_LEASE_S * SECOND_US)));
@@ -308,11 +372,11 @@ static bool is_empty(const struct usage *u)
 	return !u->input && !u->cache_read && !u->cache_write && !u->output;
 }
 
-static int settle(
-	struct db *db, const char *tenant_id, const char *id, const struct charge *c, int64_t now)
+static int settle(struct db *db, const char *id, const struct charge *c, int64_t now)
 {
 	int64_t removed;
-	int err = db_run(db, &sql[UNBOOK], &removed, ARGS(T(tenant_id), T(id)));
+	int err = db_run(
+		db, &sql[UNBOOK], &removed, ARGS(T(c->tenant_id), T(agent_of(c->agent_id)), T(id)));
 
 	if (!err && !removed)
 		return ERR_NOT_FOUND;
@@ -321,14 +385,17 @@ static int settle(
 
 int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now)
 {
-	return settle(db, b->tenant_id, b->made.id, c, now);
+	if (b->free)
+		return is_empty(&c->usage) ? 0 : ledger_enter(db, c, now);
+	return settle(db, b->made.id, c, now);
 }
 
 int budget_extend(struct db *db, const struct booking *b, int64_t now)
 {
 	int64_t changed;
 	int err = db_run(db, &sql[EXTEND], &changed,
-		ARGS(T(b->tenant_id), T(b->made.id), N(now + BOOKING_LEASE_S * SECOND_US)));
+		ARGS(T(b->tenant_id), T(agent_of(b->agent_id)), T(b->made.id),
+			N(now + BOOKING_LEASE_S * SECOND_US)));
 
 	return !err && !changed ? ERR_NOT_FOUND : err;
 }
@@ -356,7 +423,7 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 			.cost_pd = row->amount_pd,
 		};
 
-		err = settle(db, row->tenant_id, row->id, &c, now);
+		err = settle(db, row->id, &c, now);
 		if (!err)
 			++*ret;
 		else if (err == ERR_NOT_FOUND) /* its process lives after all, and was first */

@@ -25,6 +25,7 @@ struct booking {
 		char id[26]; /* empty: nothing is promised, and nothing is owed */
 		int64_t amount_pd;
 	} made;
+	bool free; /* it costs nothing and is not counted: there is no promise, only what was used */
 };
 
 enum { BOOKING_LEASE_S = 120 };
@@ -38,6 +39,8 @@ struct budget_left {
 int budget_look(struct db *db, const struct booking *b, int64_t now, struct budget_left *ret);
 /* The least room in which a call at this price is made: one token in and one out. */
 int64_t budget_least_pd(const struct price *p);
+/* Is there nothing to promise?  A call at no price, of nobody whose calls are counted. */
+bool budget_is_free(const struct booking *b);
 /* Promises it, or refuses: ERR_THROTTLED with a sentence, a code (budget_exhausted, rate_limited) and
  * when to come back. */
 int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p);

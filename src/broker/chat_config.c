@@ -40,6 +40,7 @@ FIELDS(chat_config) = {
 	FIELD(chat_config, working_hours_start, .nullable = true),
 	FIELD(chat_config, working_hours_end, .nullable = true),
 	FIELD(chat_config, working_hours_tz, .nullable = true),
+	FIELD(chat_config, hourly_limit_pd, .nullable = true, .computed = true),
 };
 SCHEMA(chat_config, .internal = true);
 
@@ -47,7 +48,9 @@ enum { CHAT_READ, CHAT_WRITE };
 
 static const struct statement sql[] = {
 	[CHAT_READ] = { "chat_config_read",
-		"select {*} from chat_configs where tenant_id = $1 and agent_id = $2",
+		"select {c.*}, a.hourly_limit_pd from agents a left join chat_configs c "
+		"on c.tenant_id = a.tenant_id and c.agent_id = a.id "
+		"where a.tenant_id = $1 and a.id = $2",
 		.row = &chat_config_schema },
 	[CHAT_WRITE] = { "chat_config_write",
 		"insert into chat_configs ({*}) values ({$}) "
@@ -60,12 +63,14 @@ int chat_config_read(struct db *db, struct arena *a, const char *tenant_id, cons
 	struct chat_config *ret)
 {
 	int err = db_one(db, a, &sql[CHAT_READ], ret, ARGS(T(tenant_id), T(agent_id)));
+	int64_t limit = ret->hourly_limit_pd;
 
-	if (err != ERR_NOT_FOUND)
+	if (err || ret->tenant_id)
 		return err;
 	schema_init(&chat_config_schema, a, ret);
 	ret->tenant_id = tenant_id;
 	ret->agent_id = agent_id;
+	ret->hourly_limit_pd = limit;
 	return 0;
 }
 

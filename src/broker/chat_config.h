@@ -24,12 +24,13 @@ struct chat_config {
 	bool working_hours_enabled;
 	/* HH:MM and an IANA name; all three are there while the hours are enabled */
 	const char *working_hours_start, *working_hours_end, *working_hours_tz;
+	int64_t hourly_limit_pd; /* of the agent's own row; NIL: none */
 };
 SCHEMA_DECLARED(chat_config);
 
 extern const struct statement_set chat_config_sql;
 
-/* The agent's row; one that was never set is empty. */
+/* The agent's row; one that was never set is empty.  ERR_NOT_FOUND if there is no such agent. */
 int chat_config_read(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	struct chat_config *ret);
 int chat_config_write(struct db *db, struct arena *a, const struct chat_config *row);

@@ -1,6 +1,9 @@
 /* gate.c - see gate.h. */
 #include "broker/gate.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "access/permission.h"
 #include "broker/chat_config.h"
 #include "store/listing.h"
@@ -21,12 +24,23 @@ FIELDS(gate_facts) = {
 	FIELD(gate_facts, cache_read_pd),
 	FIELD(gate_facts, cache_write_pd),
 	FIELD(gate_facts, has_address),
+	FIELD(gate_facts, base_url, .nullable = true),
+	FIELD(gate_facts, provider_model, .nullable = true),
+	FIELD(gate_facts, secrets, .nullable = true),
+	FIELD(gate_facts, timeout_s),
+	FIELD(gate_facts, total_timeout_s),
+	FIELD(gate_facts, max_tokens, .nullable = true),
+	FIELD(gate_facts, failover_chain, .item = TEXT),
+	FIELD(gate_facts, key_id, .nullable = true),
+	FIELD(gate_facts, key_base_url, .nullable = true),
+	FIELD(gate_facts, key_sealed, .nullable = true),
 	FIELD(gate_facts, tenant_runs),
 	FIELD(gate_facts, reached),
 	FIELD(gate_facts, plan_read_only),
 	FIELD(gate_facts, agent_active),
 	FIELD(gate_facts, access, .words = &ModelAccess_words),
 	FIELD(gate_facts, priority),
+	FIELD(gate_facts, granted_at, .nullable = true),
 	FIELD(gate_facts, router_granted),
 	FIELD(gate_facts, driven),
 	FIELD(gate_facts, user_suspended),
@@ -73,37 +87,42 @@ SCHEMA(gate_facts, .internal = true);
 
 #define COLUMNS MODEL_COLUMNS AGENT_COLUMNS USER_COLUMNS
 
-#define FROM                                                                                  \
-	"models m join tenants t on t.id = $1 "                                               \
+#define AROUND                                                                                \
+	"join tenants t on t.id = $1 "                                                        \
 	"left join agents a on a.tenant_id = $1 and a.id = $2 "                               \
 	"left join model_tenants e on e.tenant_id = $1 and e.model_id = m.id "                \
-	"left join agent_models g on g.tenant_id = $1 and g.agent_id = $2 "                   \
-	"and g.model_id = m.id "                                                              \
 	"left join users u on u.id = $3 "                                                     \
 	"left join members b on b.tenant_id = $1 and b.user_id = $3 and b.status = 'active' " \
 	"left join user_models h on h.tenant_id = $1 and h.user_id = $3 and h.model_id = m.id "
+#define FROM                                                                                   \
+	"models m " AROUND "left join agent_models g on g.tenant_id = $1 and g.agent_id = $2 " \
+	"and g.model_id = m.id "
+
+/* With the way to the model, and the tenant's own key for its provider. */
+#define WAY_COLUMNS                                                                                               \
+	", g.created_at as granted_at, m.base_url, m.provider_model, m.secrets, m.timeout_s, m.total_timeout_s, " \
+	"m.max_tokens, m.failover_chain, k.id as key_id, k.base_url as key_base_url, "                            \
+	"k.sealed as key_sealed"
+#define WAY_FROM "left join provider_keys k on k.tenant_id = $1 and k.provider = m.kind "
 
 /* Without an agent nothing is asked of one; with one it must be there. */
 #define AGENT_THERE "(cast($2 as text) is null or a.id is not null)"
 #define CHOSEN "where m.status in ('active', 'experimental') and " AGENT_THERE " and " REACHED
 
-enum { GATE_CATALOG, GATE_ONE = GATE_CATALOG + LIST_SORTS, GATE_LIMIT, GATE_ALL };
-
-struct limit_row {
-	int64_t hourly_limit_pd;
-};
-
-FIELDS(limit_row) = { FIELD(limit_row, hourly_limit_pd, .nullable = true) };
-static SCHEMA(limit_row, .internal = true);
+enum { GATE_CATALOG, GATE_ONE = GATE_CATALOG + LIST_SORTS, GATE_CHAIN, GATE_ALL };
 
 static const struct statement sql[] = {
 	LIST_STATEMENTS("gate_catalog", &gate_facts_schema, COLUMNS, FROM CHOSEN, "m.id", "4", "5",
 		.scan = "the registry of models, walked in the order of its key"),
 	[GATE_ONE] = { "gate_one",
-		"select " COLUMNS " from " FROM "where m.id = $4 and " AGENT_THERE,
+		"select " COLUMNS WAY_COLUMNS " from " FROM WAY_FROM
+		"where m.id = $4 and " AGENT_THERE,
 		.row = &gate_facts_schema },
-	[GATE_LIMIT] = { "gate_limit", "select {*} from agents where tenant_id = $1 and id = $2",
-		.row = &limit_row_schema },
+	[GATE_CHAIN] = { "gate_chain",
+		"select " COLUMNS WAY_COLUMNS
+		" from agent_models g join models m on m.id = g.model_id " AROUND WAY_FROM
+		"where g.tenant_id = $1 and g.agent_id = $2 and " AGENT_THERE " limit $4",
+		.row = &gate_facts_schema },
 	[GATE_ALL] = { "gate_all", "select " COLUMNS " from " FROM CHOSEN " order by m.id limit $4",
 		.row = &gate_facts_schema,
 		.scan = "the registry of models, walked in the order of its key" },
@@ -120,23 +139,41 @@ int gate_load(struct db *db, struct arena *a, const struct gate_who *who, const 
 		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id), T(model_id)));
 }
 
+static int by_priority(const void *one, const void *other)
+{
+	const struct gate_facts *a = one, *b = other;
+
+	if (a->priority != b->priority)
+		return a->priority < b->priority ? -1 : 1;
+	if (a->granted_at != b->granted_at)
+		return a->granted_at < b->granted_at ? -1 : 1;
+	return strcmp(a->model_id, b->model_id);
+}
+
+/* Sorted here: SQLite takes twice as long for the one row that most chains have, if it must sort. */
+int gate_load_chain(struct db *db, struct arena *a, const struct gate_who *who, struct list *ret)
+{
+	int err = db_all(db, a, &sql[GATE_CHAIN], ret, GATE_MODELS_MAX,
+		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id), N(GATE_MODELS_MAX)));
+
+	if (!err && ret->count > 1)
+		qsort(ret->at, ret->count, sizeof(struct gate_facts), by_priority);
+	return err;
+}
+
 int gate_moment_load(struct db *db, struct arena *a, const struct gate_who *who, int64_t now,
 	struct gate_moment *ret)
 {
 	struct chat_config chat;
-	struct limit_row limit;
 	int err = chat_config_read(db, a, who->tenant_id, who->agent_id, &chat);
 
-	if (!err)
-		err = db_one(
-			db, a, &sql[GATE_LIMIT], &limit, ARGS(T(who->tenant_id), T(who->agent_id)));
 	if (err)
 		return err;
 	ret->wait_s = working_hours_wait_s(&chat, now);
 	return budget_look(db,
 		&(struct booking){ .tenant_id = who->tenant_id,
 			.agent_id = who->agent_id,
-			.hourly_limit_pd = limit.hourly_limit_pd,
+			.hourly_limit_pd = chat.hourly_limit_pd,
 			.per_minute = chat.chat_rpm_limit,
 			.per_hour = chat.chat_rph_limit },
 		now, &ret->left);

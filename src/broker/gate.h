@@ -24,11 +24,16 @@ struct gate_facts {
 	bool supports_tools, supports_vision, is_free;
 	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd; /* a token; NIL: not set */
 	bool has_address; /* base_url and the provider's name for it are set */
+	/* the way to it, for a plan: loaded where one model or a chain is asked for */
+	const char *base_url, *provider_model, *secrets;
+	int64_t timeout_s, total_timeout_s, max_tokens;
+	struct list failover_chain;
+	const char *key_id, *key_base_url, *key_sealed; /* the tenant's own; NULL: it has none */
 	/* the tenant and the agent */
 	bool tenant_runs, reached, plan_read_only, agent_active;
-	int access;	     /* of the direct grant; -1: there is none */
-	int64_t priority;    /* of the direct grant */
-	bool router_granted; /* the agent may call a router that the tenant reaches */
+	int access;		      /* of the direct grant; -1: there is none */
+	int64_t priority, granted_at; /* of the direct grant */
+	bool router_granted;	      /* the agent may call a router that the tenant reaches */
 	/* who drives the agent */
 	bool driven; /* false: nobody does, and nothing below counts */
 	bool user_suspended, user_super;
@@ -54,6 +59,8 @@ struct gate_who {
 /* ERR_NOT_FOUND if there is no such model, or no such agent in the tenant. */
 int gate_load(struct db *db, struct arena *a, const struct gate_who *who, const char *model_id,
 	struct gate_facts *ret);
+/* The same for the models of the agent's chain, in its order, as a list of gate_facts. */
+int gate_load_chain(struct db *db, struct arena *a, const struct gate_who *who, struct list *ret);
 /* Only looks: what it tells of rates and budget may be gone when a call is booked. */
 int gate_moment_load(struct db *db, struct arena *a, const struct gate_who *who, int64_t now,
 	struct gate_moment *ret);
@@ -63,7 +70,7 @@ int gate_load_all(struct db *db, struct arena *a, const struct gate_who *who, st
  * Arguments: tenant, agent, user.  The key is model_id. */
 extern const struct statement *const gate_catalog;
 
-/* More are not looked at by gate_load_all(): a registry is some hundreds long. */
+/* More are not looked at by gate_load_all() and gate_load_chain(): a registry is some hundreds long. */
 enum { GATE_MODELS_MAX = 2000 };
 
 /* The first rule that refuses the call, or NULL: it may be made. */

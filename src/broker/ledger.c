@@ -24,7 +24,7 @@ enum { SHARDS = 8 };
 	"cost_whole = " table ".cost_whole + $11 + (" table ".cost_pd + $12) / 1000000000000, "    \
 	"cost_pd = (" table ".cost_pd + $12) % 1000000000000"
 
-enum { ENTER, ADD_DAY, ADD_HOUR, ADD_MINUTE, ADD_TENANT, MARK_ACTIVE };
+enum { ENTER, ADD_DAY, ADD_HOUR, ADD_MINUTE, ADD_TENANT, MARK_ACTIVE, MARK_BOTH };
 
 static const struct statement sql[] = {
 	[ENTER] = { "ledger_enter",
@@ -53,6 +53,10 @@ static const struct statement sql[] = {
 	[MARK_ACTIVE] = { "ledger_active",
 		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, $3, $4) "
 		"on conflict (tenant_id, day, kind, id) do nothing" },
+	[MARK_BOTH] = { "ledger_active_both",
+		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, 'agent', $3), "
+		"($1, $2, 'user', $4) on conflict (tenant_id, day, kind, id) do nothing",
+		.scan = "the two rows it is given" },
 };
 STATEMENT_SET(ledger_sql, sql);
 
@@ -106,6 +110,18 @@ static int add_sums(struct db *db, const struct charge *c, const char *agent_id,
 	return err;
 }
 
+static int mark_active(struct db *db, const struct charge *c, int64_t day)
+{
+	if (c->agent_id && c->user_id)
+		return db_run(db, &sql[MARK_BOTH], NULL,
+			ARGS(T(c->tenant_id), N(day), T(c->agent_id), T(c->user_id)));
+	if (!c->agent_id && !c->user_id)
+		return 0;
+	return db_run(db, &sql[MARK_ACTIVE], NULL,
+		ARGS(T(c->tenant_id), N(day), T(c->agent_id ? "agent" : "user"),
+			T(c->agent_id ? c->agent_id : c->user_id)));
+}
+
 int ledger_enter(struct db *db, const struct charge *c, int64_t now)
 {
 	const char *agent_id = c->agent_id ? c->agent_id : "";
@@ -114,11 +130,5 @@ int ledger_enter(struct db *db, const struct charge *c, int64_t now)
 
 	if (!err)
 		err = add_sums(db, c, agent_id, now);
-	if (!err && c->agent_id)
-		err = db_run(db, &sql[MARK_ACTIVE], NULL,
-			ARGS(T(c->tenant_id), N(now / DAY_US), T("agent"), T(c->agent_id)));
-	if (!err && c->user_id)
-		err = db_run(db, &sql[MARK_ACTIVE], NULL,
-			ARGS(T(c->tenant_id), N(now / DAY_US), T("user"), T(c->user_id)));
-	return err;
+	return err ? err : mark_active(db, c, now / DAY_US);
 }

@@ -113,7 +113,8 @@ void openai_write_tool(const struct chat_tool *t, struct buf *out)
 		buf_puts(out, t->strict ? ",\"strict\":true" : ",\"strict\":false");
 }
 
-static void write_tools(const struct chat *c, struct buf *out)
+void openai_write_choice(
+	const struct chat *c, const char *before, const char *behind, struct buf *out)
 {
 	static const char *const choices[] = {
 		[CHOICE_AUTO] = "\"auto\"",
@@ -121,6 +122,23 @@ static void write_tools(const struct chat *c, struct buf *out)
 		[CHOICE_REQUIRED] = "\"required\"",
 	};
 
+	if (c->tool_choice == CHOICE_NAMED) {
+		buf_lit(out, ",\"tool_choice\":{\"type\":\"function\",");
+		buf_puts(out, before);
+		buf_lit(out, "\"name\":");
+		text_put_quoted(out, c->tool_chosen);
+		buf_puts(out, behind);
+	} else if (c->tool_choice) {
+		buf_lit(out, ",\"tool_choice\":");
+		buf_puts(out, choices[c->tool_choice]);
+	}
+	if (c->parallel_calls >= 0)
+		buf_puts(out, c->parallel_calls ? ",\"parallel_tool_calls\":true"
+						: ",\"parallel_tool_calls\":false");
+}
+
+static void write_tools(const struct chat *c, struct buf *out)
+{
 	if (!c->tools)
 		return;
 	for (const struct chat_tool *t = c->tools; t; t = t->next) {
@@ -130,17 +148,7 @@ static void write_tools(const struct chat *c, struct buf *out)
 		buf_lit(out, "}}");
 	}
 	buf_putc(out, ']');
-	if (c->tool_choice == CHOICE_NAMED) {
-		buf_lit(out, ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":");
-		text_put_quoted(out, c->tool_chosen);
-		buf_lit(out, "}}");
-	} else if (c->tool_choice) {
-		buf_lit(out, ",\"tool_choice\":");
-		buf_puts(out, choices[c->tool_choice]);
-	}
-	if (c->parallel_calls >= 0)
-		buf_puts(out, c->parallel_calls ? ",\"parallel_tool_calls\":true"
-						: ",\"parallel_tool_calls\":false");
+	openai_write_choice(c, "\"function\":{", "}}", out);
 }
 
 static void write_format(const struct chat *c, struct buf *out)

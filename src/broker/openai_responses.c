@@ -117,12 +117,6 @@ static void write_items(const struct chat_message *m, bool *first, struct buf *o
 
 static void write_tools(const struct chat *c, struct buf *out)
 {
-	static const char *const choices[] = {
-		[CHOICE_AUTO] = "\"auto\"",
-		[CHOICE_NONE] = "\"none\"",
-		[CHOICE_REQUIRED] = "\"required\"",
-	};
-
 	if (!c->tools)
 		return;
 	for (const struct chat_tool *t = c->tools; t; t = t->next) {
@@ -137,17 +131,7 @@ static void write_tools(const struct chat *c, struct buf *out)
 		buf_putc(out, '}');
 	}
 	buf_putc(out, ']');
-	if (c->tool_choice == CHOICE_NAMED) {
-		buf_lit(out, ",\"tool_choice\":{\"type\":\"function\",\"name\":");
-		text_put_quoted(out, c->tool_chosen);
-		buf_putc(out, '}');
-	} else if (c->tool_choice) {
-		buf_lit(out, ",\"tool_choice\":");
-		buf_puts(out, choices[c->tool_choice]);
-	}
-	if (c->parallel_calls >= 0)
-		buf_puts(out, c->parallel_calls ? ",\"parallel_tool_calls\":true"
-						: ",\"parallel_tool_calls\":false");
+	openai_write_choice(c, "", "}", out);
 }
 
 static void write_format(const struct chat *c, struct buf *out)

@@ -9,48 +9,12 @@
 #include "broker/provider_keys.h"
 #include "broker/secrets.h"
 
-enum { CHAIN_MAX = 64, QUEUE_MAX = 96 };
-
-struct chain_row {
-	const char *model_id;
-};
-
-FIELDS(chain_row) = { FIELD(chain_row, model_id) };
-static SCHEMA(chain_row, .internal = true);
-
-struct way_row {
-	const char *base_url, *provider_model, *secrets;
-	int64_t timeout_s, total_timeout_s, max_tokens;
-	struct list failover_chain;
-};
-
-FIELDS(way_row) = {
-	FIELD(way_row, base_url, .nullable = true),
-	FIELD(way_row, provider_model, .nullable = true),
-	FIELD(way_row, secrets, .nullable = true),
-	FIELD(way_row, timeout_s),
-	FIELD(way_row, total_timeout_s),
-	FIELD(way_row, max_tokens, .nullable = true),
-	FIELD(way_row, failover_chain, .item = TEXT),
-};
-static SCHEMA(way_row, .internal = true);
-
-enum { PLAN_CHAIN, PLAN_WAY, PLAN_LIMIT };
-
-static const struct statement sql[] = {
-	[PLAN_CHAIN] = { "plan_chain",
-		"select model_id from agent_models where tenant_id = $1 and agent_id = $2 "
-		"order by priority, created_at, model_id",
-		.row = &chain_row_schema },
-	[PLAN_WAY] = { "plan_way", "select {*} from models where id = $1", .row = &way_row_schema },
-	[PLAN_LIMIT] = { "plan_limit",
-		"select coalesce(hourly_limit_pd, -1) from agents where tenant_id = $1 and id = $2" },
-};
-STATEMENT_SET(plan_way_sql, sql);
+enum { QUEUE_MAX = 96 };
 
 /* A model to look at. */
 struct stop {
 	const char *model_id;
+	struct gate_facts *facts; /* NULL: not loaded yet */
 	bool stands_in; /* for one that the agent may call: it needs no grant of its own */
 	int depth;
 };
@@ -85,21 +49,18 @@ bool plan_same_host(const char *one, const char *other)
 
 /* Whose key it is: a tenant's own first, then the model's, then the operator's for that provider.  A key
  * is for the host it was given for: what belongs to a provider is not sent to another address. */
-static int find_key(struct walk *w, const struct model_secrets *s, struct candidate *c)
+static int find_key(struct walk *w, const struct gate_facts *f, const struct model_secrets *s,
+	struct candidate *c)
 {
 	const struct broker_keys *keys = &w->asked->keys;
 	const char *operators = c->provider == &provider_anthropic ? keys->anthropic : keys->openai;
 	const char *home = c->provider->base_url;
-	struct provider_key own;
-	int err = provider_key_open(
-		w->db, w->asked->vault, w->arena, w->asked->tenant_id, c->provider->name, &own);
 
-	if (err && err != ERR_NOT_FOUND)
-		return err;
 	c->target.api_key = s->api_key;
-	if (!err && plan_same_host(own.base_url ? own.base_url : home, c->url)) {
-		c->target.api_key = own.api_key;
+	if (f->key_id && plan_same_host(f->key_base_url ? f->key_base_url : home, c->url)) {
 		c->byok = true;
+		return provider_key_unseal(
+			w->asked->vault, w->arena, f->key_id, f->key_sealed, &c->target.api_key);
 	} else if (!s->api_key && operators && plan_same_host(home, c->url)) {
 		c->target.api_key = operators;
 	}
@@ -130,19 +91,17 @@ static int64_t output_wanted(const struct chat *chat, int64_t model_max)
 	return model_max > 0 && model_max < most ? model_max : most;
 }
 
-static int reach_host(
-	struct walk *w, const struct gate_facts *f, const struct way_row *way, struct candidate *c)
+static int reach_host(struct walk *w, const struct gate_facts *f, struct candidate *c)
 {
 	struct model_secrets secrets;
-	int err =
-		model_secrets_open(w->asked->vault, w->arena, f->model_id, way->secrets, &secrets);
+	int err = model_secrets_open(w->asked->vault, w->arena, f->model_id, f->secrets, &secrets);
 
 	if (err)
 		return err;
-	c->target.model = way->provider_model;
-	c->target.base_url = way->base_url;
+	c->target.model = f->provider_model;
+	c->target.base_url = f->base_url;
 	c->url = provider_url(w->arena, c->provider, &c->target);
-	err = find_key(w, &secrets, c);
+	err = find_key(w, f, &secrets, c);
 	write_headers(w, &secrets, c);
 	return err;
 }
@@ -156,7 +115,7 @@ static struct price price_of(const struct gate_facts *f)
 		f->cache_write_pd };
 }
 
-static int add_candidate(struct walk *w, const struct gate_facts *f, const struct way_row *way)
+static int add_candidate(struct walk *w, const struct gate_facts *f)
 {
 	const struct provider *provider = provider_find(ModelKind_words.list[f->kind]);
 	struct candidate *c = &w->plan->at[w->plan->count];
@@ -168,14 +127,14 @@ static int add_candidate(struct walk *w, const struct gate_facts *f, const struc
 		.slug = f->slug,
 		.provider = provider,
 		.target = { .model = f->slug,
-			.max_tokens = way->max_tokens == NIL ? 0 : way->max_tokens },
+			.max_tokens = f->max_tokens == NIL ? 0 : f->max_tokens },
 		.price = price_of(f),
-		.silence_ms = (int)way->timeout_s * 1000,
-		.total_ms = way->total_timeout_s * 1000,
+		.silence_ms = (int)f->timeout_s * 1000,
+		.total_ms = f->total_timeout_s * 1000,
 	};
 	c->output_tokens = output_wanted(w->asked->chat, c->target.max_tokens);
 	w->plan->count++;
-	return provider->open ? 0 : reach_host(w, f, way, c);
+	return provider->open ? 0 : reach_host(w, f, c);
 }
 
 static bool is_planned(const struct walk *w, const char *model_id)
@@ -186,13 +145,14 @@ static bool is_planned(const struct walk *w, const char *model_id)
 	return false;
 }
 
-static void push(struct walk *w, const char *model_id, bool stands_in, int depth)
+static void push(
+	struct walk *w, const char *model_id, struct gate_facts *facts, bool stands_in, int depth)
 {
 	for (size_t i = 0; i < w->last; i++)
 		if (strcmp(w->queue[i].model_id, model_id) == 0)
 			return;
 	if (w->last < QUEUE_MAX && depth <= PLAN_DEPTH)
-		w->queue[w->last++] = (struct stop){ model_id, stands_in, depth };
+		w->queue[w->last++] = (struct stop){ model_id, facts, stands_in, depth };
 }
 
 /* ---- the router ---- */
@@ -241,7 +201,7 @@ static __int128 cost_of(const struct walk *w, const struct gate_facts *f)
 
 static int add_routed(struct walk *w, bool stands_in)
 {
-	struct way_row way;
+	struct gate_facts facts;
 	struct offer *offers;
 	struct list rows;
 	size_t count = 0;
@@ -262,10 +222,9 @@ static int add_routed(struct walk *w, bool stands_in)
 	qsort(offers, count, sizeof *offers, by_cost);
 	w->routed = w->routed || !count;
 	for (size_t i = 0; !err && i < count && w->plan->count < PLAN_MAX; i++) {
-		err = db_one(
-			w->db, w->arena, &sql[PLAN_WAY], &way, ARGS(T(offers[i].facts->model_id)));
+		err = gate_load(w->db, w->arena, &w->who, offers[i].facts->model_id, &facts);
 		if (!err)
-			err = add_candidate(w, offers[i].facts, &way);
+			err = add_candidate(w, &facts);
 	}
 	return err;
 }
@@ -275,29 +234,26 @@ static int add_routed(struct walk *w, bool stands_in)
 static int visit(struct walk *w, const struct stop *s)
 {
 	const struct gate_rule *refusal;
-	struct gate_facts facts;
-	struct way_row way;
+	struct gate_facts *facts = s->facts ? s->facts : arena_new(w->arena, struct gate_facts);
 	const char *const *next;
-	int err = gate_load(w->db, w->arena, &w->who, s->model_id, &facts);
+	int err = s->facts ? 0 : gate_load(w->db, w->arena, &w->who, s->model_id, facts);
 
-	if (!err)
-		err = db_one(w->db, w->arena, &sql[PLAN_WAY], &way, ARGS(T(s->model_id)));
 	if (err) /* a failover chain may name a model that is gone */
 		return err == ERR_NOT_FOUND ? 0 : err;
-	if (s->stands_in && facts.access < 0)
-		facts.access = ModelAccess_full;
-	refusal = gate_refusal(&facts);
+	if (s->stands_in && facts->access < 0)
+		facts->access = ModelAccess_full;
+	refusal = gate_refusal(facts);
 	if (refusal && !w->refusal)
 		w->refusal = refusal;
 	if (refusal && refusal->of_grant)
 		return 0;
-	next = way.failover_chain.at;
-	for (size_t i = 0; i < way.failover_chain.count; i++)
-		push(w, next[i], true, s->depth + 1);
+	next = facts->failover_chain.at;
+	for (size_t i = 0; i < facts->failover_chain.count; i++)
+		push(w, next[i], NULL, true, s->depth + 1);
 	if (refusal || is_planned(w, s->model_id))
 		return 0;
-	return facts.kind == ModelKind_router ? add_routed(w, s->stands_in)
-					      : add_candidate(w, &facts, &way);
+	return facts->kind == ModelKind_router ? add_routed(w, s->stands_in)
+					       : add_candidate(w, facts);
 }
 
 static int load_agent(struct walk *w, struct problem *p)
@@ -318,18 +274,20 @@ static int load_agent(struct walk *w, struct problem *p)
 				: "This agent is outside its working hours.");
 	}
 	if (!err)
-		err = db_int(w->db, &sql[PLAN_LIMIT], &w->plan->hourly_limit_pd,
-			ARGS(T(in->tenant_id), T(in->agent_id)));
-	if (!err && w->plan->hourly_limit_pd < 0)
-		w->plan->hourly_limit_pd = NIL;
+		err = gate_load_chain(w->db, w->arena, &w->who, &chain);
+	if (err)
+		return err;
+	w->plan->hourly_limit_pd = config.hourly_limit_pd;
 	w->plan->per_minute = config.chat_rpm_limit;
 	w->plan->per_hour = config.chat_rph_limit;
-	if (!err)
-		err = db_all(w->db, w->arena, &sql[PLAN_CHAIN], &chain, CHAIN_MAX,
-			ARGS(T(in->tenant_id), T(in->agent_id)));
-	for (size_t i = 0; !err && i < chain.count; i++)
-		push(w, ((const struct chain_row *)chain.at)[i].model_id, false, 0);
-	return err;
+	if (in->model_id)
+		push(w, in->model_id, NULL, false, 0);
+	for (size_t i = 0; !in->model_id && i < chain.count; i++) {
+		struct gate_facts *f = (struct gate_facts *)chain.at + i;
+
+		push(w, f->model_id, f, false, 0);
+	}
+	return 0;
 }
 
 static int nothing_to_call(const struct walk *w, struct problem *p)
@@ -363,7 +321,7 @@ int plan_make(struct db *db, struct arena *a, const struct plan_asked *asked, st
 	if (asked->agent_id)
 		err = load_agent(w, p);
 	else
-		push(w, asked->model_id, true, 0);
+		push(w, asked->model_id, NULL, true, 0);
 	while (!err && w->first < w->last && ret->count < PLAN_MAX)
 		err = visit(w, &w->queue[w->first++]);
 	if (err || ret->count)

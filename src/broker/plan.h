@@ -38,8 +38,8 @@ struct plan {
 struct plan_asked {
 	const char *tenant_id;
 	const char *agent_id; /* NULL: no agent calls, and model_id is the one that is meant */
-	const char *model_id;
-	const char *user_id; /* NULL: nobody drives the agent */
+	const char *model_id; /* with an agent: in place of its chain; NULL: the chain */
+	const char *user_id;  /* NULL: nobody drives the agent */
 	const struct chat *chat;
 	struct vault *vault;
 	struct broker_keys keys;
@@ -53,5 +53,3 @@ int plan_make(struct db *db, struct arena *a, const struct plan_asked *asked, st
 
 /* True if both addresses name the same scheme, host and port. */
 bool plan_same_host(const char *one, const char *other);
-
-extern const struct statement_set plan_way_sql;

@@ -30,21 +30,23 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(provider_key_sql, sql);
 
+int provider_key_unseal(
+	struct vault *v, struct arena *a, const char *id, const char *sealed, const char **ret)
+{
+	*ret = vault_open_text(v, a, id, sealed);
+	return *ret ? 0 : ERR_STORE;
+}
+
 int provider_key_open(struct db *db, struct vault *v, struct arena *a, const char *tenant_id,
 	const char *provider, struct provider_key *ret)
 {
 	struct sealed_key row;
-	const char *plain;
-	size_t n;
 	int err = db_one(db, a, &sql[KEY_OPEN], &row, ARGS(T(tenant_id), T(provider)));
 
 	if (err)
 		return err;
-	plain = vault_open(v, a, row.id, row.sealed, &n);
-	if (!plain)
-		return ERR_STORE;
-	*ret = (struct provider_key){ arena_strndup(a, plain, n), row.base_url };
-	return 0;
+	ret->base_url = row.base_url;
+	return provider_key_unseal(v, a, row.id, row.sealed, &ret->api_key);
 }
 
 int provider_key_put(struct db *db, struct vault *v, struct arena *a, const char *tenant_id,

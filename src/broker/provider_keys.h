@@ -11,6 +11,9 @@ struct provider_key {
 	const char *base_url; /* without slashes at its end; NULL: the provider's own */
 };
 
+/* The key of a row that the caller has read. */
+int provider_key_unseal(
+	struct vault *v, struct arena *a, const char *id, const char *sealed, const char **ret);
 /* The provider is the word for a kind of model, such as openai.  ERR_NOT_FOUND if the tenant has none,
  * ERR_STORE if it cannot be opened with any key that is known. */
 int provider_key_open(struct db *db, struct vault *v, struct arena *a, const char *tenant_id,

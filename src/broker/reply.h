@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "broker/event.h"
-#include "broker/sse.h"
+#include "base/sse.h"
 #include "broker/tokens.h"
 
 enum {

@@ -45,7 +45,8 @@ static void gone(struct run *r)
 	run_let_go(r);
 }
 
-/* Tells the owner, then settles.  Behind this nothing of the owner's is touched. */
+/* Tells the owner, then settles: until then the promise stands for what was used.  Where there is none,
+ * it is the other way round.  Behind this nothing of the owner's is touched. */
 static void conclude(struct run *r, enum charge_outcome outcome, const struct problem *problem)
 {
 	struct run_end end = {
@@ -57,6 +58,7 @@ static void conclude(struct run *r, enum charge_outcome outcome, const struct pr
 		.candidate = r->candidate,
 		.usage = r->usage,
 	};
+	bool is_free = r->booking.free;
 
 	count(problem			      ? &r->broker->refused
 		: outcome == CHARGE_OK	      ? &r->broker->finished
@@ -65,9 +67,14 @@ static void conclude(struct run *r, enum charge_outcome outcome, const struct pr
 	pthread_mutex_lock(&r->lock);
 	r->is_over = true;
 	r->over_ms = clock_mono_ms();
+	r->holds++;
 	pthread_mutex_unlock(&r->lock);
+	if (is_free)
+		run_settle(r, outcome, gone);
 	r->asked.over(r->asked.data, &end);
-	run_settle(r, outcome, gone);
+	if (!is_free)
+		run_settle(r, outcome, gone);
+	run_let_go(r);
 }
 
 static void refuse(struct run *r, int err)

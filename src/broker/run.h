@@ -15,6 +15,7 @@
 #include "broker/budget.h"
 #include "broker/plan.h"
 
+struct http_loop;
 struct run;
 
 enum {
@@ -39,6 +40,8 @@ struct run_asked {
 	/* These must live until over() is called. */
 	const struct plan *plan;
 	const struct chat *chat;
+	/* On whose thread it is asked for: a loop that was given to broker_loop_begins(), or NULL. */
+	const struct http_loop *loop;
 	size_t first; /* candidates before this one are not tried: they were, and broke off */
 	struct sink sink;
 	/* Once, last.  The run may be gone as soon as it returns. */

@@ -54,7 +54,8 @@ void run_book(struct run *r)
 	/* Before the promise, off the store's threads; again behind it in case it was cut. */
 	if (!run_write_body(r))
 		err = ERR_TOO_LARGE;
-	if (err || !r->broker->settings.accounting) {
+	r->booking.free = r->broker->settings.accounting && budget_is_free(&r->booking);
+	if (err || r->booking.free || !r->broker->settings.accounting) {
 		run_booked(r, err);
 		return;
 	}
@@ -87,6 +88,7 @@ static void settle_done(struct work *w, int err)
 		return;
 	}
 	r->booking.made.id[0] = '\0';
+	r->booking.free = false;
 	r->settled(r);
 }
 
@@ -107,7 +109,7 @@ void run_settle(struct run *r, enum charge_outcome outcome, void (*then)(struct 
 {
 	const struct booking *b = &r->booking;
 
-	if (!b->made.id[0]) {
+	if (!b->made.id[0] && !b->free) {
 		then(r);
 		return;
 	}

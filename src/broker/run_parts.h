@@ -27,7 +27,8 @@ struct run {
 	struct buf body;
 	int64_t body_limit; /* the limit of output that is written in it */
 	struct reply reply;
-	bool replying; /* reply is open */
+	bool replying;		 /* reply is open */
+	struct traffic *traffic; /* that carries it */
 	struct transfer transfer;
 	void *speaker;	/* the state of a model inside the program */
 	char owner[26]; /* of the key: the tenant's id, or "" */
@@ -54,9 +55,15 @@ struct run {
 	struct booking lease; /* what is to be extended; its id is empty for nothing */
 };
 
+enum { LANES_MAX = 64 }; /* further loops have their calls carried by the broker's own thread */
+
 struct broker {
 	struct broker_settings settings;
-	struct traffic *traffic;
+	struct traffic *traffic; /* on a thread of its own */
+	struct lane {
+		const struct http_loop *loop;
+		struct traffic *traffic;
+	} lanes[LANES_MAX]; /* by the index of the loop */
 	struct breaker *breaker;
 	pthread_mutex_t lock; /* over the next; taken before a run's */
 	pthread_cond_t fewer;

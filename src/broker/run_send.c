@@ -116,11 +116,11 @@ static int send_out(struct run *r)
 	};
 	/* Under the lock: its end, which may come before this returns, waits for in_transfer. */
 	pthread_mutex_lock(&r->lock);
-	err = traffic_submit(r->broker->traffic, &r->transfer);
+	err = traffic_submit(r->traffic, &r->transfer);
 	r->in_transfer = !err;
 	r->holds += !err;
 	if (!err && r->cancelled)
-		traffic_cancel(r->broker->traffic, &r->transfer);
+		traffic_cancel(r->traffic, &r->transfer);
 	pthread_mutex_unlock(&r->lock);
 	return err;
 }

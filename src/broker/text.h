@@ -3,22 +3,15 @@
  * What people and models write travels through the broker as it came: the
  * text of a JSON string, escapes and all, without its quotes.  So a long
  * prompt is checked once and copied once, never decoded and encoded again.
- * Such slices may be joined and written between quotes anywhere.  A slice
- * with a NULL pointer is absent, which is not the same as empty. */
+ * Such slices may be joined and written between quotes anywhere; a literal
+ * among them needs no escape. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/json.h"
-
-struct slice {
-	const char *at;
-	size_t len;
-};
-
-/* For literals that need no escape. */
-#define SLICE(literal) ((struct slice){ (literal), sizeof(literal) - 1 })
+#include "base/slice.h"
 
 /* Bytes of a C string; it must be valid UTF-8 (what is not becomes U+FFFD). */
 struct slice text_escape(struct arena *a, const char *text, size_t len);

@@ -82,8 +82,10 @@ static void take_raw(struct call *c, const char *type)
 	const char *named = c->op->takes[0];
 
 	for (const char *const *t = c->op->takes; *t; t++) {
-		if (type && strcspn(type, "; \t") == strlen(*t) &&
-			strncasecmp(type, *t, strlen(*t)) == 0) {
+		bool any = strcmp(*t, "*/*") == 0;
+
+		if (any || (type && strcspn(type, "; \t") == strlen(*t) &&
+				   strncasecmp(type, *t, strlen(*t)) == 0)) {
 			c->raw = r->body;
 			c->raw_len = r->body_len;
 			c->raw_type = *t;
@@ -102,6 +104,7 @@ void call_decode(struct call *c)
 	struct query_target targets[2];
 	size_t count = 0;
 	const char *type = http_header(r, "content-type");
+	bool none = (c->op->body_optional || c->route->openai) && !r->body_len;
 	void *object;
 
 	if (c->op->query) {
@@ -123,9 +126,11 @@ void call_decode(struct call *c)
 			return;
 		}
 		c->body = object = arena_alloc(c->arena, c->op->body->size);
-		decode_body(c->app->patterns, c->arena, c->op->body, UNKNOWN_REFUSED, r->body,
-			r->body_len, object, &c->refusal);
-	} else if (r->body_len) {
+		/* OpenAI's own service overlooks what it does not know. */
+		decode_body(c->app->patterns, c->arena, c->op->body,
+			c->route->openai ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, none ? "{}" : r->body,
+			none ? 2 : r->body_len, object, &c->refusal);
+	} else if (r->body_len && !c->route->openai) {
 		problem_set(&c->refusal, c->arena, ERR_MALFORMED, "This operation takes no body.");
 	}
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "call/chores.h"
+#include "call/feed_number.h"
 #include "call/steps.h"
 #include "contract/encode.h"
 
@@ -58,9 +59,17 @@ void call_changed(struct call *c, const struct schema *s, const void *before, co
 	buf_free(&b);
 }
 
+/* True for what others see of an agent: a favourite is one's own. */
+static bool concerns_agent(const struct audit_entry *e)
+{
+	return e->tenant_id && e->agent_id && strncmp(e->action, "agent", 5) == 0 &&
+	       !strstr(e->action, "favorite");
+}
+
 static int write_audit(struct call *c)
 {
 	struct audit_entry *e = &c->audit;
+	int err;
 
 	if (!c->route->audit)
 		return 0;
@@ -70,6 +79,9 @@ static int write_audit(struct call *c)
 	e->user_id = e->user_id ? e->user_id : c->caller.user_id;
 	e->ip = c->ip;
 	e->user_agent = http_header(&c->x->request, "user-agent");
+	if (concerns_agent(e) && (err = feed_agent_changed(c->db, c->arena, e->tenant_id,
+					  e->agent_id, e->action, c->now)))
+		return err;
 	return audit_write(c->db, c->arena, e);
 }
 
@@ -111,11 +123,16 @@ static int change(struct call *c)
 		call_write_problem(c, &c->problem);
 		return 0;
 	}
-	if (c->follow)
+	if (c->follow && !repeat_keeps_short(c))
 		return 0;
 	call_write_reply(c);
 	call_tag_reply(c);
-	return repeat_keep(c);
+	err = repeat_keep(c);
+	if (c->follow) {
+		c->x->reply.body.len = c->x->reply.extra.len = 0;
+		c->x->reply.type = NULL;
+	}
+	return err;
 }
 
 static int run(struct work *w, struct db *db)
@@ -271,12 +288,44 @@ static enum http_verdict begin_look(struct call *c)
 	return HTTP_REPLIED;
 }
 
+/* On a slow thread, which has a connection of its own. */
+static int run_beside(struct work *w, struct db *none)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+	struct db *db = slow_pool_db(c->app->store);
+	int err = ERR_STORE;
+
+	(void)none;
+	w->run = run;
+	if (db) {
+		err = store_read_here(c->app->store, db, w);
+		store_rest(db);
+	}
+	return err;
+}
+
+/* Off the loop, whose other connections would wait. */
+static enum http_verdict begin_long_read(struct call *c)
+{
+	int err;
+
+	c->work.run = run_beside;
+	c->work.done = done_elsewhere;
+	err = slow_pool_submit(c->app->slow, &c->work);
+	if (!err)
+		return HTTP_KEPT;
+	call_conclude(c, err);
+	return HTTP_REPLIED;
+}
+
 static enum http_verdict begin_read(struct call *c)
 {
 	struct db *here = http_loop_get(c->x->loop);
 
 	c->stage = STAGE_READ;
 	c->work.mode = READ_ONLY;
+	if (here && c->op->long_read && c->app->slow)
+		return begin_long_read(c);
 	if (here)
 		return ran(c, store_read_here(c->app->store, here, &c->work));
 	c->work.done = done_elsewhere;
@@ -389,6 +438,8 @@ static void on_loop_begin(void *ctx, struct http_loop *loop)
 			http_loop_set(loop, db);
 	}
 	arena_free(&scratch);
+	if (app->loop_begins)
+		app->loop_begins(app, loop);
 }
 
 static void on_rest(void *ctx, struct http_loop *loop)
@@ -402,7 +453,10 @@ static void on_rest(void *ctx, struct http_loop *loop)
 
 static void on_loop_end(void *ctx, struct http_loop *loop)
 {
-	(void)ctx;
+	struct app *app = ctx;
+
+	if (app->loop_ends)
+		app->loop_ends(app, loop);
 	db_close(http_loop_get(loop));
 	http_loop_set(loop, NULL);
 }

@@ -20,6 +20,11 @@ struct slow_pool;
 struct metrics;
 struct oidc;
 struct broker;
+struct runner;
+struct sessions;
+struct hub;
+struct hook_log;
+struct hook_post;
 
 /* What whoever runs the program has chosen, as far as calls need to know. */
 struct app_settings {
@@ -29,6 +34,7 @@ struct app_settings {
 	bool open_tenants;
 	bool allow_private_addresses; /* services in the same network may be called */
 	int64_t session_lifetime_us, session_idle_us;
+	int64_t hook_retention_us; /* how long calls of webhooks stay in their log; 0: for ever */
 	/* True for the address of a proxy whose X-Forwarded-For is believed. */
 	bool (*trusts)(const void *ctx, const char *address);
 	const void *trusts_ctx;
@@ -46,10 +52,18 @@ struct app {
 	struct store *store;
 	struct slow_pool *slow;
 	struct metrics *metrics;
-	struct http_server *server; /* NULL in tests without sockets */
-	struct oidc *oidc;	    /* where people may sign in besides here; NULL: nowhere */
-	struct vault *vault;	    /* secrets at rest */
-	struct broker *broker;	    /* calls to models */
+	struct http_server *server;  /* NULL in tests without sockets */
+	struct oidc *oidc;	     /* where people may sign in besides here; NULL: nowhere */
+	struct vault *vault;	     /* secrets at rest */
+	struct broker *broker;	     /* calls to models */
+	struct runner *runner;	     /* jobs of the queue */
+	struct sessions *sessions;   /* agents at work */
+	struct hub *hub;	     /* who listens to which session */
+	struct hook_log *hook_log;   /* calls of webhooks that were refused */
+	struct hook_post *hook_post; /* events on their way to agents */
+	/* Called on a loop's thread as it begins and ends, for what lives there besides.  May be NULL. */
+	void (*loop_begins)(struct app *app, struct http_loop *loop);
+	void (*loop_ends)(struct app *app, struct http_loop *loop);
 	uint8_t chain_key[SEAL_CHAIN_KEY];	 /* of the audit log */
 	_Atomic int exports;			 /* under way */
 	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see chores.c */
@@ -128,6 +142,18 @@ int call_short_list(struct call *c, const struct statement *st, size_t most,
 /* Instead of a page: streams every row of the statement as a line of JSON, oldest first.  Behind the
  * arguments given it takes the id to go on behind, and how many rows. */
 int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count);
+
+/* One stretch of a document that is sent while it is read: the rows of a statement and the text around
+ * them, each of which may be NULL.  A row has a field `id`, which the statement orders by. */
+struct export_part {
+	const struct statement *st;
+	const char *before, *between, *after;
+	void (*write)(struct buf *out, const struct schema *s, const void *row); /* NULL: as JSON */
+};
+
+/* The same for several lists, one behind the other, that take the same arguments. */
+int call_export_parts(struct call *c, const char *type, const struct export_part *parts,
+	size_t part_count, const struct value *args, size_t count);
 
 /* The handler a server is given. */
 struct http_handler call_handler(struct app *app);

@@ -1,4 +1,4 @@
-/* export.c - all of a list as lines of JSON, sent while it is read.
+/* export.c - all of a list as lines of JSON, or several lists as one document, sent while they are read.
  *
  * A page is read in a transaction of its own, off the loops: on SQLite by
  * the slow threads on a connection the export has to itself, on PostgreSQL by
@@ -28,24 +28,35 @@ enum {
 struct export_run {
 	struct work work; /* first: it is handed back */
 	struct call *c;
-	const struct statement *st;
+	const char *type;
+	const struct export_part *parts, *part, *next_part;
+	size_t part_count;
 	struct value args[EXPORT_ARGS_MAX + 2];
 	size_t count;
 	struct db *db;	   /* on SQLite */
 	struct arena page; /* of the rows being read */
 	struct buf text;
-	char after[KEY_MAX], last[KEY_MAX];
+	char after[KEY_MAX], last[KEY_MAX]; /* within the part; empty: at its beginning */
 	bool begun, more;
 };
 
-int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count)
+static void write_line(struct buf *out, const struct schema *s, const void *row)
+{
+	encode_object(out, s, row);
+	buf_putc(out, '\n');
+}
+
+int call_export_parts(struct call *c, const char *type, const struct export_part *parts,
+	size_t part_count, const struct value *args, size_t count)
 {
 	struct export_run *e = arena_new(c->arena, struct export_run);
 
 	if (count > EXPORT_ARGS_MAX)
 		return call_fail(c, ERR_INTERNAL, "An export has too many arguments.");
 	e->c = c;
-	e->st = st;
+	e->type = type;
+	e->parts = e->part = parts;
+	e->part_count = part_count;
 	memcpy(e->args, args, count * sizeof *args);
 	e->count = count;
 	buf_init(&e->text, PAGE_BYTES + ROW_MAX);
@@ -54,36 +65,71 @@ int call_export(struct call *c, const struct statement *st, const struct value *
 	return 0;
 }
 
+int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count)
+{
+	struct export_part *lines = arena_new(c->arena, struct export_part);
+
+	*lines = (struct export_part){ .st = st, .write = write_line };
+	return call_export_parts(c, "application/x-ndjson", lines, 1, args, count);
+}
+
 static const char *key_of(const struct schema *s, const void *row)
 {
 	return *(const char *const *)((const char *)row + schema_field(s, "id", 2)->at);
+}
+
+static void put(struct buf *out, const char *text)
+{
+	if (text)
+		buf_puts(out, text);
+}
+
+/* Some rows of the part; *ret_more if there may be further ones. */
+static int read_rows(struct export_run *e, struct db *db, bool *ret_more)
+{
+	const struct export_part *part = e->part;
+	const struct schema *s = part->st->row;
+	struct list rows;
+	size_t i = 0;
+	int err;
+
+	e->args[e->count] = T(e->after);
+	e->args[e->count + 1] = N(PAGE_ROWS);
+	err = db_all(db, &e->page, part->st, &rows, PAGE_ROWS, e->args, e->count + 2);
+	for (; !err && i < rows.count && e->text.len < PAGE_BYTES; i++) {
+		const void *row = (const char *)rows.at + i * s->size;
+		const char *key = key_of(s, row);
+
+		if (i || *e->after)
+			put(&e->text, part->between);
+		(part->write ? part->write : encode_object)(&e->text, s, row);
+		if (strlen(key) < sizeof e->last)
+			strcpy(e->last, key);
+		else /* not one of our making: the walk could not go on behind it */
+			err = ERR_INTERNAL;
+	}
+	*ret_more = !err && (i < rows.count || i == PAGE_ROWS);
+	return err;
 }
 
 /* Inside its transaction, perhaps not for the first time. */
 static int read_page(struct work *w, struct db *db)
 {
 	struct export_run *e = (struct export_run *)w;
-	const struct schema *s = e->st->row;
-	struct list rows;
-	size_t i = 0;
+	bool rest = false;
 	int err;
 
 	e->text.len = 0;
-	e->args[e->count] = T(e->after);
-	e->args[e->count + 1] = N(PAGE_ROWS);
-	err = db_all(db, &e->page, e->st, &rows, PAGE_ROWS, e->args, e->count + 2);
-	for (; !err && i < rows.count && e->text.len < PAGE_BYTES; i++) {
-		const void *row = (const char *)rows.at + i * s->size;
-		const char *key = key_of(s, row);
-
-		encode_object(&e->text, s, row);
-		buf_putc(&e->text, '\n');
-		if (strlen(key) < sizeof e->last)
-			strcpy(e->last, key);
-		else /* not one of our making: the walk could not go on behind it */
-			err = ERR_INTERNAL;
+	strcpy(e->last, e->after);
+	if (!*e->after)
+		put(&e->text, e->part->before);
+	err = read_rows(e, db, &rest);
+	e->next_part = rest ? e->part : e->part + 1;
+	e->more = e->next_part < e->parts + e->part_count;
+	if (!err && !rest) {
+		put(&e->text, e->part->after);
+		*e->last = '\0';
 	}
-	e->more = !err && (i < rows.count || i == PAGE_ROWS);
 	arena_reset(&e->page);
 	return !err && e->text.overflow ? ERR_INTERNAL : err;
 }
@@ -172,13 +218,14 @@ static void page_read(struct work *w, int err)
 	if (!e->begun) {
 		e->begun = true;
 		x->reply.status = e->c->route->status;
-		x->reply.type = "application/x-ndjson";
+		x->reply.type = e->type;
 		if (!http_stream_begin(x, on_room)) {
 			finish(e, true);
 			return;
 		}
 	}
 	memcpy(e->after, e->last, sizeof e->after);
+	e->part = e->next_part;
 	switch (http_stream_write(x, e->text.at, e->text.len)) {
 	case HTTP_STREAM_GONE:
 		finish(e, false);

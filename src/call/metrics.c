@@ -159,12 +159,7 @@ static void write_durations(const struct app *app, struct buf *out)
 	}
 }
 
-struct figure {
-	const char *name, *type, *help;
-	uint64_t value;
-};
-
-static void write_figures(const struct figure *figures, size_t count, struct buf *out)
+void metrics_figures(const struct figure *figures, size_t count, struct buf *out)
 {
 	for (size_t i = 0; i < count; i++)
 		buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", figures[i].name,
@@ -200,5 +195,5 @@ void metrics_write(const struct app *app, struct buf *out)
 
 	write_requests(app, out);
 	write_durations(app, out);
-	write_figures(figures, sizeof figures / sizeof *figures, out);
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
 }

@@ -146,6 +146,11 @@ int repeat_begin(struct call *c)
 	return unpack(c, hash, &row);
 }
 
+bool repeat_keeps_short(const struct call *c)
+{
+	return repeat_key(c) && c->op->reply && c->op->gives;
+}
+
 int repeat_keep(struct call *c)
 {
 	const char *key = repeat_key(c);

@@ -79,6 +79,11 @@ void call_write_problem(struct call *c, const struct problem *p)
 {
 	if (c->route && c->route->openai) {
 		head_of_problem(&c->x->reply, p);
+		if (p->err == ERR_INVALID) /* what these clients expect of it */
+			c->x->reply.status = 400;
+		/* Their libraries repeat a conflict by themselves. */
+		if (c->x->reply.status == 409 && !p->final)
+			buf_lit(&c->x->reply.extra, "X-Should-Retry: false\r\n");
 		c->x->reply.type = "application/json";
 		openai_problem(&c->x->reply.body, p);
 	} else {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "call/steps.h"
 
 struct slow_pool {
@@ -14,6 +15,19 @@ struct slow_pool {
 	int count;
 	pthread_t threads[];
 };
+
+static __thread struct db *own; /* of a slow thread that has read */
+
+struct db *slow_pool_db(struct store *s)
+{
+	struct arena scratch = { 0 };
+	struct problem p = { 0 };
+
+	if (!own && store_connect(s, &own, &scratch, &p))
+		log_error("the store cannot be read", LOG_S("error", p.detail));
+	arena_free(&scratch);
+	return own;
+}
 
 static void *slow_main(void *arg)
 {
@@ -33,8 +47,10 @@ static void *slow_main(void *arg)
 				p->last = &p->first;
 		}
 		pthread_mutex_unlock(&p->lock);
-		if (!w)
+		if (!w) {
+			db_close(own);
 			return NULL;
+		}
 		w->done(w, w->run(w, NULL));
 	}
 }

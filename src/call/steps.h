@@ -29,6 +29,8 @@ enum http_verdict export_begin(struct call *c);
 /* 0: go on; 1: the earlier reply is in place; or an error. */
 int repeat_begin(struct call *c);
 int repeat_keep(struct call *c);
+/* Of an answer that is streamed, what the same request answers without a stream is kept for a repeat. */
+bool repeat_keeps_short(const struct call *c);
 int match_check(struct call *c);
 extern const struct statement_set repeat_sql;
 
@@ -37,6 +39,8 @@ struct slow_pool *slow_pool_new(int threads, size_t most);
 void slow_pool_free(struct slow_pool *p);
 /* ERR_BUSY if too much waits. */
 int slow_pool_submit(struct slow_pool *p, struct work *w);
+/* On one of its threads: that thread's own connection, for reading; NULL if it cannot be had. */
+struct db *slow_pool_db(struct store *s);
 
 /* metrics.c */
 struct metrics *metrics_new(size_t routes);
@@ -44,3 +48,9 @@ void metrics_free(struct metrics *m);
 /* From the loop's own thread. */
 void metrics_count(struct metrics *m, int loop, size_t route, int status, int64_t us);
 void metrics_write(const struct app *app, struct buf *out);
+/* A number with its name, type and meaning. */
+struct figure {
+	const char *name, *type, *help;
+	uint64_t value;
+};
+void metrics_figures(const struct figure *figures, size_t count, struct buf *out);

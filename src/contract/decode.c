@@ -35,8 +35,8 @@ static bool wrong_type(struct decoder *d, const struct field *f, const char *pat
 
 	if (!json_skip(&d->r, NULL, NULL))
 		return false;
-	problem_field(d->k.problem, d->k.arena, path, "type", "must be %s%s", wants[f->kind],
-		f->nullable ? " or null" : "");
+	problem_field(d->k.problem, d->k.arena, path, "type", "must be %s%s",
+		f->array ? "an array" : wants[f->kind], f->nullable ? " or null" : "");
 	return true;
 }
 
@@ -153,7 +153,9 @@ static bool decode_value(struct decoder *d, const struct field *f, void *object,
 	case MOMENT:
 		return type == JSON_STRING ? decode_text(d, f, at, path) : wrong_type(d, f, path);
 	case JSON:
-		return type == JSON_OBJECT ? decode_json(d, f, at, path) : wrong_type(d, f, path);
+		return f->any || type == (f->array ? JSON_ARRAY : JSON_OBJECT)
+			       ? decode_json(d, f, at, path)
+			       : wrong_type(d, f, path);
 	case LIST:
 		return type == JSON_ARRAY ? decode_list(d, f, at, path) : wrong_type(d, f, path);
 	case OBJECT:

@@ -31,7 +31,7 @@ static void encode_value(struct buf *out, const struct field *f, const void *obj
 		if (f->kind == LIST && !f->nullable)
 			buf_lit(out, "[]");
 		else if (f->kind == JSON && !f->nullable)
-			buf_lit(out, "{}");
+			buf_puts(out, f->array ? "[]" : "{}");
 		else
 			buf_lit(out, "null");
 		return;
@@ -60,8 +60,9 @@ static void encode_value(struct buf *out, const struct field *f, const void *obj
 	case MOMENT:
 		json_write_time(out, ((const struct moment *)at)->us);
 		break;
-	case JSON:
-		buf_puts(out, ((const struct json *)at)->text);
+	case JSON: /* a column that holds nothing is an object without members */
+		buf_puts(out,
+			*((const struct json *)at)->text ? ((const struct json *)at)->text : "{}");
 		break;
 	case OBJECT:
 		encode_object(out, f->of, *(const void *const *)at);

@@ -92,11 +92,16 @@ static bool changes(const struct route *r)
 	return r->method != METHOD_GET && r->method != METHOD_HEAD;
 }
 
+static bool gives_events(const struct route *r)
+{
+	return r->op->gives && strcmp(r->op->gives, "text/event-stream") == 0;
+}
+
 /* A read of one object: carries an ETag, and can be asked for only if it changed. */
 static bool reads_one(const struct route *r)
 {
 	return r->method == METHOD_GET && (r->op->reply || r->op->gives) && !r->op->list &&
-	       !r->as_printed;
+	       !r->as_printed && !gives_events(r);
 }
 
 static bool repeatable(const struct route *r)
@@ -197,6 +202,8 @@ static void write_parameters(struct document *d, const struct route *r)
 		doc_reference(d->o, "parameters", "if_match");
 	if (reads_one(r))
 		doc_reference(d->o, "parameters", "if_none_match");
+	if (r->method == METHOD_GET && gives_events(r))
+		doc_reference(d->o, "parameters", "last_event_id");
 	buf_putc(d->o, ']');
 }
 
@@ -225,6 +232,7 @@ static void write_success(struct document *d, const struct route *r)
 		: r->status == 204 ? "Done; there is nothing to say."
 		: r->op->list	   ? "A page of the list."
 		: r->op->reply	   ? r->op->reply->doc
+		: gives_events(r)  ? "Server-sent events, as they happen."
 				   : "Done.");
 	if (reads_one(r))
 		doc_json(o, "headers", "{\"ETag\":{\"$ref\":\"#/components/headers/ETag\"}}");
@@ -234,10 +242,15 @@ static void write_success(struct document *d, const struct route *r)
 	if (r->op->reply) {
 		doc_item(o);
 		write_content(d, r->op->reply, r->op->list ? "Page" : "",
-			r->op->exports ? "application/x-ndjson" : r->op->gives);
+			r->op->exports	 ? "application/x-ndjson"
+			: r->op->streams ? "text/event-stream"
+					 : r->op->gives);
 	} else if (r->op->gives) {
 		doc_json(o, "content", "{");
-		doc_json(o, r->op->gives, "{}");
+		doc_json(o, r->op->gives,
+			gives_events(r) ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
+		if (r->op->streams)
+			doc_json(o, "text/event-stream", "{\"schema\":{\"type\":\"string\"}}");
 		buf_putc(o, '}');
 	}
 	buf_putc(o, '}');
@@ -254,7 +267,8 @@ static void write_responses(struct document *d, const struct route *r)
 		if (!can_occur(d, r, e->err))
 			continue;
 		doc_key(d->o, arena_printf(&d->arena, "%d", error_row(e->err)->status));
-		doc_reference(d->o, "responses", e->name);
+		doc_reference(d->o, "responses",
+			r->openai ? arena_printf(&d->arena, "OpenAI%s", e->name) : e->name);
 	}
 	buf_putc(d->o, '}');
 }
@@ -274,7 +288,8 @@ static void write_operation(struct document *d, const struct route *r)
 	doc_text(o, "summary", r->doc);
 	write_parameters(d, r);
 	if (r->op->body) {
-		doc_json(o, "requestBody", "{\"required\":true,");
+		doc_json(o, "requestBody",
+			r->op->body_optional ? "{\"required\":false," : "{\"required\":true,");
 		write_content(d, r->op->body, "", NULL);
 		buf_putc(o, '}');
 	} else if (r->op->takes) {
@@ -396,6 +411,7 @@ void openapi_write(struct buf *out, const struct contract_parts *parts)
 	collect_routes(&d);
 	types_collect(&d.types, &d.arena, parts->resources, parts->count);
 	types_add(&d.types, &d.arena, &Problem_schema, TYPE_SHOWN);
+	types_add(&d.types, &d.arena, &OpenAIProblem_schema, TYPE_SHOWN);
 	types_sort(&d.types);
 	buf_putc(out, '{');
 	write_info(&d);

@@ -100,9 +100,12 @@ static void value_type(struct buf *o, enum kind k, const struct field *f, bool n
 		buf_lit(o, "},{\"type\":\"null\"}]");
 	} else if (name) {
 		reference(o, name);
-	} else {
+	} else if (!f->any) {
 		doc_key(o, "type");
-		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"", type_name(k));
+		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"",
+			f->array ? "array" : type_name(k));
+		if (f->array)
+			doc_json(o, "items", "{\"type\":\"object\"}");
 		if (k == CHOICE)
 			word_list(o, f->words, nullable);
 		else if (k == MOMENT)
@@ -295,7 +298,7 @@ static void sample_value(struct buf *o, enum kind k, const struct field *f)
 		buf_lit(o, "\"" SAMPLE_TIME "\"");
 		break;
 	case JSON:
-		buf_lit(o, "{}");
+		buf_puts(o, f->array ? "[]" : "{}");
 		break;
 	case OBJECT:
 		sample_object(o, f->of, false);

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <stdio.h>
+
 struct FieldProblem {
 	const char *field, *code, *message;
 };
@@ -40,6 +42,32 @@ FIELDS(Problem) = {
 		.doc = "With 422: every field that cannot be accepted, not only the first."),
 };
 SCHEMA(Problem, .doc = "What went wrong, and what to do about it (RFC 9457).");
+
+struct OpenAIFault {
+	const char *message, *type, *param, *code;
+};
+
+struct OpenAIProblem {
+	struct OpenAIFault error;
+};
+
+FIELDS(OpenAIFault) = {
+	FIELD(OpenAIFault, message, .need = true, .example = "\"There is no such model.\"",
+		.doc = "This problem, in words a person can act on."),
+	FIELD(OpenAIFault, type, .need = true, .example = "\"invalid_request_error\"",
+		.doc = "The kind of problem."),
+	FIELD(OpenAIFault, param, .need = true, .nullable = true, .example = "\"model\"",
+		.doc = "The field it is about, if it is about one."),
+	FIELD(OpenAIFault, code, .need = true, .nullable = true, .example = "\"model_not_found\"",
+		.doc = "What is wrong, for programs."),
+};
+static SCHEMA(OpenAIFault, .doc = "What went wrong.");
+
+FIELDS(OpenAIProblem) = {
+	FIELD(OpenAIProblem, error, .need = true, .of = &OpenAIFault_schema,
+		.doc = "What went wrong."),
+};
+SCHEMA(OpenAIProblem, .doc = "An error in the shape that OpenAI's clients know.");
 
 /* In the order of their status. */
 const struct shared doc_shared_errors[] = {
@@ -79,6 +107,8 @@ static const struct {
 		"Acts only if the object still has this ETag, else 412." },
 	{ "if_none_match", "If-None-Match", "header", "{\"type\":\"string\"}",
 		"Answers 304 if the object still has this ETag." },
+	{ "last_event_id", "Last-Event-ID", "header", "{\"type\":\"string\"}",
+		"Goes on behind the event with this id, without loss or repeat." },
 };
 
 static const struct {
@@ -117,11 +147,14 @@ static void write_headers(struct buf *o)
 	buf_putc(o, '}');
 }
 
-static void write_responses(struct buf *o)
+/* The same answers in either shape. */
+static void write_errors(struct buf *o, const char *prefix, const char *type, const char *schema)
 {
-	doc_json(o, "responses", "{");
 	for (const struct shared *e = doc_shared_errors; e->name; e++) {
-		doc_json(o, e->name, "{");
+		char name[64];
+
+		snprintf(name, sizeof name, "%s%s", prefix, e->name);
+		doc_json(o, name, "{");
 		doc_text(o, "description", error_row(e->err)->title);
 		if (e->header) {
 			doc_json(o, "headers", "{");
@@ -129,10 +162,18 @@ static void write_responses(struct buf *o)
 			doc_reference(o, "headers", e->header);
 			buf_putc(o, '}');
 		}
-		doc_json(o, "content", "{\"application/problem+json\":{\"schema\":");
-		doc_reference(o, "schemas", "Problem");
+		doc_json(o, "content", "{");
+		doc_json(o, type, "{\"schema\":");
+		doc_reference(o, "schemas", schema);
 		buf_lit(o, "}}}");
 	}
+}
+
+static void write_responses(struct buf *o)
+{
+	doc_json(o, "responses", "{");
+	write_errors(o, "", "application/problem+json", "Problem");
+	write_errors(o, "OpenAI", "application/json", "OpenAIProblem");
 	buf_putc(o, '}');
 }
 

@@ -29,10 +29,14 @@ struct operation {
 	bool list;		   /* the reply is a page of `reply` */
 	bool exports;		   /* a list that may also be had whole, as lines of JSON */
 	const char *key;	   /* the field that `after` names; NULL: id */
-	const char *const *takes;  /* types of a body that is not JSON, NULL-terminated */
+	bool body_optional;	   /* without a body it is as if {} had been sent */
+	/* Types of a body that is taken as it comes, NULL-terminated; the last may be any type and none. */
+	const char *const *takes;
 	const char
 		*gives;	 /* the type of a reply that is not JSON; beside `reply`, its other form */
+	bool streams;	 /* answers with server-sent events where the request asks for them */
 	bool storeless;	 /* answers without the store */
+	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool open_query; /* ignores parameters it does not know */
 	const char *awaits; /* what it cannot succeed without yet, or NULL */
 	int (*look)(struct call *c);

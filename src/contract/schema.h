@@ -61,6 +61,8 @@ struct field {
 	bool prompt;   /* TEXT: may be as long as a prompt */
 	bool distinct; /* LIST: no item twice */
 	bool exact;    /* NUMBER: refused if it has more digits than are kept */
+	bool any;      /* JSON: any value, not only an object */
+	bool array;    /* JSON: an array of objects instead of one */
 
 	/* Value for numbers, code points for text, items for lists.  A maximum of 0 means that
 	 * the contract states none; text and lists then have the common ceiling (x-max). */

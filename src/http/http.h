@@ -67,6 +67,17 @@ struct http_reply {
 
 struct http_loop;
 
+/* Whatever a loop's epoll may report on: the pointer that is given to epoll_ctl(). */
+struct http_source {
+	void (*event)(struct http_source *s, uint32_t events);
+};
+
+/* Somebody else who lives on a loop's thread and has the loop wait for his descriptors. */
+struct http_guest {
+	void (*turn)(struct http_guest *g); /* in every turn, behind its events */
+	int64_t due_ms; /* by clock_mono_ms(): when the next turn must come; NIL: when it may */
+};
+
 struct http_exchange {
 	struct http_request request;
 	struct http_reply reply;
@@ -141,6 +152,9 @@ const char *http_server_address(const struct http_server *s);
  * An exchange still kept then has lost its connection: http_finish() stays allowed until
  * http_server_free(), but sent() is no longer called for it. */
 void http_server_stop(struct http_server *s, int grace_ms);
+/* The same, with a function that is called now and then, at least every second, until it has stopped. */
+void http_server_drain(
+	struct http_server *s, int grace_ms, void (*meanwhile)(void *ctx), void *ctx);
 /* Stops at once what still runs.  With a kept exchange still unfinished the memory is left
  * standing, so that a late http_finish() finds its mailbox. */
 void http_server_free(struct http_server *s);
@@ -181,6 +195,10 @@ bool http_left(struct http_exchange *x);
 void http_loop_set(struct http_loop *loop, void *data);
 void *http_loop_get(const struct http_loop *loop);
 int http_loop_index(const struct http_loop *loop);
+/* On the loop's own thread, from loop_begin() on.  The guest is NULL when he leaves.  The descriptor is
+ * the one to which he adds his own, or -1 where a loop has none: then nobody can be its guest. */
+void http_loop_invite(struct http_loop *loop, struct http_guest *guest);
+int http_loop_epoll(const struct http_loop *loop);
 
 /* Compresses the body if the caller takes gzip and it is worth it.  Once the body is final. */
 void http_gzip(struct http_exchange *x);

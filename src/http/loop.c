@@ -31,6 +31,16 @@ int http_loop_index(const struct http_loop *loop)
 	return loop->index;
 }
 
+void http_loop_invite(struct http_loop *loop, struct http_guest *guest)
+{
+	loop->guest = guest;
+}
+
+int http_loop_epoll(const struct http_loop *loop)
+{
+	return loop->epoll;
+}
+
 void http_loop_tick(struct http_loop *l)
 {
 	int64_t wall = clock_now_us();
@@ -98,8 +108,10 @@ int http_loop_timeout(const struct http_loop *l)
 {
 	int64_t due = INT64_MAX;
 
-	if (l->ready)
+	if (l->ready || l->mail_here)
 		return 0;
+	if (l->guest && l->guest->due_ms != NIL)
+		due = l->guest->due_ms;
 	for (int i = 0; i < DEADLINE_COUNT; i++)
 		if (l->deadlines[i].first)
 			due = sooner(due, l->deadlines[i].first->due);
@@ -121,8 +133,13 @@ void http_loop_post(struct http_loop *l, struct http_mail *m)
 	/* Woken under the lock: whoever has seen the mail may free the loop once it holds the lock. */
 	pthread_mutex_lock(&l->mail_lock);
 	m->next = NULL;
-	if (!l->mail && write(l->wake, &one, sizeof one) < 0)
-		log_line(LOG_ERROR, "cannot wake a loop", NULL);
+	if (l->alive && pthread_equal(l->self, pthread_self())) {
+		l->mail_here = true; /* it is awake */
+	} else if (!l->woken) {
+		l->woken = true;
+		if (write(l->wake, &one, sizeof one) < 0)
+			log_line(LOG_ERROR, "cannot wake a loop", NULL);
+	}
 	*l->mail_last = m;
 	l->mail_last = &m->next;
 	pthread_mutex_unlock(&l->mail_lock);
@@ -133,7 +150,8 @@ void http_finish(struct http_exchange *x)
 	http_loop_post(x->loop, &((struct http_box *)x)->mail);
 }
 
-static struct http_mail *take_mail(struct http_loop *l)
+/* `rung`: wake is known to have been written to, by whomever. */
+static struct http_mail *take_mail(struct http_loop *l, bool rung)
 {
 	struct http_mail *m;
 	uint64_t times;
@@ -142,16 +160,16 @@ static struct http_mail *take_mail(struct http_loop *l)
 	m = l->mail;
 	l->mail = NULL;
 	l->mail_last = &l->mail;
-	if (read(l->wake, &times, sizeof times) < 0)
+	l->mail_here = false;
+	if ((rung || l->woken) && read(l->wake, &times, sizeof times) < 0)
 		times = 0; /* nothing had come */
+	l->woken = false;
 	pthread_mutex_unlock(&l->mail_lock);
 	return m;
 }
 
-void http_loop_mail(struct http_loop *l)
+static void open_mail(struct http_loop *l, struct http_mail *m)
 {
-	struct http_mail *m = take_mail(l);
-
 	while (m) {
 		struct http_mail *next = m->next;
 
@@ -160,10 +178,17 @@ void http_loop_mail(struct http_loop *l)
 	}
 }
 
+void http_loop_mail(struct http_loop *l)
+{
+	open_mail(l, take_mail(l, false));
+}
+
 static void on_mail(struct http_source *s, uint32_t events)
 {
+	struct http_loop *l = (struct http_loop *)s;
+
 	(void)events;
-	http_loop_mail((struct http_loop *)s);
+	open_mail(l, take_mail(l, true));
 }
 
 /* Second helpings and burials */
@@ -237,7 +262,7 @@ bool http_loop_init(struct http_loop *l, int index, const struct http_limits *li
 
 bool http_loop_fini(struct http_loop *l)
 {
-	struct http_mail *m = take_mail(l);
+	struct http_mail *m = take_mail(l, false);
 
 	while (m) {
 		struct http_mail *next = m->next;
@@ -294,6 +319,8 @@ void *http_loop_main(void *loop)
 	struct http_loop *l = loop;
 	struct epoll_event events[EVENTS];
 
+	l->self = pthread_self();
+	l->alive = true;
 	if (l->handler->loop_begin)
 		l->handler->loop_begin(l->handler->ctx, l);
 	sem_post(&l->ready_to_serve);
@@ -306,6 +333,10 @@ void *http_loop_main(void *loop)
 
 			s->event(s, events[i].events);
 		}
+		if (l->guest)
+			l->guest->turn(l->guest);
+		if (l->mail_here)
+			http_loop_mail(l);
 		if (l->ready)
 			http_loop_run_ready(l);
 		http_loop_expire(l);
@@ -318,6 +349,9 @@ void *http_loop_main(void *loop)
 			l->handler->rest(l->handler->ctx, l);
 	}
 	close_all(l);
+	pthread_mutex_lock(&l->mail_lock);
+	l->alive = false;
+	pthread_mutex_unlock(&l->mail_lock);
 	if (l->handler->loop_end)
 		l->handler->loop_end(l->handler->ctx, l);
 	return NULL;

@@ -13,11 +13,6 @@
 
 struct http_conn;
 
-/* Whatever epoll may report on. */
-struct http_source {
-	void (*event)(struct http_source *s, uint32_t events);
-};
-
 /* A message: an exchange that is finished, or a connection handed over. */
 struct http_mail {
 	struct http_mail *next;
@@ -53,8 +48,9 @@ struct http_stream {
 	bool left;	       /* the peer says nothing more */
 	bool gone;	       /* there is no connection any more */
 	bool cut;	       /* it is not whole */
-	bool headed, ended;    /* the loop's: the head is put into bytes; the maker is done */
 	struct http_mail mail; /* there is something to take */
+	/* The loop's, in words of their own: the head is put into bytes; the maker is done. */
+	bool headed, ended;
 };
 
 /* An exchange with what the listener keeps beside it. */
@@ -76,10 +72,13 @@ struct http_loop {
 	struct http_source source; /* the mailbox */
 	int index, epoll, wake;
 	void *data; /* the handler's */
+	struct http_guest *guest;
 	const struct http_handler *handler;
 	struct http_limits limits;
-	_Atomic size_t *total; /* connections of the whole server, or NULL in the door */
-	pthread_t thread;
+	_Atomic size_t *total;	/* connections of the whole server, or NULL in the door */
+	pthread_t thread, self; /* as its maker knows it, and as it knows itself */
+	bool alive;		/* self is set */
+	bool mail_here;		/* mail that was posted on this thread, which needs no waking */
 	sem_t ready_to_serve;
 
 	int64_t now_us, now_ms; /* read once a turn */
@@ -108,6 +107,7 @@ struct http_loop {
 
 	pthread_mutex_t mail_lock;
 	struct http_mail *mail, **mail_last;
+	bool woken; /* wake has been written to since the mail was taken */
 
 	_Atomic uint64_t accepted, refused, timeouts, faults, connections;
 };

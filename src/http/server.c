@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -25,6 +26,7 @@ enum {
 	ACCEPT_PAUSE_MS = 100, /* without file descriptors left */
 	ACCEPT_WARN_MS = 10 * 1000,
 	REFUSED_MAX = 64, /* told 503 at a time; any more are just closed */
+	DRAIN_TURN_MS = 200,
 };
 
 struct http_listener {
@@ -336,7 +338,24 @@ const char *http_server_address(const struct http_server *s)
 	return s->address;
 }
 
-void http_server_stop(struct http_server *s, int grace_ms)
+/* Waits for the thread, in turns. */
+static void join(pthread_t thread, void (*meanwhile)(void *ctx), void *ctx)
+{
+	struct timespec end;
+
+	while (meanwhile) {
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_nsec += DRAIN_TURN_MS * 1000000L;
+		end.tv_sec += end.tv_nsec / 1000000000L;
+		end.tv_nsec %= 1000000000L;
+		if (pthread_timedjoin_np(thread, NULL, &end) != ETIMEDOUT)
+			return;
+		meanwhile(ctx);
+	}
+	pthread_join(thread, NULL);
+}
+
+void http_server_drain(struct http_server *s, int grace_ms, void (*meanwhile)(void *ctx), void *ctx)
 {
 	static const uint64_t one = 1;
 
@@ -347,8 +366,13 @@ void http_server_stop(struct http_server *s, int grace_ms)
 			log_line(LOG_ERROR, "cannot wake a loop", NULL);
 	}
 	for (int i = 0; i < s->running; i++)
-		pthread_join(s->loops[i].thread, NULL);
+		join(s->loops[i].thread, meanwhile, ctx);
 	s->running = 0;
+}
+
+void http_server_stop(struct http_server *s, int grace_ms)
+{
+	http_server_drain(s, grace_ms, NULL, NULL);
 }
 
 void http_server_free(struct http_server *s)

@@ -11,13 +11,29 @@
 #include "base/crypto.h"
 #include "base/error.h"
 
-enum { ANSWER_MAX = 1 << 20, CONNECT_MS = 5000, TOTAL_MS = 10000, AGE_MAX = 86400 };
+enum {
+	ANSWER_MAX = 1 << 20,
+	CONNECT_MS = 5000,
+	TOTAL_MS = 10000,
+	AGE_MAX = 86400,
+	POLL_MS = 1000,
+	STOP_MS = 50
+};
 
 /* What one request needs while it is under way. */
 struct passage {
 	enum reach reach;
 	bool refused; /* an address was */
+	bool enough;  /* no more of the answer is wanted */
+	bool was_cut;
+	const struct fetch *in;
+	CURL *handle;
 	struct buf body;
+};
+
+/* libcurl keeps connections with the handle that drives transfers. */
+struct fetch_line {
+	CURLM *multi;
 };
 
 bool fetch_init(void)
@@ -131,12 +147,36 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
 
 /* ---- the request ---- */
 
+static bool seen_enough(struct passage *w, const char *bytes, size_t n)
+{
+	struct fetched head = { .max_age_s = -1 };
+	char *type = NULL;
+	long status = 0;
+
+	if (!w->in->see)
+		return false;
+	curl_easy_getinfo(w->handle, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(w->handle, CURLINFO_CONTENT_TYPE, &type);
+	head.status = (int)status;
+	head.content_type = type;
+	return !w->in->see(w->in->see_ctx, &head, bytes, n);
+}
+
 static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
 {
 	struct passage *w = ctx;
+	size_t len = size * n, room = w->body.max - w->body.len;
 
-	buf_put(&w->body, bytes, size * n);
-	return w->body.overflow ? 0 : size * n;
+	if (w->in->cut && len > room) {
+		buf_put(&w->body, bytes, room);
+		w->was_cut = w->enough = true;
+		return 0;
+	}
+	buf_put(&w->body, bytes, len);
+	if (w->body.overflow)
+		return 0;
+	w->enough = seen_enough(w, bytes, len);
+	return w->enough ? 0 : len;
 }
 
 char *fetch_escape(struct arena *a, const char *text)
@@ -185,7 +225,8 @@ static void set_limits(CURL *h, struct passage *w, const struct fetch *in)
 	curl_easy_setopt(h, CURLOPT_PROXY, "");
 	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)(in->total_ms ? in->total_ms : TOTAL_MS));
-	curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)w->body.max);
+	if (!in->cut)
+		curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)w->body.max);
 	curl_easy_setopt(h, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 1L);
 	curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -242,6 +283,7 @@ static void set_request(CURL *h, const struct fetch *in)
 static void take_answer(CURL *h, const struct passage *w, struct arena *a, struct fetched *out)
 {
 	char *type = NULL, *location = NULL;
+	struct curl_header *wanted;
 	long status = 0;
 
 	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
@@ -253,18 +295,80 @@ static void take_answer(CURL *h, const struct passage *w, struct arena *a, struc
 	out->max_age_s = max_age(h);
 	out->content_type = type ? arena_strdup(a, type) : NULL;
 	out->location = location ? arena_strdup(a, location) : NULL;
+	out->was_cut = w->was_cut;
+	if (w->in->wanted && !curl_easy_header(h, w->in->wanted, 0, CURLH_HEADER, -1, &wanted))
+		out->header = arena_strdup(a, wanted->value);
+}
+
+/* ---- under way ---- */
+
+struct fetch_line *fetch_line_new(void)
+{
+	struct fetch_line *line = calloc(1, sizeof *line);
+
+	if (!line)
+		abort();
+	line->multi = curl_multi_init();
+	if (!line->multi)
+		abort();
+	return line;
+}
+
+void fetch_line_free(struct fetch_line *line)
+{
+	if (line)
+		curl_multi_cleanup(line->multi);
+	free(line);
+}
+
+/* Until the transfer is over, or its answer is no longer wanted. */
+static CURLcode drive(CURLM *multi, CURL *h, const _Atomic bool *stop)
+{
+	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+	int open = 1, left;
+	CURLMsg *m;
+
+	if (curl_multi_add_handle(multi, h))
+		return CURLE_FAILED_INIT;
+	while (open && !(stop && *stop)) {
+		if (curl_multi_perform(multi, &open) ||
+			(open && curl_multi_poll(multi, NULL, 0, stop ? STOP_MS : POLL_MS, NULL)))
+			break;
+	}
+	while ((m = curl_multi_info_read(multi, &left)) != NULL)
+		if (m->msg == CURLMSG_DONE && m->easy_handle == h)
+			code = m->data.result;
+	curl_multi_remove_handle(multi, h);
+	return code;
+}
+
+static CURLcode perform(CURL *h, const struct fetch *in)
+{
+	struct fetch_line *line = in->line ? in->line : fetch_line_new();
+	CURLcode code = drive(line->multi, h, in->stop);
+
+	if (!in->line)
+		fetch_line_free(line);
+	return code;
+}
+
+static void forget_headers(struct curl_slist *headers)
+{
+	for (struct curl_slist *p = headers; p; p = p->next)
+		wipe(p->data, strlen(p->data));
+	curl_slist_free_all(headers);
 }
 
 int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why)
 {
-	struct passage w = { .reach = in->reach };
 	CURL *h = curl_easy_init();
+	struct passage w = { .reach = in->reach, .in = in, .handle = h };
 	struct curl_slist *headers = headers_of(in, a);
 	CURLcode code;
 
 	*out = (struct fetched){ .max_age_s = -1 };
 	if (!h || !headers || !fetch_permits(in->url, in->reach)) {
-		curl_slist_free_all(headers);
+		forget_headers(headers);
 		curl_easy_cleanup(h);
 		*ret_why = "the address is not one that may be called";
 		return ERR_UPSTREAM;
@@ -273,19 +377,23 @@ int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, cons
 	set_limits(h, &w, in);
 	set_request(h, in);
 	curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
-	code = curl_easy_perform(h);
+	code = perform(h, in);
+	if (w.enough)
+		code = CURLE_OK;
 	if (!code)
 		take_answer(h, &w, a, out);
 	else if (w.refused)
 		*ret_why = "it resolves to a private address";
 	else if (w.body.overflow || code == CURLE_FILESIZE_EXCEEDED)
 		*ret_why = arena_printf(a, "the answer is larger than %zu KiB", w.body.max / 1024);
+	else if (in->stop && *in->stop)
+		*ret_why = "it is no longer wanted";
 	else
 		*ret_why = curl_easy_strerror(code);
 	if (w.body.len)
 		wipe(w.body.at, w.body.len);
 	buf_free(&w.body);
-	curl_slist_free_all(headers);
+	forget_headers(headers);
 	curl_easy_cleanup(h);
 	return code ? ERR_UPSTREAM : 0;
 }

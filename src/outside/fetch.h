@@ -16,6 +16,9 @@ struct fetch_header {
 	const char *name, *value; /* neither holds a control character */
 };
 
+struct fetched;
+struct fetch_line;
+
 struct fetch {
 	const char *url;
 	enum reach reach;
@@ -27,8 +30,17 @@ struct fetch {
 	size_t body_len;
 	const struct fetch_header *headers;
 	size_t header_count;
-	size_t answer_max; /* bytes; 0: 1 MiB */
-	int total_ms;	   /* until the whole answer is here; 0: 10 seconds */
+	size_t answer_max;  /* bytes; 0: 1 MiB */
+	bool cut;	    /* what is longer is cut there; else it is refused */
+	int total_ms;	    /* until the whole answer is here; 0: 10 seconds */
+	const char *wanted; /* a header of the answer, for fetched.header; or NULL */
+	const _Atomic bool
+		*stop; /* once another thread has set it, the request ends soon; or NULL */
+	struct fetch_line *line; /* connections of this thread that may be used again; or NULL */
+	/* Sees what arrives of the body, with status and type known; false: it has seen enough, and what
+	 * is here is the answer.  NULL: nobody needs to. */
+	bool (*see)(void *ctx, const struct fetched *head, const char *bytes, size_t n);
+	void *see_ctx;
 };
 
 struct fetched {
@@ -38,6 +50,8 @@ struct fetched {
 	int64_t max_age_s;	  /* as Cache-Control says; -1: it does not */
 	const char *content_type; /* or NULL */
 	const char *location;	  /* where a redirect leads, as a whole URL; or NULL */
+	const char *header;	  /* the one that was wanted, or NULL */
+	bool was_cut;
 };
 
 /* Once, before any thread. */
@@ -46,6 +60,10 @@ bool fetch_init(void);
 typedef int fetch_fn(
 	const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why);
 fetch_fn fetch_run;
+
+/* For a few requests to one place, one behind the other. */
+struct fetch_line *fetch_line_new(void);
+void fetch_line_free(struct fetch_line *line);
 
 /* The parts of a URL that say who is asked; false if it is no absolute URL. */
 struct fetch_origin {

@@ -277,7 +277,8 @@ int http_tool_render(const struct tool_config *config, const struct json_node *a
 
 	*ret = (struct fetch){ .method = config->method,
 		.answer_max = HTTP_TOOL_ANSWER_MAX,
-		.total_ms = HTTP_TOOL_MS_MAX };
+		.cut = true,
+		.total_ms = (int)tool_config_ms(config) };
 	if (arguments->type != JSON_OBJECT)
 		fault(&r, "The arguments must be an object.");
 	ret->url = render_url(&r);
@@ -344,7 +345,7 @@ static bool follow(const struct tool_config *config, struct fetch *request,
 	return true;
 }
 
-static bool is_redirect(const struct fetched *answer)
+bool http_is_redirect(const struct fetched *answer)
 {
 	switch (answer->status) {
 	case 301:
@@ -359,11 +360,11 @@ static bool is_redirect(const struct fetched *answer)
 }
 
 int http_tool_run(const struct tool_config *config, const char *arguments, size_t len,
-	enum reach reach, fetch_fn *fetch, struct arena *a, struct fetched *ret,
-	const char **ret_why)
+	enum reach reach, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
+	struct fetched *ret, const char **ret_why)
 {
 	const struct json_node *values = json_tree(a, arguments, len, ret_why, NULL);
-	int64_t end = clock_mono_ms() + HTTP_TOOL_MS_MAX;
+	int64_t end = clock_mono_ms() + tool_config_ms(config);
 	struct fetch request;
 	int err;
 
@@ -371,12 +372,13 @@ int http_tool_run(const struct tool_config *config, const char *arguments, size_
 		return ERR_INVALID;
 	err = http_tool_render(config, values, a, &request, ret_why);
 	request.reach = reach;
+	request.stop = stop;
 	for (int turn = 0; !err; turn++) {
 		int64_t left = end - clock_mono_ms();
 
 		request.total_ms = (int)(left > 1 ? left : 1);
 		err = fetch(&request, a, ret, ret_why);
-		if (err || !is_redirect(ret))
+		if (err || !http_is_redirect(ret))
 			break;
 		if (turn == HTTP_TOOL_REDIRECTS_MAX) {
 			*ret_why = "it redirects too often";

@@ -8,8 +8,7 @@
 #include "outside/tool_config.h"
 
 enum {
-	HTTP_TOOL_ANSWER_MAX = 1 << 20,
-	HTTP_TOOL_MS_MAX = 30000,
+	HTTP_TOOL_ANSWER_MAX = 8 << 20, /* what is longer is cut */
 	HTTP_TOOL_REDIRECTS_MAX = 5,
 	HTTP_TOOL_REQUEST_MAX = 1 << 20,
 };
@@ -19,8 +18,11 @@ enum {
 int http_tool_render(const struct tool_config *config, const struct json_node *arguments,
 	struct arena *a, struct fetch *ret, const char **ret_why);
 
-/* Renders, sends and follows.  0 whatever the status; ERR_INVALID as above; ERR_UPSTREAM with a sentence
- * that names no header.  It waits: for the slow pool. */
+/* Renders, sends and follows.  0 whatever the status; ERR_INVALID as above; ERR_UPSTREAM with a few words
+ * that name no header.  It waits: for a thread that may.  `stop` as in struct fetch. */
 int http_tool_run(const struct tool_config *config, const char *arguments, size_t len,
-	enum reach reach, fetch_fn *fetch, struct arena *a, struct fetched *ret,
-	const char **ret_why);
+	enum reach reach, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
+	struct fetched *ret, const char **ret_why);
+
+/* True for an answer that says where else to look. */
+bool http_is_redirect(const struct fetched *answer);

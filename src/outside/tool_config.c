@@ -14,6 +14,7 @@ struct config_reader {
 	const struct json_schema *input;
 	struct tool_config *out;
 	struct problem *problem;
+	enum reach reach;
 };
 
 const char *tool_place(
@@ -105,7 +106,7 @@ static bool host_is_plain(const char *url)
 	return scheme && len && strspn(url + scheme, NAME_CHARACTERS "[]:") == len;
 }
 
-static void read_url(struct config_reader *r, const struct json_node *n, enum reach reach)
+static void read_url(struct config_reader *r, const struct json_node *n)
 {
 	const char *field = "config.url", *url = text_of(r, n, field, TOOL_URL_MAX), *path, *open;
 
@@ -119,9 +120,9 @@ static void read_url(struct config_reader *r, const struct json_node *n, enum re
 			"must not have a place in its scheme, host or port");
 	else if (open && r->out->kind == TOOL_MCP)
 		problem_field(r->problem, r->arena, field, "place", "must not have a place");
-	else if (!host_is_plain(url) || !fetch_permits(filled(r->arena, url), reach))
+	else if (!host_is_plain(url) || !fetch_permits(filled(r->arena, url), r->reach))
 		problem_field(r->problem, r->arena, field, "address",
-			reach == REACH_ANY
+			r->reach == REACH_ANY
 				? "must be an http or https URL without user, password and fragment"
 				: "must be an https URL without user, password and fragment, and not "
 				  "of a private address (the setting allow_private_addresses permits "
@@ -271,11 +272,21 @@ static void read_tool(struct config_reader *r, const struct json_node *n)
 	r->out->tool = name;
 }
 
+static void read_timeout(struct config_reader *r, const struct json_node *n)
+{
+	if (n->type != JSON_NUMBER || n->number < 1 || n->number > TOOL_TIMEOUT_S_MAX ||
+		n->number != (int)n->number)
+		problem_field(r->problem, r->arena, "config.timeout_s", "range",
+			"must be a whole number from 1 to %d", TOOL_TIMEOUT_S_MAX);
+	else
+		r->out->timeout_s = (int)n->number;
+}
+
 static bool member_known(enum tool_kind kind, const char *name)
 {
 	static const char *const http[] = { "method", "url", "headers", "body", "allowed_hosts",
-		NULL };
-	static const char *const mcp[] = { "url", "headers", "tool", NULL };
+		"timeout_s", NULL };
+	static const char *const mcp[] = { "url", "headers", "tool", "timeout_s", NULL };
 
 	for (const char *const *p = kind == TOOL_HTTP ? http : mcp; *p; p++)
 		if (strcmp(*p, name) == 0)
@@ -290,10 +301,14 @@ static void need(struct config_reader *r, const struct json_node *config, const 
 			"required", "is required");
 }
 
-static void read_members(struct config_reader *r, const struct json_node *config, enum reach reach)
+static void read_members(struct config_reader *r, const struct json_node *config)
 {
-	static const char *const order[] = { "method", "url", "headers", "body", "allowed_hosts",
-		"tool" };
+	static const struct {
+		const char *name;
+		void (*read)(struct config_reader *r, const struct json_node *n);
+	} order[] = { { "method", read_method }, { "url", read_url }, { "headers", read_headers },
+		{ "body", read_body }, { "allowed_hosts", read_hosts }, { "tool", read_tool },
+		{ "timeout_s", read_timeout } };
 
 	for (size_t i = 0; i < config->count; i++)
 		if (!member_known(r->out->kind, config->members[i].name))
@@ -301,36 +316,18 @@ static void read_members(struct config_reader *r, const struct json_node *config
 				arena_printf(r->arena, "config.%s", config->members[i].name),
 				"unknown_field", "is not a field of such a config");
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		const struct json_node *n = json_tree_member(config, order[i], strlen(order[i]));
+		const char *name = order[i].name;
+		const struct json_node *n = json_tree_member(config, name, strlen(name));
 
-		if (!n || n->type == JSON_NULL || !member_known(r->out->kind, order[i]))
-			continue;
-		switch (i) {
-		case 0:
-			read_method(r, n);
-			break;
-		case 1:
-			read_url(r, n, reach);
-			break;
-		case 2:
-			read_headers(r, n);
-			break;
-		case 3:
-			read_body(r, n);
-			break;
-		case 4:
-			read_hosts(r, n);
-			break;
-		default:
-			read_tool(r, n);
-		}
+		if (n && n->type != JSON_NULL && member_known(r->out->kind, name))
+			order[i].read(r, n);
 	}
 }
 
 int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum reach reach,
 	const struct json_schema *input, struct tool_config *ret, struct problem *p)
 {
-	struct config_reader r = { a, input, ret, p };
+	struct config_reader r = { a, input, ret, p, reach };
 	const struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL);
 	size_t before = p->count;
 
@@ -339,7 +336,7 @@ int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enu
 		return problem_field(p, a, "config", "type", "must be an object");
 	need(&r, config, "url");
 	need(&r, config, kind == TOOL_HTTP ? "method" : "tool");
-	read_members(&r, config, reach);
+	read_members(&r, config);
 	if (ret->body && ret->method &&
 		(strcmp(ret->method, "GET") == 0 || strcmp(ret->method, "HEAD") == 0))
 		problem_field(

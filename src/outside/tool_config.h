@@ -17,6 +17,8 @@ enum {
 	TOOL_HEADER_VALUE_MAX = 8192,
 	TOOL_URL_MAX = 4096,
 	TOOL_HOSTS_MAX = 32,
+	TOOL_TIMEOUT_S = 30, /* unless the config says another */
+	TOOL_TIMEOUT_S_MAX = 120,
 };
 
 enum tool_kind { TOOL_BUILTIN, TOOL_HTTP, TOOL_MCP };
@@ -39,7 +41,14 @@ struct tool_config {
 	const char *allowed_hosts[TOOL_HOSTS_MAX];
 	size_t host_count;
 	const char *tool; /* mcp */
+	int timeout_s;	  /* 0: not said */
 };
+
+/* How long a call may take, in milliseconds. */
+static inline int64_t tool_config_ms(const struct tool_config *c)
+{
+	return INT64_C(1000) * (c->timeout_s ? c->timeout_s : TOOL_TIMEOUT_S);
+}
 
 /* Reads a config and lists everything that is wrong with it, as fields below "config".  The places must
  * be properties of `input`; NULL: it was checked when it was stored. */

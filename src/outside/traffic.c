@@ -1,13 +1,12 @@
-/* traffic.c - see traffic.h.  libcurl's multi interface on an epoll loop.
+/* traffic.c - see traffic.h.  libcurl's multi interface on epoll.
  *
  * Other threads leave orders (start, cancel, resume) in a list and ring a
  * bell; everything else happens on the one thread, so that the state of a
- * transfer needs no lock.  Handles are kept and used again, and libcurl keeps
- * the connections. */
+ * transfer needs no lock.  Handles are kept and used again (traffic_easy.c),
+ * and libcurl keeps the connections.  The thread is the traffic's own, or that
+ * of a loop whose guest it is: then it adds its descriptors to the loop's. */
 #include "outside/traffic.h"
 
-#include <curl/curl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,47 +16,107 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "outside/address.h"
+#include "base/log.h"
+#include "outside/traffic_parts.h"
 
-enum { EVENTS_A_TURN = 64, SPARE_MAX = 64, LOOK_EVERY_MS = 250, CONNECTIONS_KEPT = 1024 };
+enum { EVENTS_A_TURN = 64, LOOK_EVERY_MS = 250, CONNECTIONS_KEPT = 1024 };
 enum { ORDER_START = 1, ORDER_CANCEL = 2, ORDER_RESUME = 4 };
 
-struct traffic {
-	pthread_t thread;
-	CURLM *multi;
-	int epoll, bell;
-	int64_t timer_ms; /* when libcurl wants to be called; -1: not at all */
-	int64_t look_ms;  /* when the deadlines are looked at next */
-	struct transfer *first;
-	CURL *spare[SPARE_MAX];
-	int spares;
+/* ---- descriptors ---- */
 
-	pthread_mutex_t lock; /* over the next four */
-	struct transfer *orders, **orders_last;
-	size_t open, most;
-	bool stopping;
+static void on_ready(struct http_source *s, uint32_t events);
 
-	_Atomic uint64_t begun, ended, connections;
-};
+static struct watch *watch_of(struct traffic *tr, int fd)
+{
+	size_t at = (size_t)fd;
 
-/* ---- what libcurl asks for ---- */
+	if (at >= tr->watch_room) {
+		size_t room = (at + 1) * 2;
+		struct watch **more = realloc(tr->watches, room * sizeof *more);
 
+		if (!more)
+			abort();
+		memset(more + tr->watch_room, 0, (room - tr->watch_room) * sizeof *more);
+		tr->watches = more;
+		tr->watch_room = room;
+	}
+	if (!tr->watches[at]) {
+		struct watch *w = calloc(1, sizeof *w);
+
+		if (!w)
+			abort();
+		*w = (struct watch){ .source = { on_ready }, .traffic = tr, .fd = fd };
+		tr->watches[at] = w;
+	}
+	return tr->watches[at];
+}
+
+static void watch_add(struct watch *w)
+{
+	struct epoll_event e = { .events = w->events, .data.ptr = w };
+
+	if (w->events == w->added)
+		return;
+	epoll_ctl(w->traffic->epoll, w->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, w->fd, &e);
+	w->added = w->events;
+}
+
+static void watch_drop(struct watch *w)
+{
+	if (w->added)
+		epoll_ctl(w->traffic->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+	w->added = 0;
+}
+
+void watch_opened(struct traffic *tr, int fd)
+{
+	struct watch *w = watch_of(tr, fd);
+
+	w->events = w->added = 0;
+	w->kept = true;
+}
+
+void watch_closed(struct traffic *tr, int fd)
+{
+	struct watch *w = watch_of(tr, fd);
+
+	w->events = w->added = 0;
+	w->kept = false;
+}
+
+/* A connection that waits for its next request stays with epoll; what else libcurl has is its own. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *known)
 {
-	struct traffic *tr = ctx;
-	struct epoll_event e = { .data.fd = fd };
+	struct watch *w = watch_of(ctx, fd);
 
 	(void)easy;
+	(void)known;
 	if (what == CURL_POLL_REMOVE) {
-		epoll_ctl(tr->epoll, EPOLL_CTL_DEL, fd, NULL);
-		curl_multi_assign(tr->multi, fd, NULL);
+		w->events = 0;
+		if (!w->kept)
+			watch_drop(w);
 		return 0;
 	}
-	e.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
-	epoll_ctl(tr->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e);
-	if (!known)
-		curl_multi_assign(tr->multi, fd, tr);
+	w->events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
+	watch_add(w);
 	return 0;
+}
+
+static void on_ready(struct http_source *s, uint32_t events)
+{
+	struct watch *w = (struct watch *)s;
+	int running;
+
+	if (!w->events) { /* nobody asks: it was closed by its peer, or speaks unasked */
+		watch_drop(w);
+		return;
+	}
+	curl_multi_socket_action(w->traffic->multi, w->fd,
+		(events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+			(events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+			(events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0),
+		&running);
+	w->traffic->moved = true;
 }
 
 static int on_timer(CURLM *multi, long ms, void *ctx)
@@ -69,108 +128,7 @@ static int on_timer(CURLM *multi, long ms, void *ctx)
 	return 0;
 }
 
-/* The name has been resolved: this is the address that would be connected to. */
-static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
-{
-	struct transfer *t = ctx;
-
-	(void)purpose;
-	if (!reach_holds(t->reach, address_kind(&to->addr))) {
-		t->refused = true;
-		return CURL_SOCKET_BAD;
-	}
-	return socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
-}
-
-/* ---- an answer arrives ---- */
-
-static int64_t retry_after(CURL *easy)
-{
-	struct curl_header *h;
-	char *end;
-	long long s;
-
-	if (curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &h))
-		return -1;
-	s = strtoll(h->value, &end, 10);
-	return end == h->value || *end || s < 0 ? -1 : s;
-}
-
-static bool tell_head(struct transfer *t)
-{
-	struct traffic_head head = { .retry_after_s = retry_after(t->easy), .type = "" };
-	const char *type = NULL;
-	long status = 0;
-
-	t->headed = true;
-	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
-	head.status = (int)status;
-	head.type = type ? type : "";
-	return t->head(t, &head);
-}
-
-static size_t on_bytes(char *bytes, size_t size, size_t count, void *ctx)
-{
-	struct transfer *t = ctx;
-	size_t n = size * count;
-
-	t->heard_ms = clock_mono_ms();
-	if ((!t->headed && !tell_head(t)) || (n && !t->bytes(t, bytes, n))) {
-		t->stopped = true;
-		return n + 1;
-	}
-	if (t->held)
-		curl_easy_pause(t->easy, CURLPAUSE_RECV);
-	return n;
-}
-
-void traffic_hold(struct transfer *t)
-{
-	t->held = true;
-}
-
 /* ---- from its beginning to its end ---- */
-
-static void set_once(CURL *easy)
-{
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, "lodge");
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-}
-
-static void set_each(CURL *easy, struct transfer *t)
-{
-	struct curl_slist *lines = curl_slist_append(NULL, "Expect:");
-
-	for (const char *const *h = t->headers; h && *h; h++)
-		lines = curl_slist_append(lines, *h);
-	t->lines = lines;
-	curl_easy_setopt(easy, CURLOPT_URL, t->url);
-	curl_easy_setopt(
-		easy, CURLOPT_PROTOCOLS_STR, t->reach == REACH_PUBLIC ? "https" : "http,https");
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, lines);
-	if (t->body) {
-		curl_easy_setopt(easy, CURLOPT_POST, 1L);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_len);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->body);
-	} else {
-		curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-	}
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)t->connect_ms);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, t);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
-}
 
 static void link_in(struct traffic *tr, struct transfer *t)
 {
@@ -210,21 +168,16 @@ static void forget_orders(struct traffic *tr, struct transfer *t)
 
 static void conclude(struct traffic *tr, struct transfer *t, enum traffic_end end, const char *why)
 {
-	CURL *easy = t->easy;
+	struct easy *e = t->easy;
 	long made = 0;
 
-	if (easy) {
-		curl_multi_remove_handle(tr->multi, easy);
-		curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &made);
+	if (e) {
+		curl_multi_remove_handle(tr->multi, e->curl);
+		curl_easy_getinfo(e->curl, CURLINFO_NUM_CONNECTS, &made);
 		atomic_fetch_add_explicit(&tr->connections, (uint64_t)made, memory_order_relaxed);
 		link_out(tr, t);
-		curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
-		if (tr->spares < SPARE_MAX)
-			tr->spare[tr->spares++] = easy;
-		else
-			curl_easy_cleanup(easy);
-		curl_slist_free_all(t->lines);
-		t->easy = t->lines = NULL;
+		t->easy = NULL;
+		easy_put(tr, e);
 	}
 	forget_orders(tr, t);
 	atomic_fetch_add_explicit(&tr->ended, 1, memory_order_relaxed);
@@ -233,49 +186,21 @@ static void conclude(struct traffic *tr, struct transfer *t, enum traffic_end en
 
 static void begin(struct traffic *tr, struct transfer *t)
 {
-	CURL *easy;
+	enum traffic_end end;
+	const char *why;
+	struct easy *e = easy_take(tr, t, &end, &why);
 
 	atomic_fetch_add_explicit(&tr->begun, 1, memory_order_relaxed);
-	if (!fetch_permits(t->url, t->reach)) {
-		conclude(tr, t, TRAFFIC_FORBIDDEN, "the address is not one that may be called");
+	if (!e) {
+		conclude(tr, t, end, why);
 		return;
 	}
-	easy = tr->spares ? tr->spare[--tr->spares] : curl_easy_init();
-	if (!easy) {
-		conclude(tr, t, TRAFFIC_CONNECT, "out of memory");
-		return;
-	}
-	set_once(easy);
-	set_each(easy, t);
-	t->easy = easy;
+	t->easy = e;
 	t->began_ms = t->heard_ms = clock_mono_ms();
+	if (!tr->first)
+		tr->look_ms = t->began_ms + LOOK_EVERY_MS;
 	link_in(tr, t);
-	curl_multi_add_handle(tr->multi, easy);
-}
-
-/* What libcurl says at the end, as one of ours. */
-static enum traffic_end end_of(const struct transfer *t, CURLcode code)
-{
-	if (t->stopped)
-		return TRAFFIC_CANCELLED;
-	if (code == CURLE_OK)
-		return TRAFFIC_WHOLE;
-	if (t->refused) /* all its addresses were, or the others did not answer */
-		return TRAFFIC_FORBIDDEN;
-	switch (code) {
-	case CURLE_URL_MALFORMAT:
-	case CURLE_UNSUPPORTED_PROTOCOL:
-		return TRAFFIC_FORBIDDEN;
-	case CURLE_COULDNT_RESOLVE_HOST:
-	case CURLE_COULDNT_CONNECT:
-	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_PEER_FAILED_VERIFICATION:
-		return TRAFFIC_CONNECT;
-	case CURLE_OPERATION_TIMEDOUT:
-		return TRAFFIC_CONNECT; /* the only time limit it has is that for connecting */
-	default:
-		return TRAFFIC_CUT;
-	}
+	curl_multi_add_handle(tr->multi, e->curl);
 }
 
 static void collect(struct traffic *tr)
@@ -285,19 +210,19 @@ static void collect(struct traffic *tr)
 
 	while ((m = curl_multi_info_read(tr->multi, &left))) {
 		CURLcode code = m->data.result;
-		struct transfer *t = NULL;
+		struct easy *e = NULL;
+		struct transfer *t;
 
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-		if (code == CURLE_OK && !t->headed && !tell_head(t))
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&e);
+		t = e->t;
+		if (code == CURLE_OK && !easy_tell_head(t))
 			t->stopped = true;
-		conclude(tr, t, end_of(t, code),
+		conclude(tr, t, easy_end(t, code),
 			t->refused ? "it resolves to a private address" : curl_easy_strerror(code));
 	}
 }
-
-/* ---- the thread ---- */
 
 static void look_at_deadlines(struct traffic *tr, int64_t now)
 {
@@ -312,6 +237,8 @@ static void look_at_deadlines(struct traffic *tr, int64_t now)
 			conclude(tr, t, TRAFFIC_SILENT, "nothing came for too long");
 	}
 }
+
+/* ---- orders ---- */
 
 static struct transfer *next_order(struct traffic *tr, unsigned *ret_what, bool *ret_stopping)
 {
@@ -331,6 +258,17 @@ static struct transfer *next_order(struct traffic *tr, unsigned *ret_what, bool 
 	return t;
 }
 
+static void resume(struct transfer *t)
+{
+	struct easy *e = t->easy;
+
+	if (!e || !t->held)
+		return;
+	t->held = false;
+	t->heard_ms = clock_mono_ms();
+	curl_easy_pause(e->curl, CURLPAUSE_CONT);
+}
+
 /* Carries out what was ordered; false when the traffic ends. */
 static bool obey(struct traffic *tr)
 {
@@ -345,61 +283,22 @@ static bool obey(struct traffic *tr)
 		}
 		if (what & ORDER_START)
 			begin(tr, t);
-		if (what & ORDER_RESUME && t->easy && t->held) {
-			t->held = false;
-			t->heard_ms = clock_mono_ms();
-			curl_easy_pause(t->easy, CURLPAUSE_CONT);
-		}
+		if (what & ORDER_RESUME)
+			resume(t);
 	}
 	while (stopping && tr->first)
 		conclude(tr, tr->first, TRAFFIC_CANCELLED, "the service is stopping");
 	return !stopping;
 }
 
-static int wait_ms(const struct traffic *tr)
+static void on_bell(struct http_source *s, uint32_t events)
 {
-	int64_t now = clock_mono_ms(), due = tr->first ? tr->look_ms : -1;
+	struct traffic *tr = (struct traffic *)((char *)s - offsetof(struct traffic, bell_rings));
+	uint64_t rings;
 
-	if (tr->timer_ms >= 0 && (due < 0 || tr->timer_ms < due))
-		due = tr->timer_ms;
-	return due < 0 ? -1 : due <= now ? 0 : (int)(due - now);
-}
-
-static void *traffic_main(void *arg)
-{
-	struct traffic *tr = arg;
-	struct epoll_event events[EVENTS_A_TURN];
-	int running;
-
-	for (;;) {
-		int n = epoll_wait(tr->epoll, events, EVENTS_A_TURN, wait_ms(tr));
-		int64_t now = clock_mono_ms();
-		bool rung = false;
-
-		for (int i = 0; i < n; i++) {
-			uint32_t e = events[i].events;
-			uint64_t rings;
-
-			if (events[i].data.fd == tr->bell) {
-				rung = read(tr->bell, &rings, sizeof rings) > 0;
-				continue;
-			}
-			curl_multi_socket_action(tr->multi, events[i].data.fd,
-				(e & EPOLLIN ? CURL_CSELECT_IN : 0) |
-					(e & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-					(e & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0),
-				&running);
-		}
-		if (rung && !obey(tr))
-			return NULL;
-		if (tr->timer_ms >= 0 && now >= tr->timer_ms) {
-			tr->timer_ms = -1;
-			curl_multi_socket_action(tr->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-		}
-		collect(tr);
-		if (now >= tr->look_ms)
-			look_at_deadlines(tr, now);
-	}
+	(void)events;
+	if (read(tr->bell, &rings, sizeof rings) > 0)
+		tr->told = true;
 }
 
 static void ring(struct traffic *tr)
@@ -410,8 +309,11 @@ static void ring(struct traffic *tr)
 		abort(); /* a counter of an eventfd cannot fill up by ones */
 }
 
+/* Under the lock.  The bell is rung for the first of several, and not for the thread itself. */
 static void leave_order(struct traffic *tr, struct transfer *t, unsigned what)
 {
+	bool first = !tr->orders;
+
 	atomic_fetch_or(&t->orders, what);
 	if (t->ordered)
 		return;
@@ -419,13 +321,19 @@ static void leave_order(struct traffic *tr, struct transfer *t, unsigned what)
 	t->order = NULL;
 	*tr->orders_last = t;
 	tr->orders_last = &t->order;
+	if (pthread_equal(tr->owner, pthread_self())) {
+		tr->told = true;
+		tr->guest.due_ms = 0;
+	} else if (first) {
+		ring(tr);
+	}
 }
 
 int traffic_submit(struct traffic *tr, struct transfer *t)
 {
 	int err;
 
-	t->easy = t->lines = NULL;
+	t->easy = NULL;
 	t->headed = t->stopped = t->refused = t->held = t->ordered = false;
 	t->orders = 0;
 	pthread_mutex_lock(&tr->lock);
@@ -435,8 +343,6 @@ int traffic_submit(struct traffic *tr, struct transfer *t)
 		leave_order(tr, t, ORDER_START);
 	}
 	pthread_mutex_unlock(&tr->lock);
-	if (!err)
-		ring(tr);
 	return err;
 }
 
@@ -445,7 +351,6 @@ static void order(struct traffic *tr, struct transfer *t, unsigned what)
 	pthread_mutex_lock(&tr->lock);
 	leave_order(tr, t, what);
 	pthread_mutex_unlock(&tr->lock);
-	ring(tr);
 }
 
 void traffic_cancel(struct traffic *tr, struct transfer *t)
@@ -453,10 +358,80 @@ void traffic_cancel(struct traffic *tr, struct transfer *t)
 	order(tr, t, ORDER_CANCEL);
 }
 
+void traffic_hold(struct transfer *t)
+{
+	t->held = true;
+}
+
 void traffic_resume(struct traffic *tr, struct transfer *t)
 {
 	order(tr, t, ORDER_RESUME);
 }
+
+/* ---- turns ---- */
+
+/* What there is to do now, behind the events; false when the traffic ends. */
+static bool turn(struct traffic *tr)
+{
+	int64_t now = tr->first || tr->told || tr->timer_ms >= 0 ? clock_mono_ms() : 0;
+	int running;
+
+	if (tr->told) {
+		tr->told = false;
+		tr->moved = true;
+		if (!obey(tr))
+			return false;
+	}
+	if (tr->timer_ms >= 0 && now >= tr->timer_ms) {
+		tr->timer_ms = -1;
+		tr->moved = true;
+		curl_multi_socket_action(tr->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
+	if (tr->moved) {
+		tr->moved = false;
+		collect(tr);
+	}
+	if (tr->first && now >= tr->look_ms)
+		look_at_deadlines(tr, now);
+	return true;
+}
+
+/* When the next turn must come; NIL: when something happens. */
+static int64_t due_ms(const struct traffic *tr)
+{
+	int64_t due = tr->told ? 0 : tr->first ? tr->look_ms : NIL;
+
+	return tr->timer_ms >= 0 && (due == NIL || tr->timer_ms < due) ? tr->timer_ms : due;
+}
+
+static void on_turn(struct http_guest *g)
+{
+	struct traffic *tr = (struct traffic *)g;
+
+	turn(tr);
+	g->due_ms = due_ms(tr);
+}
+
+static void *traffic_main(void *arg)
+{
+	struct traffic *tr = arg;
+	struct epoll_event events[EVENTS_A_TURN];
+
+	do {
+		int64_t due = due_ms(tr), now = due == NIL ? 0 : clock_mono_ms();
+		int wait = due == NIL ? -1 : due <= now ? 0 : (int)(due - now);
+		int n = epoll_wait(tr->epoll, events, EVENTS_A_TURN, wait);
+
+		for (int i = 0; i < n; i++) {
+			struct http_source *s = events[i].data.ptr;
+
+			s->event(s, events[i].events);
+		}
+	} while (turn(tr));
+	return NULL;
+}
+
+/* ---- life ---- */
 
 struct traffic_stats traffic_stats(const struct traffic *tr)
 {
@@ -466,32 +441,113 @@ struct traffic_stats traffic_stats(const struct traffic *tr)
 		.open = (size_t)(tr->begun - tr->ended) };
 }
 
-struct traffic *traffic_new(size_t most)
+static bool hear_bell(struct traffic *tr)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = &tr->bell_rings };
+
+	return tr->epoll >= 0 && !epoll_ctl(tr->epoll, EPOLL_CTL_ADD, tr->bell, &e);
+}
+
+/* Under the lock, so that whoever leaves an order sees one owner or the other. */
+static bool start_thread(struct traffic *tr)
+{
+	bool started;
+
+	tr->epoll = epoll_create1(EPOLL_CLOEXEC);
+	started = hear_bell(tr) && !pthread_create(&tr->owner, NULL, traffic_main, tr);
+	tr->alone = started;
+	return started;
+}
+
+static void release(struct traffic *tr)
+{
+	while (tr->spares)
+		easy_free(tr->spare[--tr->spares]);
+	curl_multi_cleanup(tr->multi);
+	for (size_t i = 0; i < tr->watch_room; i++)
+		free(tr->watches[i]);
+	free(tr->watches);
+	if (tr->alone && tr->epoll >= 0)
+		close(tr->epoll);
+	if (tr->bell >= 0)
+		close(tr->bell);
+	pthread_mutex_destroy(&tr->lock);
+	free(tr);
+}
+
+static struct traffic *make(size_t most)
 {
 	struct traffic *tr = calloc(1, sizeof *tr);
-	struct epoll_event e = { .events = EPOLLIN };
 
 	if (!tr)
 		return NULL;
+	tr->guest = (struct http_guest){ on_turn, NIL };
+	tr->bell_rings.event = on_bell;
 	tr->most = most;
 	tr->timer_ms = -1;
+	tr->epoll = -1;
 	tr->orders_last = &tr->orders;
 	pthread_mutex_init(&tr->lock, NULL);
-	tr->epoll = epoll_create1(EPOLL_CLOEXEC);
 	tr->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	tr->multi = curl_multi_init();
-	e.data.fd = tr->bell;
+	if (!tr->multi)
+		abort();
 	curl_multi_setopt(tr->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
 	curl_multi_setopt(tr->multi, CURLMOPT_SOCKETDATA, tr);
 	curl_multi_setopt(tr->multi, CURLMOPT_TIMERFUNCTION, on_timer);
 	curl_multi_setopt(tr->multi, CURLMOPT_TIMERDATA, tr);
 	curl_multi_setopt(tr->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
-	if (tr->multi && !epoll_ctl(tr->epoll, EPOLL_CTL_ADD, tr->bell, &e) &&
-		!pthread_create(&tr->thread, NULL, traffic_main, tr))
+	return tr;
+}
+
+struct traffic *traffic_new(size_t most)
+{
+	struct traffic *tr = make(most);
+	bool started;
+
+	if (!tr)
+		return NULL;
+	pthread_mutex_lock(&tr->lock);
+	started = start_thread(tr);
+	pthread_mutex_unlock(&tr->lock);
+	if (started)
 		return tr;
-	curl_multi_cleanup(tr->multi);
-	free(tr);
+	release(tr);
 	return NULL;
+}
+
+struct traffic *traffic_new_on(struct http_loop *loop, size_t most)
+{
+	struct traffic *tr = http_loop_epoll(loop) < 0 ? NULL : make(most);
+
+	if (!tr)
+		return NULL;
+	tr->loop = loop;
+	tr->owner = pthread_self();
+	tr->epoll = http_loop_epoll(loop);
+	if (!hear_bell(tr)) {
+		release(tr);
+		return NULL;
+	}
+	http_loop_invite(loop, &tr->guest);
+	return tr;
+}
+
+void traffic_leave(struct traffic *tr)
+{
+	http_loop_invite(tr->loop, NULL);
+	tr->loop = NULL;
+	for (size_t i = 0; i < tr->watch_room; i++)
+		if (tr->watches[i])
+			watch_drop(tr->watches[i]);
+	epoll_ctl(tr->epoll, EPOLL_CTL_DEL, tr->bell, NULL);
+	pthread_mutex_lock(&tr->lock);
+	tr->told = true; /* what was ordered meanwhile */
+	if (!start_thread(tr)) {
+		tr->stopping = true;
+		log_line(LOG_ERROR, "no thread for the calls of a loop that ends", NULL);
+	}
+	pthread_mutex_unlock(&tr->lock);
 }
 
 void traffic_free(struct traffic *tr)
@@ -501,13 +557,11 @@ void traffic_free(struct traffic *tr)
 	pthread_mutex_lock(&tr->lock);
 	tr->stopping = true;
 	pthread_mutex_unlock(&tr->lock);
-	ring(tr);
-	pthread_join(tr->thread, NULL);
-	while (tr->spares)
-		curl_easy_cleanup(tr->spare[--tr->spares]);
-	curl_multi_cleanup(tr->multi);
-	close(tr->epoll);
-	close(tr->bell);
-	pthread_mutex_destroy(&tr->lock);
-	free(tr);
+	if (tr->alone) {
+		ring(tr);
+		pthread_join(tr->owner, NULL);
+	} else {
+		obey(tr); /* there is nobody else any more */
+	}
+	release(tr);
 }

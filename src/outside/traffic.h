@@ -1,4 +1,4 @@
-/* traffic.h - many requests to services outside at once, on one thread of their own.
+/* traffic.h - many requests to services outside at once, on one thread: their own, or a loop's.
  *
  * What fetch.h does for one request that may be waited for, this does for
  * thousands that may not: answers are handed on as they arrive, byte by byte.
@@ -49,7 +49,7 @@ struct transfer {
 
 	/* The traffic's own. */
 	struct transfer *next, *prev, *order;
-	void *easy, *lines;
+	void *easy;
 	int64_t began_ms, heard_ms;
 	bool headed, stopped, refused, held, ordered;
 	enum traffic_end verdict;
@@ -57,10 +57,16 @@ struct transfer {
 };
 
 struct traffic;
+struct http_loop;
 
 /* `most` transfers at a time; one more is ERR_BUSY.  NULL if a thread cannot be had. */
 struct traffic *traffic_new(size_t most);
-/* Cancels what is under way and ends the thread. */
+/* The same as a guest of the loop whose thread this is: what is submitted there needs no waking and no
+ * other thread.  NULL where the loop can have no guest. */
+struct traffic *traffic_new_on(struct http_loop *loop, size_t most);
+/* On that thread, before the loop ends: what is under way goes on, on a thread of its own. */
+void traffic_leave(struct traffic *tr);
+/* Cancels what is under way and ends the thread.  A guest has left before. */
 void traffic_free(struct traffic *tr);
 /* From any thread.  0, ERR_BUSY or ERR_STOPPING; done() is called only after 0. */
 int traffic_submit(struct traffic *tr, struct transfer *t);

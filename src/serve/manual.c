@@ -44,6 +44,12 @@ const struct subcommand subcommands[] = {
 		"Write a skill of the tenant to FOLDER/SKILL_SLUG, which must not be there yet; "
 		"FOLDER is made if it is not there.",
 		command_skills_export },
+	{ "queue list", NULL,
+		"Show how many jobs wait, run and are dead, by kind, and the newest dead ones.",
+		command_queue_list },
+	{ "queue retry", "JOB_ID", "Try a dead job again, from its first attempt on.",
+		command_queue_retry },
+	{ "queue drop", "JOB_ID", "Forget a job that is not running.", command_queue_drop },
 	{ "version", NULL, "Print the version of the program.", command_version },
 	{ "help", "[--man]", "Print this help, or with --man the manual page as roff.",
 		command_help },

@@ -30,6 +30,9 @@ int command_user_create(const struct settings *s, struct arena *a);
 int command_models_import(const struct settings *s, struct arena *a);
 int command_skills_import(const struct settings *s, struct arena *a);
 int command_skills_export(const struct settings *s, struct arena *a);
+int command_queue_list(const struct settings *s, struct arena *a);
+int command_queue_retry(const struct settings *s, struct arena *a);
+int command_queue_drop(const struct settings *s, struct arena *a);
 int command_version(const struct settings *s, struct arena *a);
 int command_help(const struct settings *s, struct arena *a);
 

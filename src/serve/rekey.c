@@ -59,6 +59,7 @@ static const struct place_of_seals {
 	SEALS("tools", "id", "sealed"),
 	SEALS("agent_tools", "id", "configuration"),
 	SEALS("scanners", "id", "token"),
+	SEALS("integrations", "id", "sealed"),
 };
 
 struct rekeying {

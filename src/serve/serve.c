@@ -13,26 +13,36 @@
 #include "access/seal.h"
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/hook_deliver.h"
+#include "api/hook_log.h"
 #include "api/search.h"
 #include "api/erase.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "call/chores.h"
+#include "call/feed_number.h"
 #include "call/steps.h"
 #include "broker/broker.h"
 #include "outside/oidc.h"
+#include "sessions/hub.h"
+#include "sessions/retention.h"
 #include "outside/secret_file.h"
+#include "queue/runner.h"
+#include "sessions/sessions.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
 
+enum { JOB_KINDS = 2 };
 enum { SLOW_WAITING_MAX = 1000, CHORES_EVERY_S = 60, SEAL_EVERY_MS = 500, PASSWORD_LEN = 20 };
 
 struct serving {
 	const struct settings *settings;
 	struct app app;
 	struct sealer *sealer;
+	struct tool_pool *tools;
+	struct job_kind kinds[JOB_KINDS];
 	struct arena *arena;
 	struct problem problem;
 };
@@ -54,6 +64,7 @@ static void configure(struct serving *v)
 		.allow_private_addresses = s->allow_private_addresses,
 		.session_lifetime_us = s->session_lifetime.ms * 1000,
 		.session_idle_us = s->session_idle.ms * 1000,
+		.hook_retention_us = s->webhook_log.ms * 1000,
 		.trusts = s->trusted_proxies.count ? trusts : NULL,
 		.trusts_ctx = &s->trusted_proxies,
 	};
@@ -137,7 +148,8 @@ static int first_start(struct serving *v, struct db *db)
 	return err;
 }
 
-/* The index of words is made anew where this program makes it otherwise, or it was never made. */
+/* The index of words is made anew where this program makes it otherwise, or it was never made; and the
+ * order of events goes on above all that it holds. */
 static int prepare_index(struct serving *v, struct db *db)
 {
 	int tries = 10, err;
@@ -146,6 +158,8 @@ static int prepare_index(struct serving *v, struct db *db)
 		err = db_begin(db, READ_WRITE);
 		if (!err)
 			err = search_ensure(db, v->arena);
+		if (!err)
+			err = feed_repair(db);
 		if (err)
 			db_rollback(db);
 		else
@@ -238,6 +252,33 @@ static int prepare_broker(struct serving *v)
 				       "no thread for calls to models can be had");
 }
 
+/* Before the store runs: both listen to it. */
+static void prepare_queue(struct serving *v)
+{
+	const struct settings *s = v->settings;
+
+	v->app.sessions = sessions_new(
+		&(struct sessions_settings){ .store = v->app.store, .vault = v->app.vault });
+	v->kinds[0] = sessions_job_kind(v->app.sessions);
+	v->kinds[1] = hook_deliver_kind(&v->app);
+	v->app.runner = runner_new(&(struct runner_settings){ .store = v->app.store,
+		.kinds = v->kinds,
+		.kind_count = JOB_KINDS,
+		.most = (size_t)s->jobs,
+		.lane_most = (size_t)s->agent_jobs,
+		.lease_ms = s->job_lease.ms });
+}
+
+/* Last but the door: from here on agents work. */
+static int start_queue(struct serving *v)
+{
+	v->tools = tool_pool_new(&(struct tool_pool_settings){ .vault = v->app.vault,
+		.reach = v->settings->allow_private_addresses ? REACH_ANY : REACH_PUBLIC,
+		.threads_most = (size_t)v->settings->tool_threads });
+	sessions_join(v->app.sessions, v->app.broker, v->tools);
+	return runner_start(v->app.runner);
+}
+
 static int start(struct serving *v)
 {
 	struct http_settings http = http_settings_of(v->settings);
@@ -257,27 +298,62 @@ static int start(struct serving *v)
 		v->app.settings.public_url = arena_printf(v->arena, "%s://%s",
 			http.tls_cert ? "https" : "http", http_server_address(v->app.server));
 	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
+	prepare_queue(v);
+	v->app.hub = hub_new(v->app.store);
 	err = store_start(v->app.store);
 	if (!err)
+		err = hub_start(v->app.hub);
+	if (!err)
 		err = prepare_broker(v);
+	if (!err)
+		err = start_queue(v);
 	v->sealer = sealer_new(v->app.store, v->app.chain_key);
 	return err ? err : http_server_start(v->app.server);
 }
 
+static int left_until(int64_t end_ms)
+{
+	int64_t left = end_ms - clock_mono_ms();
+
+	return left > 0 ? (int)left : 0;
+}
+
+/* What works asks models and tools, and all of it writes into the store: in this order. */
+static void stop_queue(struct serving *v, int64_t end_ms)
+{
+	if (v->app.runner)
+		runner_stop(v->app.runner, left_until(end_ms));
+	broker_stop(v->app.broker, left_until(end_ms));
+	tool_pool_free(v->tools);
+	sessions_stop(v->app.sessions);
+}
+
+/* Leases last while the loops wait for their last replies. */
+static void tick(void *broker)
+{
+	broker_tick(broker);
+}
+
 static void stop(struct serving *v)
 {
-	int64_t began = clock_mono_ms(), left;
+	int64_t began = clock_mono_ms();
 
+	hub_stop(v->app.hub); /* streams end at once; who listens goes on elsewhere, or later */
 	if (v->app.server)
-		http_server_stop(v->app.server, (int)v->settings->stop_grace.ms);
-	left = v->settings->stop_grace.ms - (clock_mono_ms() - began);
-	broker_stop(v->app.broker, left > 0 ? (int)left : 0);
+		http_server_drain(v->app.server, (int)v->settings->stop_grace.ms,
+			v->app.broker ? tick : NULL, v->app.broker);
+	stop_queue(v, began + v->settings->stop_grace.ms);
 	slow_pool_free(v->app.slow);
+	if (v->app.store && v->app.hook_log)
+		hook_log_flush(&v->app, clock_now_us());
 	if (v->sealer)
 		sealer_wake(v->sealer); /* what was done last is sealed too */
 	if (v->app.store)
 		store_stop(v->app.store);
+	hub_free(v->app.hub);
 	sealer_free(v->sealer);
+	runner_free(v->app.runner);
+	sessions_free(v->app.sessions);
 	broker_free(v->app.broker);
 	http_server_free(v->app.server);
 	store_close(v->app.store);
@@ -292,6 +368,8 @@ static void do_chores(struct app *app)
 	chores_submit(app);
 	erase_submit(app);
 	broker_chores(app->broker);
+	hook_log_forget(app, clock_now_us());
+	retention_submit(app->store, clock_now_us());
 }
 
 /* Waits for a signal that ends the service; has the audit log sealed and does the chores meanwhile. */
@@ -306,6 +384,7 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 		sealer_wake(v->sealer);
 		vault_refresh(v->app.vault);
 		broker_tick(v->app.broker);
+		hook_log_flush(&v->app, clock_now_us());
 		if (++turns % (CHORES_EVERY_S * 1000 / SEAL_EVERY_MS) == 0)
 			do_chores(&v->app);
 	}

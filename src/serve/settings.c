@@ -93,6 +93,15 @@ const struct setting settings_table[] = {
 		.doc = "Connections to PostgreSQL, each with its thread."),
 	SETTING(slow_workers, .group = "Threads", .preset = "2", BETWEEN(1, 64),
 		.doc = "Threads for work that takes its time, such as hashing passwords."),
+	SETTING(tool_threads, .group = "Threads", .preset = "128", BETWEEN(4, 4096),
+		.doc = "Threads for calls of tools over the network, at most; a tenant has a quarter."),
+
+	SETTING(jobs, .group = "Agents", .preset = "256", BETWEEN(1, 100000),
+		.doc = "Jobs of the queue, such as agents at work, that this process runs at a time."),
+	SETTING(agent_jobs, .group = "Agents", .preset = "8", BETWEEN(1, 10000),
+		.doc = "Sessions in which one agent works at a time, over all processes."),
+	SETTING(job_lease, .group = "Agents", .preset = "30s", BETWEEN(1 * SECOND, 10 * MINUTE),
+		.doc = "A job whose process gives no sign of life for so long goes to another."),
 
 	SETTING(max_body, .group = "Limits", .preset = "8m", BETWEEN(1 * KIB, 1 * GIB),
 		.doc = "The largest body of a request, where its path names no limit of its own."),
@@ -150,6 +159,10 @@ const struct setting settings_table[] = {
 	SETTING(session_idle, .group = "Policy", .preset = "7d",
 		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
 		.doc = "When a sign-in ends that is not used; at most session_lifetime."),
+	SETTING(webhook_log, .group = "Policy", .preset = "90d",
+		BETWEEN((int64_t)7 * DAY, (int64_t)3650 * DAY),
+		.doc = "How long calls of webhooks stay in their log. That an event was taken is "
+		       "remembered for ever."),
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 

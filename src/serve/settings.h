@@ -43,7 +43,9 @@ struct settings {
 	const char *tls_cert, *tls_key; /* both or neither; "" for plain HTTP */
 	struct settings_networks trusted_proxies;
 	const char *data, *store, *master_key_file;
-	int64_t loops, store_workers, slow_workers;
+	int64_t loops, store_workers, slow_workers, tool_threads;
+	int64_t jobs, agent_jobs; /* at a time */
+	struct settings_span job_lease;
 	struct settings_size max_body, max_head;
 	int64_t max_headers, max_connections;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;
@@ -53,7 +55,7 @@ struct settings {
 	bool open_tenants, allow_private_addresses, accounting;
 	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;
-	struct settings_span session_lifetime, session_idle;
+	struct settings_span session_lifetime, session_idle, webhook_log;
 
 	/* What came with the settings but is none: */
 	bool help;		      /* --help: nothing else was checked */

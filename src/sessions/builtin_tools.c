@@ -43,12 +43,18 @@ const struct builtin_tool builtin_tools[] = {
 	{ "subtask", "Gives a part of the work to a session of its own and waits for its result.",
 		OBJECT_OF(
 			"\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255},"
+			"\"agent\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255,"
+			"\"description\":\"The slug of another agent that is to do it; left out, you "
+			"do it yourself in a session of its own.\"},"
 			"\"message\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536,"
 			"\"description\":\"What is to be done, with all that is needed to do it.\"}",
 			"\"title\",\"message\"") },
-	{ "skill_read", "Reads the instructions of a skill that this agent has.",
+	{ "skill_read",
+		"Reads the instructions of a skill that this agent has, or one of its files.",
 		OBJECT_OF("\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255,"
-			  "\"description\":\"Its slug.\"}",
+			  "\"description\":\"Its slug.\"},"
+			  "\"file\":{\"type\":\"string\",\"maxLength\":1024,\"description\":"
+			  "\"The path of one of its files; the instructions when left out.\"}",
 			"\"skill\""),
 		.repeat_safe = true },
 };

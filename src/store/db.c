@@ -1,6 +1,7 @@
 /* db.c - what is the same on every engine: the cache of prepared statements, and rows to and from
  * structs through the field tables. */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ void db_forget(struct db *db)
 
 int64_t db_version(struct db *db)
 {
-	if (db->mode == READ_WRITE || !db->in_transaction)
+	if (db->mode != READ_ONLY || !db->in_transaction)
 		return NIL;
 	if (db->version == NIL)
 		db->version = db->engine->version(db);
@@ -148,6 +149,7 @@ void db_close(struct db *db)
 		db->release(db->attached);
 	db_forget(db);
 	db->engine->close(db);
+	arena_free(&db->notice_arena);
 	free(db);
 }
 
@@ -197,6 +199,9 @@ static int word_index(const struct words *words, const char *text, size_t len)
 	return -1;
 }
 
+/* A column that fills a NUMBER is money, in whole picodollars. */
+#define PICODOLLARS 1e12
+
 static void read_number(
 	struct db *db, struct prepared *p, int column, const struct field *f, void *row)
 {
@@ -207,6 +212,8 @@ static void read_number(
 		field_set_null(f, row);
 	else if (f->kind == FLAG)
 		*(tri *)at = n != 0;
+	else if (f->kind == NUMBER)
+		*(double *)at = (double)n / PICODOLLARS;
 	else
 		*(int64_t *)at = n; /* an integer, or the one member of a moment */
 }
@@ -218,7 +225,7 @@ static void read_column(struct db *db, struct prepared *p, int column, struct ar
 	const char *text;
 	size_t len;
 
-	if (f->kind == FLAG || f->kind == INTEGER || f->kind == MOMENT) {
+	if (f->kind == FLAG || f->kind == INTEGER || f->kind == MOMENT || f->kind == NUMBER) {
 		read_number(db, p, column, f, row);
 		return;
 	}
@@ -233,7 +240,7 @@ static void read_column(struct db *db, struct prepared *p, int column, struct ar
 		read_list(f, row, a, text, len);
 	else if (f->kind == TEXT || f->kind == JSON)
 		*(const char **)at = arena_strndup(a, text, len);
-	/* NUMBER and OBJECT are never columns: money is integers, objects are rows of their own. */
+	/* OBJECT is never a column: objects are rows of their own. */
 }
 
 static void read_row(struct db *db, struct prepared *p, struct arena *a, void *row)
@@ -426,24 +433,33 @@ int db_begin(struct db *db, enum transaction mode)
 	db->uncertain = false;
 	db->version = NIL;
 	db->mode = mode;
+	notices_forget(db);
 	return err;
+}
+
+/* From here on no reader may use an older view; then those who wait may be told. */
+static void committed(struct db *db)
+{
+	fault_commit(false);
+	atomic_fetch_add_explicit(&db->store->generation, 1, memory_order_release);
+	notices_tell(db);
 }
 
 int db_commit(struct db *db)
 {
 	int err;
 
-	if (db->mode == READ_WRITE)
+	if (db->mode != READ_ONLY)
 		fault_commit(true);
 	err = fault_statement(db);
 	if (!err) {
 		err = db->engine->commit(db);
-		db->uncertain = err == ERR_STORE && db->mode == READ_WRITE;
+		db->uncertain = err == ERR_STORE && db->mode != READ_ONLY;
 	}
 	if (err)
 		db_rollback(db);
-	else if (db->mode == READ_WRITE)
-		fault_commit(false);
+	else if (db->mode != READ_ONLY)
+		committed(db);
 	db->in_transaction = false;
 	return err;
 }
@@ -452,4 +468,5 @@ void db_rollback(struct db *db)
 {
 	db->engine->rollback(db);
 	db->in_transaction = false;
+	notices_forget(db);
 }

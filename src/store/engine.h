@@ -1,6 +1,8 @@
 /* engine.h - what an engine must be able to do.  sqlite.c and postgres.c are siblings of this shape;
  * db.c, work.c and migrate.c speak to either through it. */
 #pragma once
+#include <pthread.h>
+
 #include "store/store.h"
 
 enum { DB_STATEMENTS = 1024, DB_COLUMNS = 64, DB_ARGS = 64 };
@@ -14,6 +16,12 @@ struct prepared {
 	int16_t field[DB_COLUMNS]; /* which field of st->row a column fills; -1: none */
 };
 
+/* Told when the transaction is committed, on an engine that leaves that to us. */
+struct notice {
+	struct notice *before;
+	const char *channel, *text;
+};
+
 struct db {
 	const struct engine *engine;
 	struct store *store;
@@ -21,9 +29,11 @@ struct db {
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
 	bool in_transaction;
 	enum transaction mode;
-	bool uncertain;	     /* a commit was sent and its outcome is not known */
-	uint64_t generation; /* of the store when the transaction under way began */
-	int64_t version;     /* of the transaction under way; NIL: not asked yet */
+	bool uncertain;		/* a commit was sent and its outcome is not known */
+	uint64_t generation;	/* of the store when the transaction under way began */
+	int64_t version;	/* of the transaction under way; NIL: not asked yet */
+	struct notice *notices; /* of the transaction under way, newest first */
+	struct arena notice_arena;
 	void *attached;
 	void (*release)(void *);
 	char error[512];
@@ -50,6 +60,8 @@ struct engine {
 		struct db *db, struct prepared *p, int column, struct arena *a, size_t *ret_len);
 	bool (*is_bytes)(struct db *db, struct prepared *p, int column);
 	int64_t (*changed)(struct db *db, struct prepared *p);
+	/* Rows changed on this connection so far, by whatever means; only where work is run together. */
+	int64_t (*changes)(struct db *db);
 	int (*begin)(struct db *db, enum transaction mode);
 	int (*commit)(struct db *db);
 	void (*rollback)(struct db *db);
@@ -60,9 +72,20 @@ struct engine {
 	bool (*broken)(struct db *db);
 	/* A broken connection is made anew; 0 if it is whole. */
 	int (*mend)(struct db *db);
+	/* Where the engine carries notices itself: asks for a channel's; then waits for some and hands
+	 * them on.  1 when `stop` is readable, 0 to be called again, an error when the connection broke. */
+	int (*listen)(struct db *db, const char *channel);
+	int (*hear)(struct db *db, int stop,
+		void (*fn)(void *ctx, const char *channel, const char *text), void *ctx);
 };
 
 extern const struct engine sqlite_engine, postgres_engine;
+
+struct listener {
+	const char *channel;
+	void (*fn)(void *ctx, const char *text);
+	void *ctx;
+};
 
 struct store {
 	const struct engine *engine;
@@ -72,6 +95,9 @@ struct store {
 	enum store_open how;
 	int lock_fd;
 	struct queue *queue;
+	struct listener listeners[NOTICE_CHANNELS_MAX];
+	size_t listener_count;
+	struct hearing *hearing;
 	_Atomic uint64_t
 		generation; /* counts commits: raised behind each, before anybody is told */
 };
@@ -105,6 +131,12 @@ void queue_stop(struct queue *q);
 void queue_free(struct queue *q);
 int queue_submit(struct queue *q, struct work *w);
 struct store_stats queue_stats(const struct queue *q);
+
+/* Of the transaction under way: told behind its commit, or forgotten. */
+void notices_tell(struct db *db);
+void notices_forget(struct db *db);
+int hearing_start(struct store *s);
+void hearing_stop(struct store *s);
 
 struct migration {
 	int number;

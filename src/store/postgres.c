@@ -2,9 +2,13 @@
  * Writing transactions are serialisable: as on SQLite, each behaves as if it were alone, and one
  * that cannot is asked to run again. */
 #include <libpq-fe.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "store/engine.h"
 
@@ -253,8 +257,13 @@ static int64_t engine_changed(struct db *db, struct prepared *st)
 
 static int engine_begin(struct db *db, enum transaction mode)
 {
-	return simple(db, mode == READ_WRITE ? "begin isolation level serializable"
-					     : "begin isolation level repeatable read, read only");
+	static const char *const begin[] = {
+		[READ_ONLY] = "begin isolation level repeatable read, read only",
+		[READ_WRITE] = "begin isolation level serializable",
+		[STEP_BY_STEP] = "begin isolation level read committed",
+	};
+
+	return simple(db, begin[mode]);
 }
 
 static int engine_commit(struct db *db)
@@ -311,6 +320,56 @@ static int engine_mend(struct db *db)
 	return connect_now(db);
 }
 
+/* A server that vanished without a word is noticed within a minute. */
+static void keep_alive(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 30 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			sizeof options[i].value); /* a local socket needs none */
+}
+
+static int engine_listen(struct db *db, const char *channel)
+{
+	char sql[256];
+
+	keep_alive(PQsocket(impl(db)->conn));
+	snprintf(sql, sizeof sql,
+		"do $do$ begin execute format('listen %%I', 'lodge.' || "
+		"left(current_schema(), 32) || '.%s'); end $do$",
+		channel);
+	return simple(db, sql);
+}
+
+static int engine_hear(struct db *db, int stop,
+	void (*fn)(void *ctx, const char *channel, const char *text), void *ctx)
+{
+	PGconn *conn = impl(db)->conn;
+	struct pollfd fds[] = { { .fd = stop, .events = POLLIN },
+		{ .fd = PQsocket(conn), .events = POLLIN } };
+	PGnotify *n;
+
+	if (poll(fds, 2, -1) < 0)
+		return 0;
+	if (fds[0].revents)
+		return 1;
+	if (!PQconsumeInput(conn))
+		return fail(db, NULL);
+	while ((n = PQnotifies(conn))) {
+		fn(ctx, n->relname, n->extra);
+		PQfreemem(n);
+	}
+	return 0;
+}
+
 const struct engine postgres_engine = {
 	.name = "postgres",
 	.open = engine_open,
@@ -334,4 +393,6 @@ const struct engine postgres_engine = {
 	.version = engine_version,
 	.broken = engine_broken,
 	.mend = engine_mend,
+	.listen = engine_listen,
+	.hear = engine_hear,
 };

@@ -63,6 +63,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 				    "pragma foreign_keys = on;"
 				    "pragma temp_store = memory;"
 				    "pragma cache_size = -4096;"
+				    "pragma wal_autocheckpoint = 4000;"
 				    "pragma mmap_size = 2147418112;";
 	struct sqlite *s = calloc(1, sizeof *s);
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -205,6 +206,11 @@ static int64_t engine_changed(struct db *db, struct prepared *p)
 	return sqlite3_changes64(handle(db));
 }
 
+static int64_t engine_changes(struct db *db)
+{
+	return sqlite3_total_changes64(handle(db));
+}
+
 static int once(struct db *db, sqlite3_stmt *stmt)
 {
 	int rc = sqlite3_step(stmt);
@@ -217,7 +223,7 @@ static int engine_begin(struct db *db, enum transaction mode)
 {
 	struct sqlite *s = db->impl;
 
-	return once(db, mode == READ_WRITE ? s->begin_write : s->begin_read);
+	return once(db, mode == READ_ONLY ? s->begin_read : s->begin_write);
 }
 
 static int engine_commit(struct db *db)
@@ -274,6 +280,7 @@ const struct engine sqlite_engine = {
 	.bytes = engine_bytes,
 	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
+	.changes = engine_changes,
 	.begin = engine_begin,
 	.commit = engine_commit,
 	.rollback = engine_rollback,

@@ -99,18 +99,22 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 
 int store_start(struct store *s)
 {
-	return queue_start(s->queue);
+	int err = hearing_start(s);
+
+	return err ? err : queue_start(s->queue);
 }
 
 void store_stop(struct store *s)
 {
 	queue_stop(s->queue);
+	hearing_stop(s);
 }
 
 void store_close(struct store *s)
 {
 	if (!s)
 		return;
+	hearing_stop(s);
 	queue_free(s->queue);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

@@ -60,7 +60,8 @@ SCHEMA_DECLARED(one_text);
 
 struct db; /* one connection, used by one thread at a time */
 
-/* The row is filled through the statement's schema.  ERR_NOT_FOUND if there is none. */
+/* The row is filled through the statement's schema; a NUMBER is money, kept as whole picodollars and
+ * selected under its name (`cost_pd as cost_usd`).  ERR_NOT_FOUND if there is none. */
 int db_one(struct db *db, struct arena *a, const struct statement *st, void *row,
 	const struct value *args, size_t count);
 /* All rows, one behind the other; at most `most`. */
@@ -92,7 +93,15 @@ int64_t db_version(struct db *db);
 void db_attach(struct db *db, void *data, void (*release)(void *));
 void *db_attached(const struct db *db);
 
-enum transaction { READ_ONLY, READ_WRITE };
+/* Once the transaction under way is committed, tells this to everybody who listens to the channel, in
+ * every process that serves the store; with a rollback it is gone.  A text of at most NOTICE_MAX bytes;
+ * the same one twice in a transaction may be told once. */
+enum { NOTICE_MAX = 4000, NOTICE_CHANNELS_MAX = 8 };
+int db_notice(struct db *db, const char *channel, const char *text);
+
+/* Work in a transaction is as if it were alone.  Under STEP_BY_STEP, on PostgreSQL, it is not: each
+ * statement sees what others have committed by then, and whoever uses it takes the locks they need. */
+enum transaction { READ_ONLY, READ_WRITE, STEP_BY_STEP };
 int db_begin(struct db *db, enum transaction mode);
 int db_commit(struct db *db);
 void db_rollback(struct db *db);
@@ -140,6 +149,11 @@ int store_version(struct store *s, int *ret, struct arena *a, struct problem *p)
 bool store_is_sqlite(const struct store *s);
 /* ERR_BUSY if the queue is full, else done() will be called. */
 int store_submit(struct store *s, struct work *w);
+/* Before store_start().  fn is called on a thread of the store's (or of whoever commits on a connection
+ * of their own) and must not wait, nor use the connection; a text of NULL says
+ * that notices may have been missed (the connection was away): look for yourself. */
+void store_listen(
+	struct store *s, const char *channel, void (*fn)(void *ctx, const char *text), void *ctx);
 /* Reads on the caller's thread and connection.  The transaction stays open for the next read, which
  * uses it as long as nothing has been committed since it began; store_rest() ends it. */
 int store_read_here(struct store *s, struct db *db, struct work *w);

@@ -1,11 +1,13 @@
 /* work.c - the threads that run work: one writer with shared commits on SQLite, a pool of
  * connections on PostgreSQL.
  *
- * On SQLite the writer takes all that waits, runs each piece in a savepoint
- * of one transaction, commits once, and only then calls done(): many writes
- * cost one fsync, and no answer leaves before its commit is on the disk.  A
- * full disk makes SQLite drop the whole transaction; the piece that met it
- * fails and the others run again. */
+ * On SQLite the writer takes all that waits, runs each piece in one
+ * transaction, commits once, and only then calls done(): many writes cost one
+ * fsync, and no answer leaves before its commit is on the disk.  Most pieces
+ * that fail do so before they have changed anything.  One that has, takes the
+ * others with it: they run again, each in a savepoint, which costs a copy of
+ * every page that is changed.  A full disk makes SQLite drop the whole
+ * transaction; the piece that met it fails and the others run again. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,12 +18,13 @@
 #include "base/log.h"
 #include "store/engine.h"
 
-enum { BATCH_MAX = 256, TRIES_MAX = 12, MEND_TRIES = 20, MEND_PAUSE_MS = 100 };
+enum { BATCH_MAX = 256, CAUTION = 32, TRIES_MAX = 12, MEND_TRIES = 20, MEND_PAUSE_MS = 100 };
 
 struct worker {
 	pthread_t thread;
 	struct db *db;
 	struct queue *queue;
+	int caution; /* so many batches to come are run with savepoints */
 };
 
 struct queue {
@@ -143,11 +146,9 @@ static void back_off(int tries)
 	pause_ms((int64_t)(1 + noise % 4) << (tries < 6 ? tries : 6));
 }
 
-/* From here on no reader may use an older view; then those who wait may be told. */
 static void committed(struct queue *q)
 {
 	atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&q->store->generation, 1, memory_order_release);
 }
 
 /* One piece in a transaction of its own, again while the store asks for it. */
@@ -169,10 +170,12 @@ static int run_alone(struct queue *q, struct db *db, struct work *w)
 		else
 			err = db_commit(db);
 	}
-	if (!err && w->mode == READ_WRITE)
+	if (!err && w->mode != READ_ONLY)
 		committed(q);
 	return err == ERR_RETRY ? ERR_BUSY : err;
 }
+
+enum { ERR_UNDO = -1000 }; /* none of those that work returns */
 
 static const struct statement savepoints[] = {
 	{ "savepoint", "savepoint w", .scan = "no table" },
@@ -185,24 +188,37 @@ static int step(struct db *db, int which)
 	return db_run(db, &savepoints[which], NULL, NO_ARGS);
 }
 
+/* Takes back what a piece that failed has changed.  ERR_UNDO: that takes a savepoint. */
+static int undo(struct db *db, int64_t changes_before, bool saved)
+{
+	if (db->engine->changes(db) == changes_before)
+		return 0;
+	return saved ? step(db, 2) : ERR_UNDO;
+}
+
 /* Runs the pieces in one transaction.  0: all are decided and their effects wait for the commit.
  * Otherwise the transaction is lost; *ret_culprit is the piece that met the error, if one did. */
-static int run_together(struct db *db, struct work *batch, struct work **ret_culprit)
+static int run_together(struct db *db, struct work *batch, bool saved, struct work **ret_culprit)
 {
 	int err = db_begin(db, READ_WRITE);
 
 	*ret_culprit = NULL;
 	for (struct work *w = batch; w && !err; w = w->next) {
+		struct notice *before = db->notices;
+		int64_t changes = db->engine->changes(db);
+
 		*ret_culprit = w;
-		err = step(db, 0);
+		err = saved ? step(db, 0) : 0;
 		if (err)
 			break;
 		w->err = w->run(w, db);
-		if (db->engine->lost(db) || is_store_error(w->err) || w->err == ERR_RETRY)
+		if (db->engine->lost(db) || is_store_error(w->err) || w->err == ERR_RETRY) {
 			err = w->err ? w->err : ERR_STORE;
-		else if (w->err)
-			err = step(db, 2);
-		if (!err)
+		} else if (w->err) {
+			err = undo(db, changes, saved);
+			db->notices = before; /* what it would have told never happened */
+		}
+		if (!err && saved)
 			err = step(db, 1);
 	}
 	if (!err)
@@ -244,18 +260,26 @@ static void run_one_by_one(struct queue *q, struct db *db, struct work *batch)
 	}
 }
 
-static void run_batch(struct queue *q, struct db *db, struct work *batch)
+static void run_batch(struct worker *worker, struct work *batch)
 {
+	struct queue *q = worker->queue;
+	struct db *db = worker->db;
+
 	while (batch && batch->next) {
 		struct work *culprit;
-		int err = run_together(db, batch, &culprit);
+		int err = run_together(db, batch, worker->caution > 0, &culprit);
 
 		if (!err && !(err = db_commit(db))) {
+			worker->caution -= worker->caution > 0;
 			committed(q);
 			finish_all(q, batch);
 			return;
 		}
 		db_rollback(db);
+		if (err == ERR_UNDO) {
+			worker->caution = CAUTION;
+			continue;
+		}
 		atomic_fetch_add_explicit(&q->retries, 1, memory_order_relaxed);
 		if (!culprit) /* the commit itself, or the beginning: let each find out for itself */
 			break;
@@ -272,7 +296,7 @@ static void *writer_main(void *arg)
 	struct work *batch;
 
 	while ((batch = take(worker->queue, BATCH_MAX)))
-		run_batch(worker->queue, worker->db, batch);
+		run_batch(worker, batch);
 	return NULL;
 }
 
@@ -329,6 +353,8 @@ int queue_start(struct queue *q)
 
 		if (err)
 			log_error("the store cannot be reached", LOG_S("error", problem.detail));
+		else if (store_is_sqlite(q->store)) /* the one whose pages stay good */
+			err = q->store->engine->script(w->db, "pragma cache_size = -16384");
 		arena_free(&scratch);
 		w->queue = q;
 		if (err || pthread_create(&w->thread, NULL, entry, w))

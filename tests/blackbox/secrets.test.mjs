@@ -124,6 +124,7 @@ function manners(sample, secrets, label) {
 class Drive {
   refusals = "";
   done = new Set();
+  endless = new Set();
 
   constructor(server, doc, secrets, ids) {
     Object.assign(this, { server, doc, secrets, ids });
@@ -134,7 +135,8 @@ class Drive {
   }
 
   async send(method, path, { query = "", ...request }, label) {
-    const reply = await this.server.request(method, path + query, request);
+    const wait = this.endless.has(label) ? `${query ? "&" : "?"}wait=false` : ""; // a stream ends where it stands
+    const reply = await this.server.request(method, path + query + wait, request);
     ok(reply.status !== 500, `${label} answers ${reply.status}: ${reply.text}`);
     if (reply.status >= 400) this.refusals += `${label}: ${reply.text} ${JSON.stringify(reply.headers)}\n`;
     else if (!READ_BACK.some((one) => one.test(path))) this.secrets.absentFrom(`the reply of ${label}`, reply.text);
@@ -150,6 +152,7 @@ class Drive {
     const full = this.path(path);
     const label = op.operationId;
     if (label === "logout") return;
+    if (method === "GET" && op.responses[200]?.content?.["text/event-stream"]) this.endless.add(label);
     for (const manner of sample ? manners(sample, this.secrets, label) : [{}]) {
       const first = await this.send(method, full, manner, label);
       if (!manner.twice) continue;

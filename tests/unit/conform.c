@@ -50,7 +50,7 @@ static void check_item(const struct field *f, enum kind kind, json_t *v, const c
 			test_fail(__FILE__, __LINE__, "%s is no time", where);
 		break;
 	case JSON:
-		CHECK(json_is_object(v));
+		CHECK(f->any || (f->array ? json_is_array(v) : json_is_object(v)));
 		break;
 	case OBJECT:
 		check_object(f->of, v, where);

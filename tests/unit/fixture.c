@@ -9,10 +9,14 @@
 
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/hook_deliver.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "broker/broker.h"
 #include "call/steps.h"
+#include "queue/runner.h"
+#include "sessions/hub.h"
+#include "sessions/sessions.h"
 
 enum { REPLY_MAX = 64 << 20, REQUEST_MAX = 32 << 20 };
 
@@ -238,6 +242,19 @@ static void first_rows(struct fixture *f, enum tenant_start start)
 	f->admin = login_for(f, f->admin_id);
 }
 
+static void prepare_queue(struct fixture *f)
+{
+	f->app.sessions = sessions_new(
+		&(struct sessions_settings){ .store = f->app.store, .vault = f->app.vault });
+	f->kinds[0] = sessions_job_kind(f->app.sessions);
+	f->kinds[1] = hook_deliver_kind(&f->app);
+	f->app.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
+		.kinds = f->kinds,
+		.kind_count = FIXTURE_JOB_KINDS,
+		.most = 64,
+		.lane_most = 16 });
+}
+
 static struct fixture *open_with(enum tenant_start start)
 {
 	struct fixture *f = calloc(1, sizeof *f);
@@ -253,8 +270,7 @@ static struct fixture *open_with(enum tenant_start start)
 	settings.where = f->where = fixture_place(&f->arena, &f->folder);
 	if (api_setup(&f->app, &f->arena, &p) ||
 		store_open(&f->app.store, &settings, STORE_SERVE, &f->arena, &p) ||
-		store_migrate(f->app.store, &from, &to, &f->arena, &p) ||
-		store_start(f->app.store)) {
+		store_migrate(f->app.store, &from, &to, &f->arena, &p)) {
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
 		exit(2);
 	}
@@ -263,6 +279,12 @@ static struct fixture *open_with(enum tenant_start start)
 	memcpy(keys.key[0], f->master_key, VAULT_KEY_LEN);
 	seal_chain_key(f->master_key, f->app.chain_key);
 	f->app.vault = vault_new(&keys, NULL);
+	prepare_queue(f);
+	f->app.hub = hub_new(f->app.store);
+	if (store_start(f->app.store) || hub_start(f->app.hub)) {
+		test_fail(__FILE__, __LINE__, "the store does not start");
+		exit(2);
+	}
 	f->app.slow = slow_pool_new(1, 100);
 	f->app.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
 		.vault = f->app.vault,
@@ -270,6 +292,11 @@ static struct fixture *open_with(enum tenant_start start)
 		.accounting = true,
 		.allow_private_addresses = true });
 	first_rows(f, start);
+	f->tools = tool_pool_new(
+		&(struct tool_pool_settings){ .vault = f->app.vault, .reach = REACH_ANY });
+	sessions_join(f->app.sessions, f->app.broker, f->tools);
+	if (runner_start(f->app.runner))
+		test_fail(__FILE__, __LINE__, "the queue does not start");
 	handler = call_handler(&f->app);
 	f->door = http_door_new(&limits, &handler);
 	return f;
@@ -287,10 +314,17 @@ struct fixture *fixture_open_seeded(void)
 
 void fixture_close(struct fixture *f)
 {
+	hub_stop(f->app.hub); /* streams end, and the door need not wait for them */
 	http_door_free(f->door);
+	runner_stop(f->app.runner, 10000);
 	broker_stop(f->app.broker, 10000);
+	tool_pool_free(f->tools);
+	sessions_stop(f->app.sessions);
 	slow_pool_free(f->app.slow);
 	store_stop(f->app.store);
+	hub_free(f->app.hub);
+	runner_free(f->app.runner);
+	sessions_free(f->app.sessions);
 	broker_free(f->app.broker);
 	store_close(f->app.store);
 	api_teardown(&f->app);
@@ -346,6 +380,23 @@ static void compose(struct buf *out, const char *token, const void *body, size_t
 		buf_put(out, body, len);
 }
 
+/* What came in chunks becomes one text; its length. */
+static size_t join_chunks(char *body)
+{
+	char *out = body, *at = body;
+
+	while (*at) {
+		size_t n = strtoul(at, &at, 16);
+
+		at += 2;
+		memmove(out, at, n);
+		out += n;
+		at += n + 2;
+	}
+	*out = '\0';
+	return (size_t)(out - body);
+}
+
 static struct answer read_answer(struct fixture *f, struct buf *in)
 {
 	struct answer r = { 0 };
@@ -360,6 +411,9 @@ static struct answer read_answer(struct fixture *f, struct buf *in)
 	r.head = text;
 	r.body = end + 4;
 	r.body_len = in->len - (size_t)(r.body - text);
+	if (strstr(r.head, "Transfer-Encoding: chunked\r\n") &&
+		!strstr(r.head, "Content-Type: text/event-stream\r\n"))
+		r.body_len = join_chunks(end + 4);
 	r.json = json_loadb(r.body, r.body_len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
 	if (r.json)
 		arena_defer(&f->arena, release, r.json);

@@ -7,7 +7,10 @@
 #include <jansson.h>
 
 #include "call/call.h"
+#include "queue/runner.h"
 #include "t.h"
+
+enum { FIXTURE_JOB_KINDS = 2 };
 
 struct fixture {
 	struct app app;
@@ -19,6 +22,8 @@ struct fixture {
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */
 	const char *admin_id;
 	uint8_t master_key[32];
+	struct tool_pool *tools;
+	struct job_kind kinds[FIXTURE_JOB_KINDS];
 };
 
 struct fixture *fixture_open(void);

@@ -35,6 +35,13 @@ enum fresh {
 	FRESH_SCANNER,	     /* a scanner is bound */
 	FRESH_SCANNER_GRANT, /* the agent has a grant to revoke */
 	FRESH_PROVIDER_KEY,  /* the tenant has a key of its own */
+	FRESH_INTEGRATION,   /* an integration to delete */
+	FRESH_DELIVERY,	     /* a delivery that was blocked */
+	FRESH_SKILL_HOOK,    /* a webhook of the agent's skill */
+	FRESH_SESSION,	     /* a session to delete */
+	FRESH_APPROVAL,	     /* a call that waits for a word */
+	FRESH_MEMORY,	     /* something the agent keeps */
+	FRESH_RESPONSE,	     /* a response to delete */
 };
 
 /* Needs that are no permission of a tenant or an agent. */
@@ -62,6 +69,10 @@ struct row {
 	bool someone_elses;  /* whoever lacks the last permission does not see the object: 404 */
 	bool organization;   /* the tenant is named in the header OpenAI-Organization */
 	bool may_lack;	     /* the object cannot be made here: 404 and 401 count as allowed */
+	/* Of a session: the caller takes part in it, or, as a stranger, does not.  By the default role
+	 * alone nobody sees what they take no part in. */
+	bool takes_part, stranger;
+	const char *scope; /* what a key with scopes must have besides */
 };
 
 extern const struct row matrix_rows[];
@@ -74,15 +85,21 @@ struct world {
 	const char *tenant_id, *owner_id, *owner; /* owner: a login */
 	const char *agents[AGENT_KINDS];
 	const char *user_id; /* a member to act upon */
-	const char *group_id, *allowed_id, *key_id, *plan_id, *session_id, *model_id, *skill_id;
-	const char *tool_id, *bundle_id;
+	const char *group_id, *allowed_id, *key_id, *plan_id, *model_id, *skill_id;
+	const char *tool_id, *bundle_id, *integration_id;
+	/* For each agent: one that callers take part in when they are to, and one that they never do. */
+	const char *sessions[AGENT_KINDS], *closed_sessions[AGENT_KINDS];
+	const char *files[AGENT_KINDS];					    /* of the former */
+	const char *responses[AGENT_KINDS], *closed_responses[AGENT_KINDS]; /* of both */
 };
 
 /* What a request is about; a copy of the world's, with fresh things in it. */
 struct target {
 	const char *tenant_id, *agent_id, *user_id, *group_id, *allowed_id, *key_id, *plan_id,
 		*session_id, *model_id, *skill_id, *provider, *invite;
-	const char *tool_id, *bundle_id, *scanner_grant_id;
+	const char *tool_id, *bundle_id, *scanner_grant_id, *closed_session_id;
+	const char *approval_id, *file_id, *memory_id, *response_id, *closed_response_id;
+	const char *integration_id, *delivery_id, *webhook_id;
 	bool default_on;
 };
 
@@ -149,6 +166,9 @@ const char *key_make(struct fixture *f, const char *tenant_id, const char *user_
 const char *scopes_json(struct fixture *f, const char *set);
 int next_number(void);
 struct target target_of(const struct world *w, enum agent_kind kind);
+/* The user takes part in the session. */
+void session_join(
+	struct fixture *f, const char *tenant_id, const char *session_id, const char *user_id);
 /* Makes what the row uses up; may replace the caller's token. */
 void freshen(struct stage *s, const struct row *row, struct caller_case *c, struct target *t);
 

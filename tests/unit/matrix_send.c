@@ -1,5 +1,6 @@
 /* matrix_send.c - from a row and a target to a request; see matrix.h. */
 #include "matrix.h"
+#include "mcp_stage.h"
 
 bool set_has(const char *set, const char *name, size_t len)
 {
@@ -36,6 +37,7 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/tenant/", &t->tenant_id },
 		{ "/tenants/", &t->tenant_id },
 		{ "/agents/", &t->agent_id },
+		{ "/assistants/", &t->agent_id },
 		{ "/members/", &t->user_id },
 		{ "/users/", &t->user_id },
 		{ "/roles/", &t->user_id },
@@ -46,6 +48,8 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/api-keys/", &t->key_id },
 		{ "/plans/", &t->plan_id },
 		{ "/sessions/", &t->session_id },
+		{ "/threads/", &t->session_id },
+		{ "/responses/", &t->response_id },
 		{ "/models/", &t->model_id },
 		{ "/catalog/", &t->model_id },
 		{ "/skills/", &t->skill_id },
@@ -53,6 +57,13 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/tool-bundles/", &t->bundle_id },
 		{ "/scanner-grants/", &t->scanner_grant_id },
 		{ "/provider-keys/", &t->provider },
+		{ "/integrations/", &t->integration_id },
+		{ "/deliveries/", &t->delivery_id },
+		{ "/webhooks/", &t->webhook_id },
+		{ "/hooks/", &t->integration_id },
+		{ "/approvals/", &t->approval_id },
+		{ "/files/", &t->file_id },
+		{ "/memories/", &t->memory_id },
 	};
 
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
@@ -98,6 +109,7 @@ const char *body_fill(struct fixture *f, const char *body, const struct target *
 		{ "$skill", t->skill_id },
 		{ "$tool", t->tool_id },
 		{ "$bundle", t->bundle_id },
+		{ "$mcp", body && strstr(body, "$mcp") ? matrix_mcp(f) : "" },
 		{ "$invite", t->invite ? t->invite : "lodge_invite_none" },
 		{ "$off", t->default_on ? "true" : "false" },
 		{ "$n", arena_printf(&f->arena, "%d", next_number()) },

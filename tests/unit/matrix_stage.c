@@ -131,7 +131,7 @@ static const char *member_make(struct fixture *f, const struct world *w, const c
 	return id;
 }
 
-static const char *session_make(struct fixture *f, const struct world *w)
+static const char *session_make(struct fixture *f, const struct world *w, enum agent_kind kind)
 {
 	const char *id = new_id(f);
 
@@ -139,10 +139,63 @@ static const char *session_make(struct fixture *f, const struct world *w)
 		"insert into sessions (tenant_id, id, agent_id, title, title_folded, status, origin, "
 		"created_by_id, iteration_count, message_count, last_event_id, created_at, updated_at) "
 		"values ($1, $2, $3, 'S', 's', 'completed', 'user', $4, 0, 0, 0, 1, 1)",
-		ARGS(T(w->tenant_id), T(id), T(w->agents[AGENT_OPEN]), T(w->user_id)));
+		ARGS(T(w->tenant_id), T(id), T(w->agents[kind]), T(w->user_id)));
 	fixture_sql(f, "insert into directory (id, tenant_id) values ($1, $2)",
 		ARGS(T(id), T(w->tenant_id)));
 	return id;
+}
+
+void session_join(
+	struct fixture *f, const char *tenant_id, const char *session_id, const char *user_id)
+{
+	fixture_sql(f,
+		"insert into session_people (tenant_id, user_id, session_id) values ($1, $2, $3) "
+		"on conflict do nothing",
+		ARGS(T(tenant_id), T(user_id), T(session_id)));
+}
+
+static const char *approval_make(struct fixture *f, const char *tenant_id, const char *session_id)
+{
+	const char *id = new_id(f);
+
+	fixture_sql(f,
+		"insert into approvals (tenant_id, id, session_id, call_id, tool_name, status, created_at, "
+		"arguments) values ($1, $2, $3, $2, 'refund', 'pending', 1, $4)",
+		ARGS(T(tenant_id), T(id), T(session_id), T("{}")));
+	return id;
+}
+
+static const char *file_make(struct fixture *f, const char *tenant_id, const char *session_id)
+{
+	const char *id = new_id(f);
+
+	fixture_sql(f,
+		"insert into session_files (tenant_id, session_id, id, name, content_type, size_bytes, "
+		"created_at, content) values ($1, $2, $3, 'f.txt', 'text/plain', 1, 1, $4)",
+		ARGS(T(tenant_id), T(session_id), T(id), value_bytes("x", 1)));
+	return id;
+}
+
+static const char *response_make(
+	struct fixture *f, const struct world *w, const char *agent_id, const char *session_id)
+{
+	const char *id = new_id(f);
+
+	fixture_sql(f,
+		"insert into responses (tenant_id, id, created_by_id, agent_id, session_id, behind, "
+		"status, created_at, model, metadata, asked, input, output) values ($1, $2, $3, $4, $5, "
+		"'', 'completed', 1, 'm', $6, $6, '[]', '[]')",
+		ARGS(T(w->tenant_id), T(id), T(w->user_id), T(agent_id), T(session_id), T("{}")));
+	return id;
+}
+
+static const char *memory_make(struct fixture *f, const struct world *w, const char *agent_id)
+{
+	struct answer r =
+		ask(f, w->owner, "{\"content\":\"kept\"}", "POST /agents/%s/memories", agent_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
 }
 
 /* A model that nobody reaches but this tenant. */
@@ -218,6 +271,41 @@ static const char *scanner_grant_make(
 	return text_at(&r, "id");
 }
 
+static const char *integration_make(struct fixture *f, const struct world *w)
+{
+	struct answer r = ask(f, w->owner,
+		arena_printf(&f->arena,
+			"{\"provider\":\"github\",\"label\":\"L\",\"agent_id\":\"%s\"}",
+			w->agents[AGENT_OPEN]),
+		"POST /tenant/%s/integrations", w->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
+static const char *delivery_make(struct fixture *f, const struct target *t)
+{
+	const char *id = new_id(f);
+
+	fixture_sql(f,
+		"insert into deliveries (tenant_id, integration_id, id, delivery_id, status, outcome, "
+		"calls, attempts, created_at, body) "
+		"values ($1, $2, $3, $3, 'blocked', 'rate', 1, 0, 1, '[]')",
+		ARGS(T(t->tenant_id), T(t->integration_id), T(id)));
+	return id;
+}
+
+static const char *skill_hook_make(struct fixture *f, const struct world *w, const struct target *t)
+{
+	struct answer r;
+
+	ask(f, w->owner, arena_printf(&f->arena, "{\"skill_id\":\"%s\"}", t->skill_id),
+		"POST /agents/%s/skills", t->agent_id);
+	r = ask(f, w->owner, NULL, "POST /agents/%s/skills/%s/webhooks", t->agent_id, t->skill_id);
+	STATUS(r, 201);
+	return text_at(&r, "id");
+}
+
 void world_make(struct fixture *f, struct world *w, const char *slug)
 {
 	struct answer r;
@@ -237,12 +325,17 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 		w->agents[k] = agent_make(f, w, (enum agent_kind)k);
 		agent_give(f, w->tenant_id, w->agents[k], w->user_id, NULL, "VIEWER");
 		agent_give(f, w->tenant_id, w->agents[k], NULL, w->group_id, "VIEWER");
+		w->sessions[k] = session_make(f, w, (enum agent_kind)k);
+		w->closed_sessions[k] = session_make(f, w, (enum agent_kind)k);
+		w->responses[k] = response_make(f, w, w->agents[k], w->sessions[k]);
+		w->closed_responses[k] = response_make(f, w, w->agents[k], w->closed_sessions[k]);
+		w->files[k] = file_make(f, w->tenant_id, w->sessions[k]);
 	}
-	w->session_id = session_make(f, w);
 	w->skill_id = skill_make(f, w);
 	w->allowed_id = allowed_make(f, w);
 	w->tool_id = tool_make(f, w);
 	w->bundle_id = bundle_make(f, w);
+	w->integration_id = integration_make(f, w);
 	scanner_bind(f, w);
 	key_make(f, w->tenant_id, w->user_id, NULL, NIL, &w->key_id);
 	r = ask(f, f->admin,
@@ -263,12 +356,21 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 		.allowed_id = w->allowed_id,
 		.key_id = w->key_id,
 		.plan_id = w->plan_id,
-		.session_id = w->session_id,
+		.session_id = w->sessions[kind],
+		.closed_session_id = w->closed_sessions[kind],
+		.file_id = w->files[kind],
+		.response_id = w->responses[kind],
+		.closed_response_id = w->closed_responses[kind],
+		.approval_id = w->tool_id, /* nowhere, until one is made; as the next two */
+		.memory_id = w->tool_id,
 		.model_id = w->model_id,
 		.skill_id = w->skill_id,
 		.tool_id = w->tool_id,
 		.bundle_id = w->bundle_id,
-		.scanner_grant_id = w->tool_id, /* nowhere, until one is made */
+		.scanner_grant_id = w->tool_id,
+		.integration_id = w->integration_id,
+		.delivery_id = w->tool_id,
+		.webhook_id = w->tool_id,
 		.provider = "openai",
 		.default_on = kind != AGENT_CLOSED,
 	};
@@ -399,9 +501,31 @@ void freshen(struct stage *s, const struct row *row, struct caller_case *c, stru
 	case FRESH_SCANNER_GRANT:
 		t->scanner_grant_id = scanner_grant_make(f, w, t->agent_id);
 		break;
+	case FRESH_SESSION:
+		t->session_id = session_make(f, w, c->kind);
+		session_join(f, t->tenant_id, t->session_id, c->user_id);
+		break;
+	case FRESH_APPROVAL:
+		t->approval_id = approval_make(f, t->tenant_id, t->session_id);
+		break;
+	case FRESH_RESPONSE:
+		t->response_id = response_make(f, w, t->agent_id, t->session_id);
+		break;
+	case FRESH_MEMORY:
+		t->memory_id = memory_make(f, w, t->agent_id);
+		break;
 	case FRESH_PROVIDER_KEY:
 		ask(f, w->owner, "{\"api_key\":\"x\"}", "PUT /tenant/%s/provider-keys/%s",
 			t->tenant_id, t->provider);
+		break;
+	case FRESH_INTEGRATION:
+		t->integration_id = integration_make(f, w);
+		break;
+	case FRESH_DELIVERY:
+		t->delivery_id = delivery_make(f, t);
+		break;
+	case FRESH_SKILL_HOOK:
+		t->webhook_id = skill_hook_make(f, w, t);
 		break;
 	}
 }

@@ -117,7 +117,8 @@ static void compare(struct sweep *s, const char *path, const struct slots *repla
 	got = essence(s, &r, &there, replaced);
 	want = essence(s, &none, &nowhere, replaced);
 	refused = r.status == 404 || r.status == 422 ||
-		  (r.status == 403 && strcmp(s->row->needs, NEED_SUPER) == 0);
+		  (r.status == 403 && strcmp(s->row->needs, NEED_SUPER) == 0) ||
+		  (r.status == 401 && strcmp(s->row->needs, NEED_SIGNED) == 0);
 	s->tried++;
 	if (refused && strcmp(got, want) == 0)
 		return;

@@ -51,6 +51,30 @@ static void say_end(struct buf *b, const char *script)
 	buf_lit(b, "data: [DONE]\n\n");
 }
 
+/* N calls of one tool, the same each time. */
+static void say_calls(struct buf *b, const char *script, int n)
+{
+	const char *name = strcmp(script, "ghost") == 0 ? "ghost" : "calculator";
+	const char *arguments = strcmp(script, "broken") == 0 ? "{\\\"expression\\\":"
+							      : "{\\\"expression\\\":\\\"1+1\\\"}";
+	struct buf delta;
+
+	buf_init(&delta, 1 << 20);
+	for (int i = 0; i < n; i++) {
+		delta.len = 0;
+		buf_printf(&delta,
+			"\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"type\":\"function\","
+			"\"function\":{\"name\":\"%s\",\"arguments\":\"%s\"}}]%c",
+			i, i, name, arguments, '\0');
+		chunk(b, delta.at, "null");
+	}
+	chunk(b, "", "\"tool_calls\"");
+	buf_lit(b, "data: {\"id\":\"m1\",\"choices\":[],\"usage\":");
+	usage(b, script);
+	buf_lit(b, "}\n\ndata: [DONE]\n\n");
+	buf_free(&delta);
+}
+
 static void say_whole(struct buf *b, const char *script, const char *text, size_t len)
 {
 	buf_lit(b, "{\"id\":\"m1\",\"object\":\"chat.completion\",\"model\":\"mock\",\"choices\":[{"
@@ -210,6 +234,19 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 		http_stream_begin(x, on_room);
 		on_room(x);
 		return keep(m, x);
+	}
+	if (strcmp(script, "ghost") == 0 || strcmp(script, "same") == 0 ||
+		strcmp(script, "broken") == 0) {
+		x->reply.status = 200;
+		x->reply.type = "text/event-stream";
+		say_calls(&x->reply.body, script, n);
+		return HTTP_REPLIED;
+	}
+	if (strcmp(script, "silent") == 0) {
+		x->reply.status = 200;
+		x->reply.type = "text/event-stream";
+		say_end(&x->reply.body, script);
+		return HTTP_REPLIED;
 	}
 	if (strcmp(script, "ok") == 0 || strcmp(script, "slow") == 0 ||
 		strcmp(script, "echo") == 0 || strstr(script, "usage"))

@@ -9,6 +9,8 @@
  *   nodone-N   behind N tokens a proper end of the connection, and no other
  *   429-S      429 with Retry-After: S;  500, 400, 401: that status
  *   slow-MS    ok, but later;  usage: with figures beyond belief;  nousage: without any
+ *   ghost-N    N calls of a tool that is not there;  same-N: of the calculator, for 1+1
+ *   broken-N   N calls of the calculator with arguments that are no JSON;  silent: an answer of nothing
  *   html, empty, huge, nul, utf8, endless, type: as they say
  *   echo       ok, with the request's body as the text */
 #pragma once

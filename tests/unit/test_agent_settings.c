@@ -346,7 +346,8 @@ TEST(integrations_of_an_agent_are_listed)
 	for (int i = 0; i < 5; i++)
 		fixture_sql(f,
 			"insert into integrations (tenant_id, id, agent_id, provider, label, "
-			"is_active, created_at, updated_at) values ($1, $2, $3, 'github', $4, $5, 1, 1)",
+			"is_active, created_at, updated_at, last_event_at) "
+			"values ($1, $2, $3, 'github', $4, $5, 1, 1, 1)",
 			ARGS(T(f->tenant_id),
 				T(arena_printf(&f->arena, "c00000000000000000000000%d", i)),
 				T(i == 4 ? other : id), T(arena_printf(&f->arena, "Label %d", i)),

@@ -199,7 +199,7 @@ TEST(base_seal_opens_only_with_its_key_and_context)
 
 TEST(base_hashes_match_published_vectors)
 {
-	uint8_t digest[SHA256_LEN];
+	uint8_t digest[SHA256_LEN], key[131];
 	char hex[65];
 
 	sha256("abc", 3, digest);
@@ -208,4 +208,12 @@ TEST(base_hashes_match_published_vectors)
 	hmac_sha256("It's a Secret to Everybody", 26, "Hello, World!", 13, digest);
 	hex_write(digest, sizeof digest, hex);
 	CHECK_STR(hex, "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
+	hmac_sha256("", 0, "", 0, digest);
+	hex_write(digest, sizeof digest, hex);
+	CHECK_STR(hex, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+	memset(key, 0xaa, sizeof key); /* RFC 4231, 4.7: a key longer than a block */
+	hmac_sha256(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First", 54,
+		digest);
+	hex_write(digest, sizeof digest, hex);
+	CHECK_STR(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }

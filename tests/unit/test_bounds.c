@@ -265,6 +265,8 @@ static const struct row *row_of(struct fixture *f, const struct route *route)
 	const char *line = arena_printf(
 		&f->arena, "%s %s", method_name(route->method), path_shape(f, route->path));
 
+	if (route->openai) /* which tells one fault, and overlooks what it does not know */
+		return NULL;
 	for (size_t i = 0; i < matrix_row_count; i++) {
 		const struct row *row = &matrix_rows[i];
 

@@ -1,5 +1,6 @@
 /* test_broker_sse.c - server-sent events: fields, comments, line ends, names, many lines of data. */
-#include "broker/sse.h"
+#include "base/sse.h"
+#include "broker/text.h"
 #include "t.h"
 
 static bool note(void *to, const char *name, struct slice data)
@@ -54,6 +55,24 @@ TEST(broker_sse_reads_what_the_standard_shows)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		check_sse(rows[i].bytes, strlen(rows[i].bytes), rows[i].wanted);
+}
+
+TEST(broker_sse_remembers_where_to_go_on)
+{
+	static const char bytes[] = "id: a\nretry: 250\ndata:\n\nid: b c\n\nid\n"
+				    "id: d\nretry: soon\nretry: 99999999999\n";
+	struct buf b;
+	struct sse s;
+
+	buf_init(&b, 1000);
+	sse_open(&s, note, &b);
+	CHECK(sse_feed(&s, bytes, strlen(bytes)));
+	CHECK_STR(s.id, "d");
+	CHECK_INT(s.retry_ms, 250);
+	CHECK(sse_feed(&s, "id: x\0y\n", 8) && sse_feed(&s, "id:\n", 4));
+	CHECK_STR(s.id, "");
+	sse_close(&s);
+	buf_free(&b);
 }
 
 TEST(broker_sse_knows_an_end_without_its_line_ends)

@@ -446,6 +446,21 @@ static void *stop_server(void *arg)
 	return NULL;
 }
 
+static _Atomic int turns; /* while it drains */
+
+static void take_turn(void *ctx)
+{
+	atomic_fetch_add((_Atomic int *)ctx, 1);
+}
+
+static void *drain_server(void *arg)
+{
+	struct stage *s = arg;
+
+	http_server_drain(s->server, PATIENCE_MS, take_turn, &turns);
+	return NULL;
+}
+
 TEST(http_server_survives_a_dying_peer)
 {
 	struct stage s;
@@ -527,7 +542,8 @@ TEST(http_server_stops_gracefully)
 	busy = stage_dial(&s);
 	stage_say(busy, GET("/parked"));
 	stage_await_parked(&s, 1);
-	pthread_create(&stopper, NULL, stop_server, &s);
+	turns = 0;
+	pthread_create(&stopper, NULL, drain_server, &s);
 	test_step("an idle connection is closed at once");
 	for (int i = 0; i < 2; i++) {
 		CHECK(!stage_hear(idle[i], &none, NULL) && none.len == 0);
@@ -539,6 +555,10 @@ TEST(http_server_stops_gracefully)
 	stage_hear(begun, &in, NULL);
 	CHECK(stage_contains(&in, "Connection: close\r\n") &&
 		stage_contains(&in, "GET /begun? 0:"));
+	test_step("who waits for it has things to do");
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&turns); i++)
+		poll(NULL, 0, 1);
+	CHECK(atomic_load(&turns) > 0);
 	test_step("a kept one is answered and closed");
 	stage_answer(s.parked[0]);
 	http_finish(s.parked[0]);

@@ -12,6 +12,12 @@ static bool is(const char *needs, const char *word)
 	return strcmp(needs, word) == 0;
 }
 
+/* True if nothing but the default role leads to the agent. */
+static bool by_default_role(const struct caller_case *c)
+{
+	return !c->agent_role && !c->super && !set_has(c->tenant, "members:write", 13);
+}
+
 static bool holds(const struct caller_case *c, const char *name, size_t len)
 {
 	const char *set = of_agent(name) ? c->agent : c->tenant;
@@ -26,7 +32,7 @@ static enum outcome by_permissions(const struct row *row, const struct caller_ca
 
 	if (c->standing == TENANT_CLOSED || c->standing == TENANT_SUSPENDED)
 		return WANT_403;
-	if (!c->tenant)
+	if (!c->tenant || (row->stranger && by_default_role(c)))
 		return WANT_404;
 	for (const char *p = row->needs; *p;) {
 		size_t len = strcspn(p, " ");
@@ -40,6 +46,7 @@ static enum outcome by_permissions(const struct row *row, const struct caller_ca
 		p += len;
 		p += strspn(p, " ");
 	}
+	lacks |= row->scope && c->scopes && !set_has(c->scopes, row->scope, strlen(row->scope));
 	return lacks || (row->owner_only && !c->owner) ? WANT_403 : ALLOWED;
 }
 
@@ -105,6 +112,13 @@ static const char *fill_or_nowhere(
 	return out;
 }
 
+/* A stream of events would go on. */
+static bool streams(const struct route *route)
+{
+	return route->method == METHOD_GET && route->op->gives &&
+	       strcmp(route->op->gives, "text/event-stream") == 0;
+}
+
 static bool try_cell(struct stage *s, const struct route *route, const struct row *row,
 	const struct caller_case *c)
 {
@@ -114,6 +128,12 @@ static bool try_cell(struct stage *s, const struct route *route, const struct ro
 	const char *path;
 	struct answer r;
 
+	if (row->stranger)
+		t.session_id = t.closed_session_id;
+	if (row->stranger)
+		t.response_id = t.closed_response_id;
+	if (row->takes_part && c->user_id)
+		session_join(s->f, t.tenant_id, t.session_id, c->user_id);
 	if (want == ALLOWED)
 		freshen(s, row, &local, &t);
 	else if (row->fresh == FRESH_OWNER)
@@ -124,8 +144,8 @@ static bool try_cell(struct stage *s, const struct route *route, const struct ro
 			route->path);
 		return true;
 	}
-	r = ask(s->f, local.token, body_fill(s->f, row->body, &t), "%s %s%s%s",
-		method_name(route->method), path,
+	r = ask(s->f, local.token, body_fill(s->f, row->body, &t), "%s %s%s%s%s",
+		method_name(route->method), path, streams(route) ? "?wait=false" : "",
 		row->away	    ? "\nX-Forwarded-For: 203.0.113.5"
 		: row->organization ? "\nOpenAI-Organization: "
 				    : "",

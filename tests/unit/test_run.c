@@ -236,6 +236,23 @@ TEST(breaker_opens_tries_once_and_closes)
 	CHECK(breaker_allows(b, "m", "", now + 500));
 	CHECK(!breaker_allows(b, "m", "", now + 500));
 	CHECK(breaker_allows(b, "m", "", now + 500 + BREAKER_TRIAL_MS)); /* never heard of again */
+	test_step("what is good begins the count anew");
+	for (int round = 0; round < 2; round++) {
+		for (int i = 1; i < BREAKER_FAULTS; i++)
+			breaker_hears(b, "n", "", BREAKER_FAULT, 0, now);
+		breaker_hears(b, "n", "", BREAKER_GOOD, 0, now);
+		CHECK(breaker_allows(b, "n", "", now));
+	}
+	test_step("the pause grows, to a bound");
+	for (int i = 0; i < BREAKER_FAULTS; i++)
+		breaker_hears(b, "n", "", BREAKER_FAULT, 0, now);
+	for (int64_t pause = BREAKER_PAUSE_MS, i = 0; i < 20; i++) {
+		CHECK(!breaker_allows(b, "n", "", now + pause - 1));
+		now += pause;
+		CHECK(breaker_allows(b, "n", "", now));
+		breaker_hears(b, "n", "", BREAKER_FAULT, 0, now);
+		pause = pause * 2 < BREAKER_PAUSE_MAX_MS ? pause * 2 : BREAKER_PAUSE_MAX_MS;
+	}
 	breaker_free(b);
 }
 
@@ -250,6 +267,12 @@ TEST(run_leaves_alone_what_has_just_failed)
 	STATUS(gateway_ask(&s, s.f->admin, ""), 200);
 	CHECK_INT(s.mock.asked, 3);
 
+	test_step("a model that refuses what is asked of it has not failed");
+	gateway_agent(&s, (const char *const[]){ "400", "ok", NULL });
+	for (int i = 0; i < 2 * BREAKER_FAULTS; i++)
+		STATUS(gateway_ask(&s, s.f->admin, ""), 400);
+	atomic_store(&s.mock.asked, 3);
+
 	test_step("all are left alone: they are tried all the same");
 	gateway_agent(&s, (const char *const[]){ "429-60", NULL });
 	for (int i = 0; i < 3; i++) {
@@ -258,6 +281,14 @@ TEST(run_leaves_alone_what_has_just_failed)
 		CHECK_INT(r.status, 429);
 		CHECK_STR(header_of(s.f, &r, "retry-after"), "60");
 		CHECK_INT(s.mock.asked, 4 + i);
+	}
+	test_step("in their order: the last to be asked is the last of the chain");
+	gateway_agent(&s, (const char *const[]){ "429-60", "429-50", NULL });
+	for (int i = 0; i < 2; i++) {
+		struct answer r = gateway_ask(&s, s.f->admin, "");
+
+		CHECK_INT(r.status, 429);
+		CHECK_STR(header_of(s.f, &r, "retry-after"), "50");
 	}
 	gateway_close(&s);
 }

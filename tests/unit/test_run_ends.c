@@ -106,6 +106,57 @@ TEST(run_ends_when_its_caller_goes_away)
 	gateway_close(&s);
 }
 
+/* Ticks until so many rows are in the ledger. */
+static void tick_until_entered(struct gateway_stage *s, int64_t rows)
+{
+	for (int i = 0; i < 6000; i++) {
+		broker_tick(s->f->app.broker);
+		if (fixture_count(s->f, "select count(*) from ledger") == rows)
+			return;
+		poll(NULL, 0, 10);
+	}
+	test_fail(__FILE__, __LINE__, "it is not entered");
+}
+
+TEST(run_that_costs_nothing_is_entered_without_a_promise)
+{
+	static const struct {
+		const char *name, *sql;
+		int64_t promised;
+	} cases[] = {
+		{ "no price", "update models set prompt_pd = null, completion_pd = null", 0 },
+		{ "price of zero", "update models set prompt_pd = 0, completion_pd = 0", 0 },
+		{ "a price for its cache", "update models set cache_read_pd = 1", 1 },
+	};
+	struct gateway_stage s;
+
+	gateway_open(&s);
+	serve(&s);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int fd;
+
+		test_step(cases[i].name);
+		gateway_agent(&s, (const char *const[]){ "stall-2", NULL });
+		fixture_sql(s.f, "update models set timeout_s = 60 where kind = 'openai'", NO_ARGS);
+		fixture_sql(s.f, cases[i].sql, NO_ARGS);
+		fixture_sql(s.f, "delete from ledger", NO_ARGS);
+		atomic_store(&s.mock.asked, 0);
+		fd = call(&s, GATEWAY_BODY(&s, ",\"stream\":true"));
+		await_asked(&s, 1);
+		CHECK_INT(
+			fixture_count(s.f, "select count(*) from reservations"), cases[i].promised);
+		close(fd);
+		tick_until_entered(&s, 1);
+		tick_until_settled(&s);
+		CHECK_INT(fixture_count(s.f,
+				  "select count(*) from ledger where outcome = 'cancelled' "
+				  "and input_tokens > 0"),
+			1);
+	}
+	unserve(&s);
+	gateway_close(&s);
+}
+
 TEST(run_holds_back_what_a_slow_reader_does_not_take)
 {
 	struct gateway_stage s;

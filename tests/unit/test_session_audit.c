@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#define S1 "c0000000000000000000000s1"
-#define S2 "c0000000000000000000000s2"
+/* Of the first and the second second of 1970, as ids begin with their moment. */
+#define S1 "c0000000lfls00000000000s1"
+#define S2 "c00000016v7k00000000000s2"
 
 static void add_session(
 	struct fixture *f, const char *id, const char *agent, const char *title, int64_t at_us)

@@ -265,3 +265,208 @@ TEST(traffic_ends_with_what_is_under_way)
 	}
 	stage_close(&s);
 }
+
+/* ---- as a loop's guest ---- */
+
+/* A server that answers what another says: each request is passed on, on the loop that took it. */
+struct relay {
+	struct http_server *server;
+	struct arena arena;
+	const char *to;
+	struct traffic *traffic[2];
+	_Atomic int begun, over, elsewhere;
+};
+
+struct passed {
+	struct transfer t;
+	struct http_exchange *x;
+	struct relay *relay;
+	pthread_t thread;
+};
+
+static bool pass_head(struct transfer *t, const struct traffic_head *head)
+{
+	struct passed *p = t->ctx;
+
+	p->x->reply.status = head->status;
+	p->x->reply.type = "text/plain";
+	return true;
+}
+
+static bool pass_bytes(struct transfer *t, const char *bytes, size_t n)
+{
+	struct passed *p = t->ctx;
+
+	buf_put(&p->x->reply.body, bytes, n);
+	return true;
+}
+
+static void pass_done(struct transfer *t, enum traffic_end end, const char *why)
+{
+	struct passed *p = t->ctx;
+
+	(void)why;
+	if (!pthread_equal(p->thread, pthread_self()))
+		atomic_fetch_add(&p->relay->elsewhere, 1);
+	if (end != TRAFFIC_WHOLE)
+		p->x->reply.status = 502;
+	p->x->reply.type = "text/plain";
+	atomic_fetch_add(&p->relay->over, 1);
+	http_finish(p->x);
+}
+
+static enum http_verdict relay_head(void *ctx, struct http_exchange *x)
+{
+	(void)ctx;
+	(void)x;
+	return HTTP_GO_ON;
+}
+
+static enum http_verdict relay_request(void *ctx, struct http_exchange *x)
+{
+	struct relay *r = ctx;
+	struct passed *p = arena_new(&x->arena, struct passed);
+
+	*p = (struct passed){ .x = x, .relay = r, .thread = pthread_self() };
+	p->t = (struct transfer){ .url = arena_printf(&x->arena, "%s%.*s", r->to,
+					  (int)x->request.path_len, x->request.path),
+		.reach = REACH_LOOPBACK,
+		.connect_ms = 2000,
+		.silence_ms = 6 * PATIENCE_MS,
+		.total_ms = 6 * PATIENCE_MS,
+		.head = pass_head,
+		.bytes = pass_bytes,
+		.done = pass_done,
+		.ctx = p };
+	CHECK_INT(traffic_submit(r->traffic[http_loop_index(x->loop)], &p->t), 0);
+	return HTTP_KEPT;
+}
+
+static void relay_fault(void *ctx, struct http_exchange *x, int err, const char *sentence)
+{
+	(void)ctx;
+	(void)sentence;
+	x->reply.status = error_row(err)->status;
+	x->reply.type = "text/plain";
+}
+
+static void relay_begin(void *ctx, struct http_loop *loop)
+{
+	struct relay *r = ctx;
+
+	r->traffic[http_loop_index(loop)] = traffic_new_on(loop, 100);
+	atomic_fetch_add(&r->begun, 1);
+}
+
+static void relay_end(void *ctx, struct http_loop *loop)
+{
+	struct relay *r = ctx;
+
+	traffic_leave(r->traffic[http_loop_index(loop)]);
+}
+
+static void relay_open(struct relay *r, struct stage *s)
+{
+	struct http_settings settings = {
+		.listen = "127.0.0.1:0", .loops = 2, .limits = stage_limits
+	};
+	struct http_handler handler = { .head = relay_head,
+		.request = relay_request,
+		.fault = relay_fault,
+		.loop_begin = relay_begin,
+		.loop_end = relay_end,
+		.ctx = r };
+	struct problem p = { 0 };
+
+	settings.limits.parked_ms = settings.limits.reply_ms =
+		60000; /* nothing here is about time */
+	*r = (struct relay){ 0 };
+	r->to = arena_printf(&s->arena, "http://%s", http_server_address(s->server));
+	CHECK_INT(http_server_new(&r->server, &settings, &handler, &r->arena, &p), 0);
+	CHECK_INT(http_server_start(r->server), 0);
+	CHECK(r->traffic[0] && r->traffic[1]);
+}
+
+static void relay_close(struct relay *r)
+{
+	traffic_free(r->traffic[0]);
+	traffic_free(r->traffic[1]);
+	http_server_free(r->server);
+	arena_free(&r->arena);
+}
+
+TEST(traffic_lives_on_a_loop_as_its_guest)
+{
+	struct traffic *clients = traffic_new(40);
+	struct stage s, front;
+	struct trip trips[40];
+	struct relay r;
+	_Atomic int over = 0;
+
+	stage_open(&s, &stage_limits);
+	relay_open(&r, &s);
+	front = s;
+	front.server = r.server;
+	for (int round = 0; round < 2; round++) { /* connections that waited are used again */
+		for (int i = 0; i < 40; i++) {
+			trip_init(&trips[i], &front, i % 20 ? "/kept" : "/big", &over);
+			CHECK_INT(traffic_submit(clients, &trips[i].t), 0);
+		}
+		await(&over, 40 * (round + 1));
+		for (int i = 0; i < 40; i++) {
+			CHECK_INT(trips[i].end, TRAFFIC_WHOLE);
+			CHECK_INT(trips[i].status, 200);
+			CHECK(trips[i].body.len > 0);
+			trip_end(&trips[i]);
+		}
+	}
+	CHECK_INT(r.over, 80);
+	CHECK_INT(r.elsewhere, 0);
+	CHECK(traffic_stats(r.traffic[0]).connections + traffic_stats(r.traffic[1]).connections <=
+		40);
+	http_server_stop(r.server, PATIENCE_MS);
+	relay_close(&r);
+	traffic_free(clients);
+	stage_close(&s);
+}
+
+TEST(traffic_of_a_loop_that_ends_goes_on_alone)
+{
+	struct traffic *clients = traffic_new(4);
+	struct stage s, front;
+	struct trip trips[3];
+	struct relay r;
+	_Atomic int over = 0;
+
+	stage_open(&s, &stage_limits);
+	relay_open(&r, &s);
+	front = s;
+	front.server = r.server;
+	for (int i = 0; i < 3; i++) {
+		trip_init(&trips[i], &front, "/parked", &over);
+		CHECK_INT(traffic_submit(clients, &trips[i].t), 0);
+	}
+	stage_await_parked(&s, 3);
+	test_step("the loops end, and what is answered then still arrives");
+	http_server_stop(r.server, 50);
+	await(&over, 3); /* the front has cut its own callers off */
+	CHECK_INT(r.over, 0);
+	for (int i = 0; i < 2; i++) {
+		stage_answer(s.parked[i]);
+		http_finish(s.parked[i]);
+	}
+	await(&r.over, 2);
+	CHECK_INT(r.elsewhere, 2);
+	test_step("the last one ends with the traffic");
+	traffic_free(r.traffic[0]);
+	traffic_free(r.traffic[1]);
+	CHECK_INT(r.over, 3);
+	stage_answer(s.parked[2]);
+	http_finish(s.parked[2]);
+	for (int i = 0; i < 3; i++)
+		trip_end(&trips[i]);
+	http_server_free(r.server);
+	arena_free(&r.arena);
+	traffic_free(clients);
+	stage_close(&s);
+}

@@ -14,10 +14,8 @@ create table reservations (
 	input_tokens {int} not null,
 	output_tokens {int} not null,
 	lease_until {int} not null,
-	primary key (tenant_id, id)
+	primary key (tenant_id, agent_id, id)
 ) {keyed};
-create index reservations_by_agent on reservations (tenant_id, agent_id, amount_pd);
-create index reservations_by_lease on reservations (lease_until);
 
 -- One row a call.  Its id holds the moment it was entered.  agent_id is empty where no agent called.
 create table ledger (
@@ -38,7 +36,8 @@ create table ledger (
 	cost_pd {int} not null,
 	primary key (tenant_id, id)
 ) {keyed};
-create index ledger_by_agent on ledger (tenant_id, agent_id, id, cost_pd);
+-- What agents have spent; a call that cost nothing has no part in that.
+create index ledger_by_agent on ledger (tenant_id, agent_id, id, cost_pd) where cost_pd > 0;
 
 -- The ledger summed up, added to in the transaction that enters a row.  A sum of money is whole dollars and
 -- picodollars below one.  Writers take a shard by chance, so that on a server they seldom meet.

@@ -6,11 +6,12 @@
  * arrival is never copied.  What is inside an event is not known here. */
 #pragma once
 #include "base/buf.h"
-#include "broker/text.h"
+#include "base/slice.h"
 
 enum {
 	SSE_EVENT_MAX = 8 << 20, /* bytes of one event's data */
 	SSE_NAME_MAX = 64,	 /* a longer name is not one we know, and is cut */
+	SSE_ID_MAX = 256,	 /* a longer id is not kept */
 };
 
 struct sse {
@@ -21,6 +22,8 @@ struct sse {
 	struct buf data;    /* of the event under way, if more than `first` */
 	struct slice first; /* its only line so far, inside what is being fed */
 	char name[SSE_NAME_MAX];
+	char id[SSE_ID_MAX]; /* the last one said, for Last-Event-ID; "": none */
+	int64_t retry_ms;    /* the last one said; 0: none */
 	bool has_data, after_cr, begun, stopped;
 };
 

@@ -1,5 +1,5 @@
 /* sse.c - the reader of sse.h. */
-#include "broker/sse.h"
+#include "base/sse.h"
 
 #include <string.h>
 
@@ -65,6 +65,26 @@ static void field_data(struct sse *s, const char *value, size_t len)
 	buf_put(&s->data, value, len);
 }
 
+static void field_id(struct sse *s, const char *value, size_t len)
+{
+	if (len >= SSE_ID_MAX || memchr(value, '\0', len))
+		return;
+	memcpy(s->id, value, len);
+	s->id[len] = '\0';
+}
+
+static void field_retry(struct sse *s, const char *value, size_t len)
+{
+	int64_t ms = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (value[i] < '0' || value[i] > '9' || len > 9)
+			return;
+		ms = ms * 10 + (value[i] - '0');
+	}
+	s->retry_ms = ms;
+}
+
 static void take_line(struct sse *s, const char *line, size_t len)
 {
 	const char *colon;
@@ -92,6 +112,10 @@ static void take_line(struct sse *s, const char *line, size_t len)
 		field_data(s, line + skip, len - skip);
 	else if (name == 5 && memcmp(line, "event", 5) == 0)
 		field_name(s, line + skip, len - skip);
+	else if (name == 2 && memcmp(line, "id", 2) == 0)
+		field_id(s, line + skip, len - skip);
+	else if (name == 5 && memcmp(line, "retry", 5) == 0)
+		field_retry(s, line + skip, len - skip);
 }
 
 /* The first line end in the bytes, or NULL. */

@@ -1,0 +1,19 @@
+# shellcheck shell=bash disable=SC2154,SC2034 # variables are shared with ./bench
+# Measures deciding a permission.
+
+part_permission() {
+	local round remembered=() afresh=() one two
+
+	make_store some 100 100000
+	say "Measuring permission"
+	compile_inside permit
+	for ((round = 0; round < rounds; round++)); do
+		read -r one two < <("$scratch/permit" "$scratch/some/lodge.db" "$scratch/some.reads" 20)
+		remembered+=("$one")
+		afresh+=("$two")
+	done
+	one=$(median "${remembered[@]}")
+	two=$(median "${afresh[@]}")
+	row "permission: a decision" "$(calc "$one" %.2f) us" - - '< 5 us' "$(verdict "$one" '<' 5)"
+	row "permission: nothing remembered" "$(calc "$two" %.2f) us" - - - -
+}

@@ -1,0 +1,52 @@
+/* jobs.h - the durable queue: work that is written down in the transaction that makes it necessary.
+ *
+ *   waiting -> running -> done (the row is gone)
+ *                      -> waiting again, later each time -> ... -> dead
+ *
+ * A job is done when the transaction that holds its effect also takes it off
+ * the table, so that it is never done twice and never lost.  Whoever runs one
+ * holds a lease on it; without a sign of life it is given to another.  This
+ * room knows kinds of jobs by name only, and nothing of what they do. */
+#pragma once
+#include "store/store.h"
+
+enum {
+	JOB_ATTEMPTS = 10,	   /* unless said otherwise */
+	JOB_LEASE_MS = 30000,	   /* without a sign of life */
+	JOB_PAYLOAD_MAX = 1 << 20, /* bytes */
+};
+
+struct job_new {
+	const char *tenant_id, *kind;
+	const char *subject; /* what it is about, such as a session; "" for nothing */
+	const char *lane;    /* of one lane only so many run at once; NULL: no lane */
+	const char *payload; /* JSON text; NULL: {} */
+	int priority;	     /* higher is earlier, among the jobs of one tenant */
+	int64_t run_at;	     /* not before; 0: now */
+	int max_attempts;    /* 0: JOB_ATTEMPTS */
+};
+
+/* In the caller's transaction; runners are told when it is committed. */
+int jobs_add(
+	struct db *db, struct arena *a, const struct job_new *in, int64_t now, char ret_id[26]);
+
+/* A job that is being run here.  It lives until job_over(). */
+struct job {
+	const char *tenant_id, *id, *kind, *subject, *lane, *payload;
+	int64_t attempts; /* this one included */
+	int64_t created_at;
+	/* The runner's own. */
+	struct runner *runner;
+	void *own;
+};
+
+/* These three inside a transaction of whoever runs the job.  ERR_CONFLICT: the lease was lost, and
+ * nothing of this transaction may stand. */
+int job_still_mine(struct db *db, const struct job *job, int64_t now);
+int job_finish(struct db *db, const struct job *job, int64_t now);
+/* Not now: again at run_at (0: after the usual pause), or dead after the last attempt.  `counts` is false
+ * for a job that is handed over rather than failed.  error may be NULL. */
+int job_put_back(struct db *db, const struct job *job, int64_t run_at, bool counts,
+	const char *error, int64_t now);
+
+extern const struct statement_set jobs_sql;

@@ -1,0 +1,16 @@
+/* builtin_calculator.c - the calculator as a tool. */
+#include "sessions/builtin_run.h"
+#include "sessions/calculator.h"
+#include "sessions/tool_text.h"
+
+int builtin_calculator(struct builtin_call *c)
+{
+	bool failed;
+	const char *text = calculator_run(c->arena, builtin_text(c, "expression"), &failed);
+
+	if (failed)
+		tool_answer_fail(c->arena, c->answer, "%s", text);
+	else
+		tool_answer_text(c->arena, text, c->answer);
+	return 0;
+}

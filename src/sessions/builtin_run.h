@@ -1,0 +1,54 @@
+/* builtin_run.h - the work of the built-in tools that look only at the store, or at nothing.
+ *
+ * Each runs inside the caller's transaction, does a bounded amount of work,
+ * and answers the model in words; an error is the store's. */
+#pragma once
+#include "base/json_tree.h"
+#include "sessions/tool_run.h"
+
+struct builtin_call {
+	struct db *db;
+	struct arena *arena;
+	const struct tool_asked *asked;
+	const struct json_node *arguments; /* an object that suits the tool */
+	struct tool_answer *answer;
+};
+
+typedef int builtin_fn(struct builtin_call *c);
+
+builtin_fn builtin_time, builtin_calculator, builtin_session_search, builtin_memory_write,
+	builtin_memory_search, builtin_skill_read;
+
+/* NULL if there is none of that name that is run so. */
+builtin_fn *builtin_run_of(const char *name);
+
+/* An argument's text or number; what is given for one that is absent. */
+const char *builtin_text(const struct builtin_call *c, const char *name);
+int64_t builtin_number(const struct builtin_call *c, const char *name, int64_t absent);
+
+/* ---- words that are looked for ---- */
+
+enum { BUILTIN_WORDS_MAX = 16 };
+
+struct builtin_words {
+	const char *list[BUILTIN_WORDS_MAX]; /* folded */
+	size_t count;
+	bool too_many;
+};
+
+struct builtin_words builtin_words(struct arena *a, const char *query);
+/* True if each of them begins a word of the text, which is folded by fold_words(). */
+bool builtin_words_in(const struct builtin_words *w, const char *folded);
+
+/* ---- bounds, and what is said about them ---- */
+
+enum {
+	MEMORIES_MAX = 5000,	   /* notes of one agent */
+	SEARCH_SESSIONS_MAX = 200, /* the newest, whose messages are looked through */
+	SEARCH_MESSAGES_MAX = 1000,
+	SEARCH_CHARACTERS_MAX = 8192, /* of each message */
+	SEARCH_SNIPPET = 240,
+	SKILL_FILES_SHOWN = 200,
+};
+
+extern const struct statement_set builtin_session_sql, builtin_memory_sql, builtin_skill_sql;

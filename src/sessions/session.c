@@ -1,0 +1,415 @@
+/* session.c - see session.h: sessions are opened, spoken in, and set to work here. */
+#include "sessions/session.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fold.h"
+#include "base/json.h"
+#include "queue/jobs.h"
+#include "sessions/pen.h"
+#include "sessions/tool_run.h"
+
+#define DAY_US (24 * 3600 * SECOND_US)
+
+enum { TITLE_CHARS = 60, TITLE_BYTES_MAX = 400 };
+
+/* What must hold of the agent and its tenant before it is set to work. */
+struct agent_state {
+	bool is_active, tenant_runs, plan_read_only;
+	const char *initial_greeting;
+	int64_t sessions_most, sessions_today;
+};
+
+FIELDS(agent_state) = {
+	FIELD(agent_state, is_active),
+	FIELD(agent_state, tenant_runs),
+	FIELD(agent_state, plan_read_only),
+	FIELD(agent_state, initial_greeting, .nullable = true),
+	FIELD(agent_state, sessions_most, .nullable = true),
+	FIELD(agent_state, sessions_today),
+};
+static SCHEMA(agent_state, .internal = true);
+
+enum {
+	AGENT_STATE,
+	AGENT_MAY_WORK,
+	SESSION_ADD,
+	SESSION_FILE,
+	MARK_ACTIVE,
+	CHILDREN_OPEN,
+	RUN_ADD
+};
+
+#define IF(condition, name) "case when " condition " then 1 else 0 end as " name
+#define AGENT_COLUMNS                                                                 \
+	"a.is_active, " IF("t.status in ('active', 'trial')", "tenant_runs") ", " IF( \
+		"t.read_only_after is not null and a.id > t.read_only_after", "plan_read_only")
+
+static const struct statement sql[] = {
+	/* Subtasks are work of sessions that are counted. */
+	[AGENT_STATE] = { "session_agent",
+		"select " AGENT_COLUMNS
+		", a.initial_greeting, p.max_sessions_per_day as sessions_most, "
+		/* Not read where nothing is limited: it would set those who begin at once against
+		 * each other. */
+		"case when p.max_sessions_per_day is null then 0 else "
+		"coalesce((select cast(sum(u.sessions - u.subtasks) as bigint) from usage_days u "
+		"where u.tenant_id = $1 and u.day = $3), 0) end as sessions_today "
+		"from agents a join tenants t on t.id = $1 join plans p on p.id = t.plan_id "
+		"where a.tenant_id = $1 and a.id = $2",
+		.row = &agent_state_schema },
+	[AGENT_MAY_WORK] = { "session_agent_works",
+		"select " AGENT_COLUMNS ", 0 as sessions_today from agents a join tenants t "
+		"on t.id = $1 where a.tenant_id = $1 and a.id = $2",
+		.row = &agent_state_schema },
+	[SESSION_ADD] = { "session_add",
+		"insert into sessions (tenant_id, id, agent_id, parent_session_id, parent_call_id, "
+		"depth, title, title_folded, status, origin, created_by_id, iteration_count, "
+		"message_count, last_event_id, created_at, updated_at, metadata) values ($1, $2, $3, "
+		"$4, $5, $6, $7, $8, 'pending', $9, $10, 0, 0, 0, $11, $11, $12)" },
+	[SESSION_FILE] = { "session_file",
+		"insert into directory (id, tenant_id) values ($1, $2)" },
+	[MARK_ACTIVE] = { "session_active",
+		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, $3, $4) "
+		"on conflict (tenant_id, day, kind, id) do nothing" },
+	[CHILDREN_OPEN] = { "session_children_count",
+		"select count(*) from sessions where tenant_id = $1 and parent_session_id = $2 "
+		"and status in ('pending', 'running', 'waiting_approval')" },
+	[RUN_ADD] = { "session_run_add",
+		"insert into session_runs (tenant_id, session_id, id, user_id, status, model_id, "
+		"iteration_count, prompt_tokens, completion_tokens, cache_read_tokens, "
+		"cache_write_tokens, cost_pd, created_at, options) values ($1, $2, $3, $4, 'queued', "
+		"$5, 0, 0, 0, 0, 0, 0, $6, $7)" },
+};
+STATEMENT_SET(session_sql, sql);
+
+/* ---- whether it may be ---- */
+
+static int check_agent(const struct agent_state *s, struct arena *a, struct problem *p)
+{
+	if (!s->tenant_runs) {
+		p->code = "tenant_not_running";
+		return problem_set(p, a, ERR_CONFLICT, "The tenant is suspended or closed.");
+	}
+	if (s->plan_read_only) {
+		p->code = "plan_read_only";
+		return problem_set(p, a, ERR_CONFLICT,
+			"This agent is beyond the tenant's plan and only reads.");
+	}
+	if (!s->is_active) {
+		p->code = "agent_inactive";
+		return problem_set(p, a, ERR_CONFLICT, "The agent is switched off.");
+	}
+	return 0;
+}
+
+static int check_day(const struct session_new *in, const struct agent_state *s, struct arena *a,
+	struct problem *p)
+{
+	if (in->parent_session_id || s->sessions_most == NIL ||
+		s->sessions_today < s->sessions_most)
+		return 0;
+	p->code = "plan_sessions";
+	p->retry_after_s = (int)((DAY_US - in->now % DAY_US) / SECOND_US) + 1;
+	p->final = true;
+	return problem_set(p, a, ERR_THROTTLED,
+		"The tenant's plan allows %lld sessions a day, and they are used up; the next day begins at midnight UTC.",
+		(long long)s->sessions_most);
+}
+
+static int check_depth(
+	struct db *db, struct arena *a, const struct session_new *in, struct problem *p)
+{
+	int64_t open = 0;
+	int err;
+
+	if (!in->parent_session_id)
+		return 0;
+	if (in->depth > SESSION_DEPTH_MAX)
+		return problem_set(p, a, ERR_CONFLICT,
+			"Subtasks go at most %d sessions deep, and this one would go deeper.",
+			SESSION_DEPTH_MAX);
+	err = db_int(
+		db, &sql[CHILDREN_OPEN], &open, ARGS(T(in->tenant_id), T(in->parent_session_id)));
+	if (!err && open >= SESSION_SUBTASKS_MAX)
+		return problem_set(p, a, ERR_CONFLICT,
+			"A session has at most %d subtasks at a time; wait for one to end.",
+			SESSION_SUBTASKS_MAX);
+	return err;
+}
+
+/* ---- opening ---- */
+
+static int file_session(
+	struct db *db, struct arena *a, const struct session_new *in, const char *id)
+{
+	int err = db_run(db, &sql[SESSION_ADD], NULL,
+		ARGS(T(in->tenant_id), T(id), T(in->agent_id), T(in->parent_session_id),
+			T(in->parent_call_id), N(in->depth), T(in->title),
+			T(in->title ? fold(a, in->title) : NULL), T(in->origin),
+			T(in->created_by_id), N(in->now), T(in->metadata ? in->metadata : "")));
+
+	if (!err)
+		err = db_run(db, &sql[SESSION_FILE], NULL, ARGS(T(id), T(in->tenant_id)));
+	if (!err)
+		err = db_run(db, &sql[MARK_ACTIVE], NULL,
+			ARGS(T(in->tenant_id), N(in->now / DAY_US), T("agent"), T(in->agent_id)));
+	if (!err && in->created_by_id)
+		err = db_run(db, &sql[MARK_ACTIVE], NULL,
+			ARGS(T(in->tenant_id), N(in->now / DAY_US), T("user"),
+				T(in->created_by_id)));
+	return err;
+}
+
+static int greet(struct pen *p, const char *greeting)
+{
+	struct message_row m = { .role = "assistant", .content = greeting };
+
+	return greeting && *greeting ? pen_message_add(p, &m) : 0;
+}
+
+int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
+	struct problem *problem)
+{
+	struct id id = id_new(NULL);
+	struct agent_state state;
+	struct pen p;
+	int err = db_one(db, a, &sql[AGENT_STATE], &state,
+		ARGS(T(in->tenant_id), T(in->agent_id), N(in->now / DAY_US)));
+
+	if (err == ERR_NOT_FOUND)
+		return problem_set(problem, a, err, "There is no such agent.");
+	if (!err)
+		err = check_agent(&state, a, problem);
+	if (!err)
+		err = check_day(in, &state, a, problem);
+	if (!err)
+		err = check_depth(db, a, in, problem);
+	*ret_id = in->id ? in->id : arena_strdup(a, id.text);
+	if (!err)
+		err = file_session(db, a, in, *ret_id);
+	if (!err)
+		err = pen_open(&p, db, a, in->tenant_id, *ret_id, in->now, problem);
+	if (err)
+		return err;
+	p.sums.sessions = 1;
+	p.sums.subtasks = in->parent_session_id != NULL;
+	p.retitled = in->title != NULL;
+	err = pen_tell_status(&p);
+	if (!err)
+		err = pen_person(&p, in->created_by_id);
+	if (!err && strcmp(in->origin, "user") == 0)
+		err = greet(&p, state.initial_greeting);
+	return err ? err : pen_close(&p);
+}
+
+/* ---- speaking ---- */
+
+/* The first words, cut at a word. */
+static const char *title_of(struct arena *a, const char *text)
+{
+	char *out = arena_alloc(a, TITLE_BYTES_MAX + 8);
+	size_t len = 0, chars = 0, word = 0;
+
+	text += strspn(text, " \t\r\n");
+	for (const char *s = text; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (isspace(c)) {
+			if (len && out[len - 1] == ' ')
+				continue;
+			word = len;
+			c = ' ';
+		}
+		chars += (c & 0xc0) != 0x80;
+		if (chars > TITLE_CHARS || len >= TITLE_BYTES_MAX) {
+			len = word ? word : len;
+			memcpy(out + len, "\u2026", 4);
+			return out;
+		}
+		out[len++] = (char)c;
+	}
+	while (len && out[len - 1] == ' ')
+		len--;
+	out[len] = '\0';
+	return len ? out : NULL;
+}
+
+int session_say(struct db *db, struct arena *a, const struct session_words *in, const char **ret_id,
+	struct problem *problem)
+{
+	struct message_row m = { .id = in->id,
+		.role = in->role,
+		.author_id = in->author_id,
+		.content = in->content,
+		.metadata = in->metadata };
+	struct pen p;
+	int err;
+
+	if (strlen(in->content) > SESSION_MESSAGE_MAX)
+		return problem_set(problem, a, ERR_TOO_LARGE, "A message holds at most %d bytes.",
+			SESSION_MESSAGE_MAX);
+	err = pen_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
+	if (!err)
+		err = pen_message_add(&p, &m);
+	if (!err)
+		err = pen_person(&p, in->author_id);
+	if (!err && !p.row.title && strcmp(in->role, "user") == 0) {
+		p.row.title = title_of(a, in->content);
+		p.retitled = p.row.title != NULL;
+	}
+	if (!err)
+		err = pen_close(&p);
+	if (ret_id)
+		*ret_id = m.id;
+	return err;
+}
+
+/* ---- setting to work ---- */
+
+bool session_at_work(const struct session_row *r)
+{
+	return r->status == SESSION_STATE_RUNNING || r->status == SESSION_STATE_WAITING_APPROVAL ||
+	       (r->status == SESSION_STATE_PENDING && r->job_id);
+}
+
+static void put_member(struct buf *b, const char *name, const char *text, bool json)
+{
+	if (!text)
+		return;
+	buf_puts(b, b->len > 1 ? "," : "");
+	json_write_string(b, name, strlen(name));
+	buf_putc(b, ':');
+	if (json)
+		buf_puts(b, text);
+	else
+		json_write_string(b, text, strlen(text));
+}
+
+static void put_figure(struct buf *b, const char *name, double v)
+{
+	if (isnan(v))
+		return;
+	buf_puts(b, b->len > 1 ? "," : "");
+	json_write_string(b, name, strlen(name));
+	buf_putc(b, ':');
+	json_write_number(b, v);
+}
+
+static const char *options_json(struct arena *a, const struct run_options *o)
+{
+	struct buf b;
+	const char *text;
+
+	buf_init(&b, (size_t)16 << 20);
+	buf_putc(&b, '{');
+	if (o) {
+		put_member(&b, "instructions", o->instructions, false);
+		put_member(&b, "additional_instructions", o->additional_instructions, false);
+		put_member(&b, "model_id", o->model_id, false);
+		put_member(&b, "tools", o->tools, true);
+		put_member(&b, "tool_choice", o->tool_choice, true);
+		put_member(&b, "metadata", o->metadata, true);
+		put_figure(&b, "max_tokens", o->max_tokens ? (double)o->max_tokens : NAN);
+		put_figure(&b, "temperature", o->temperature);
+		put_figure(&b, "top_p", o->top_p);
+	}
+	buf_putc(&b, '}');
+	text = arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return text;
+}
+
+static int add_run(struct pen *p, const char *user_id, const struct run_options *options)
+{
+	struct id id = id_new(NULL);
+	int err;
+
+	p->row.run_id = arena_strdup(p->a, id.text);
+	p->row.error = NULL;
+	err = db_run(p->db, &sql[RUN_ADD], NULL,
+		ARGS(T(p->tenant_id), T(p->session_id), T(p->row.run_id), T(user_id),
+			T(options ? options->model_id : NULL), N(p->now),
+			T(options_json(p->a, options))));
+	if (!err)
+		err = pen_job(p);
+	if (err)
+		return err;
+	return p->row.status == SESSION_STATE_PENDING ? pen_tell_status(p)
+						      : pen_move(p, SESSION_STATE_PENDING);
+}
+
+int session_start(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
+	const char *user_id, const struct run_options *options, bool join, int64_t now,
+	const char **ret_run_id, struct problem *problem)
+{
+	struct agent_state state;
+	struct pen p;
+	int err = pen_open(&p, db, a, tenant_id, session_id, now, problem);
+
+	if (err)
+		return err;
+	if (session_at_work(&p.row) && !join)
+		return problem_set(problem, a, ERR_CONFLICT,
+			"The agent is at work in this session; wait for it, or cancel it.");
+	if (ret_run_id)
+		*ret_run_id = p.row.run_id;
+	if (session_at_work(&p.row))
+		return 0;
+	err = db_one(db, a, &sql[AGENT_MAY_WORK], &state, ARGS(T(tenant_id), T(p.row.agent_id)));
+	if (!err)
+		err = check_agent(&state, a, problem);
+	if (!err)
+		err = add_run(&p, user_id, options);
+	if (!err)
+		err = pen_close(&p);
+	if (ret_run_id)
+		*ret_run_id = p.row.run_id;
+	return err;
+}
+
+/* ---- results from outside ---- */
+
+const char *tool_cut(struct arena *a, const char *text)
+{
+	enum { NOTE = 160 };
+	size_t len = strlen(text), kept = TOOL_OUTPUT_MAX - NOTE;
+
+	if (len <= TOOL_OUTPUT_MAX)
+		return text;
+	while (kept && ((unsigned char)text[kept] & 0xc0) == 0x80)
+		kept--;
+	return arena_printf(
+		a, "%.*s\n\n[Cut here: %zu of %zu bytes are shown.]", (int)kept, text, kept, len);
+}
+
+int session_answer(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
+	const char *call_id, const char *output, int64_t now, struct problem *problem)
+{
+	struct pen p;
+	struct list calls;
+	struct call_row *c, *found = NULL;
+	int err = pen_open(&p, db, a, tenant_id, session_id, now, problem);
+
+	if (!err)
+		err = pen_calls(&p, &calls);
+	if (err)
+		return err;
+	c = calls.at;
+	for (size_t i = 0; i < calls.count; i++)
+		if (strcmp(c[i].call_id, call_id) == 0)
+			found = &c[i];
+	if (!found)
+		return problem_set(problem, a, ERR_NOT_FOUND,
+			"No call with the id %.64s waits in this session.", call_id);
+	if (found->state != CALL_STATE_WAITING_CLIENT)
+		return problem_set(problem, a, ERR_CONFLICT,
+			"The call %.64s does not wait for a result from outside.", call_id);
+	err = pen_call_result(&p, found, CALL_STATE_COMPLETED, tool_cut(a, output));
+	if (!err)
+		err = pen_go_on(&p, &calls);
+	return err ? err : pen_close(&p);
+}

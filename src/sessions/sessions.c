@@ -1,0 +1,210 @@
+/* sessions.c - the turns of this process: how they begin, are told to stop, and are waited for; see
+ * sessions.h. */
+#include "sessions/sessions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sessions/turn.h"
+
+/* ---- nobody wants it any more ---- */
+
+static void cancel_errands(struct turn *t)
+{
+	for (struct errand *e = t->errands; e; e = e->next)
+		if (!e->over && e->work)
+			tool_run_cancel(e->work);
+}
+
+static void cancel(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->cancelled = true;
+	if (t->run)
+		run_cancel(t->run);
+	cancel_errands(t);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* "<session_id> <run_id>"; what a lost notice would have told, the next step finds out. */
+static void on_cancel(void *ctx, const char *text)
+{
+	struct sessions *s = ctx;
+
+	if (!text || strlen(text) < 2 * (size_t)ID_LEN + 1)
+		return;
+	pthread_mutex_lock(&s->lock);
+	for (struct turn *t = s->first; t; t = t->next)
+		if (strncmp(t->job->subject, text, ID_LEN) == 0 &&
+			strcmp(t->run_id, text + ID_LEN + 1) == 0)
+			cancel(t);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- a turn comes and goes ---- */
+
+void turn_hold(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->holds++;
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void turn_free(struct turn *t)
+{
+	while (t->errands) {
+		struct errand *e = t->errands;
+
+		t->errands = e->next;
+		arena_free(&e->arena);
+		free(e);
+	}
+	if (t->hearing)
+		collect_close(&t->heard);
+	arena_free(&t->flow.arena);
+	arena_free(&t->flow.scratch);
+	arena_free(&t->mind);
+	arena_free(&t->step);
+	arena_free(&t->arena);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+void turn_let_go(struct turn *t)
+{
+	struct sessions *s = t->s;
+	struct job *job = t->job;
+	int holds, err;
+
+	pthread_mutex_lock(&t->lock);
+	holds = --t->holds;
+	pthread_mutex_unlock(&t->lock);
+	if (holds)
+		return;
+	err = t->verdict;
+	pthread_mutex_lock(&s->lock);
+	if (t->prev)
+		t->prev->next = t->next;
+	else
+		s->first = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+	pthread_mutex_unlock(&s->lock);
+	turn_free(t);
+	job_over(job, err);
+	pthread_mutex_lock(&s->lock);
+	if (!--s->count)
+		pthread_cond_broadcast(&s->fewer);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The payload is {"run_id":"..."}, as pen_job() writes it. */
+static bool read_run_id(const char *payload, char out[ID_LEN + 1])
+{
+	static const char head[] = "{\"run_id\":\"";
+	size_t n = sizeof head - 1;
+
+	if (strncmp(payload, head, n) != 0 || strlen(payload) < n + ID_LEN)
+		return false;
+	memcpy(out, payload + n, ID_LEN);
+	out[ID_LEN] = '\0';
+	return true;
+}
+
+static void begin(void *ctx, struct job *job)
+{
+	struct sessions *s = ctx;
+	struct turn *t = calloc(1, sizeof *t);
+
+	if (!t)
+		abort();
+	t->s = s;
+	t->job = job;
+	t->holds = 1;
+	t->resumed = true;
+	if (!read_run_id(job->payload, t->run_id))
+		memset(t->run_id, '-', ID_LEN); /* of no run: the first step takes the job off */
+	pthread_mutex_init(&t->lock, NULL);
+	atomic_fetch_add_explicit(&s->turns, 1, memory_order_relaxed);
+	pthread_mutex_lock(&s->lock);
+	s->count++;
+	t->next = s->first;
+	if (t->next)
+		t->next->prev = t;
+	s->first = t;
+	pthread_mutex_unlock(&s->lock);
+	turn_begin(t);
+}
+
+static void stop(void *ctx, struct job *job)
+{
+	struct sessions *s = ctx;
+
+	pthread_mutex_lock(&s->lock);
+	for (struct turn *t = s->first; t; t = t->next)
+		if (t->job == job)
+			atomic_store(&t->stopping, true);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the whole ---- */
+
+struct sessions *sessions_new(const struct sessions_settings *settings)
+{
+	struct sessions *s = calloc(1, sizeof *s);
+
+	if (!s)
+		abort();
+	s->settings = *settings;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->fewer, NULL);
+	store_listen(settings->store, SESSION_CANCEL_CHANNEL, on_cancel, s);
+	return s;
+}
+
+void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools)
+{
+	s->broker = broker;
+	s->tools = tools;
+	if (!s->readers)
+		s->readers = readers_new(s->settings.store);
+}
+
+struct job_kind sessions_job_kind(struct sessions *s)
+{
+	return (struct job_kind){ .name = "session.run", .begin = begin, .stop = stop, .ctx = s };
+}
+
+void sessions_stop(struct sessions *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	while (s->count)
+		pthread_cond_wait(&s->fewer, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	readers_free(s->readers);
+	s->readers = NULL;
+}
+
+void sessions_free(struct sessions *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->fewer);
+	free(s);
+}
+
+struct sessions_stats sessions_stats(struct sessions *s)
+{
+	struct sessions_stats out = { .turns = s->turns,
+		.answers = s->answers,
+		.tool_calls = s->tool_calls,
+		.failed = s->failed };
+
+	pthread_mutex_lock(&s->lock);
+	out.open = s->count;
+	pthread_mutex_unlock(&s->lock);
+	return out;
+}

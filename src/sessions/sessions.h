@@ -1,0 +1,34 @@
+/* sessions.h - the part of the process in which agents work: it runs the jobs "session.run".
+ *
+ * A turn is derived from stored rows and committed step by step, so that any
+ * process can go on from any commit.  It holds no thread while it waits. */
+#pragma once
+#include "broker/broker.h"
+#include "queue/runner.h"
+#include "sessions/tool_run.h"
+
+struct sessions;
+
+struct sessions_settings {
+	struct store *store;
+	struct vault *vault;
+};
+
+struct sessions *sessions_new(const struct sessions_settings *settings); /* before store_start() */
+/* Before the runner begins; both must outlive what runs. */
+void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools);
+/* For the runner's table. */
+struct job_kind sessions_job_kind(struct sessions *s);
+/* Waits until nothing is at work here any more: behind runner_stop(), broker_stop() and
+ * tool_pool_free(), while the store still works. */
+void sessions_stop(struct sessions *s);
+void sessions_free(struct sessions *s);
+
+struct sessions_stats {
+	uint64_t turns, answers, tool_calls, failed;
+	size_t open;
+};
+struct sessions_stats sessions_stats(struct sessions *s);
+
+extern const struct statement_set prompt_sql, turn_sql, turn_file_sql, turn_model_sql,
+	turn_answer_sql, subtask_sql;

@@ -1,0 +1,62 @@
+/* tool_run.h - has a tool do its work, whatever its kind, within limits.
+ *
+ * A tool either looks only at the store and is run inside a transaction, or
+ * it takes its time and is run on threads of their own, where one tenant's
+ * hanging tools do not hold up another's.  A tool that fails answers all the
+ * same: with a sentence for the model.  Answers over the limit are cut, with a
+ * note to the model, and handed over whole beside it. */
+#pragma once
+#include "outside/address.h"
+#include "sessions/agent_tools.h"
+
+enum {
+	TOOL_OUTPUT_MAX = 32 << 10, /* bytes that the model is given */
+	TOOL_WHOLE_MAX = 8 << 20,   /* bytes that are kept in the session's files */
+	TOOL_ARGUMENTS_MAX = 256 << 10,
+};
+
+struct tool_asked {
+	const char *tenant_id, *agent_id, *session_id;
+	const char *user_id; /* who drives the agent, or NULL */
+	const char *call_id; /* an id (id.h), unique for ever: what a repeat is recognised by */
+	const struct held_tool *tool;
+	const char
+		*arguments; /* JSON text, checked against the tool's input_schema by tool_check() */
+	int64_t now;
+};
+
+struct tool_answer {
+	bool failed;	   /* the text says why, to the model */
+	const char *text;  /* plain; at most TOOL_OUTPUT_MAX bytes with its note */
+	const char *whole; /* what was cut, or NULL */
+	size_t whole_len;
+	const char *content_type; /* of `whole` */
+};
+
+/* NULL if the arguments suit the tool; else a sentence for the model that says what does not. */
+const char *tool_check(struct arena *a, const struct held_tool *tool, const char *arguments);
+
+/* True for those that look only at the store (or at nothing). */
+bool tool_is_quick(const struct held_tool *tool);
+/* In the caller's transaction, which may also write (memory_write).  Fills *ret; an error is the store's. */
+int tool_run_quick(
+	struct db *db, struct arena *a, const struct tool_asked *in, struct tool_answer *ret);
+
+struct tool_pool;
+struct tool_pool_settings {
+	struct vault *vault;
+	enum reach reach;
+	size_t threads_most; /* 0: 128 */
+};
+struct tool_pool *tool_pool_new(const struct tool_pool_settings *settings);
+/* Ends what is under way as failed, and waits for it. */
+void tool_pool_free(struct tool_pool *p);
+
+struct tool_work; /* one call under way */
+/* done() is called once, on one of the pool's threads; the answer lives as long as that call.  Everything
+ * in *in is copied.  ERR_BUSY if too much is under way for this tenant or at all. */
+int tool_run_start(struct tool_pool *p, const struct tool_asked *in,
+	void (*done)(void *data, const struct tool_answer *answer), void *data,
+	struct tool_work **ret);
+/* Its answer is no longer wanted: done() comes soon, as failed.  Before done() is called. */
+void tool_run_cancel(struct tool_work *w);

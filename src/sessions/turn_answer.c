@@ -1,0 +1,420 @@
+/* turn_answer.c - an answer is stored: the message, its calls, what it cost, and what follows, in one commit.
+ *
+ * Before that it is weighed without the store: which tools it wants, and
+ * whether they can be called so.  A model that calls what is not there, calls the
+ * same again and again, says nothing, or wants everything at once is told so a
+ * bounded number of times, and then the session ends with the cause. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "broker/ledger.h"
+#include "sessions/turn.h"
+
+enum { SAME_CALLS, SUMMARY_ADD };
+
+static const struct statement sql[] = {
+	[SAME_CALLS] = { "turn_same_calls",
+		"select count(*) from session_calls where tenant_id = $1 and session_id = $2 "
+		"and run_id = $3 and name = $4 and arguments = $5" },
+	[SUMMARY_ADD] = { "turn_summary_add",
+		"insert into session_summaries (tenant_id, session_id, last_message_id, created_at, "
+		"content) values ($1, $2, $3, $4, $5)" },
+};
+STATEMENT_SET(turn_answer_sql, sql);
+
+/* ---- weighing ---- */
+
+/* Unique within the message, whatever the model says. */
+static const char *call_id_of(struct turn *t, size_t i, struct slice given)
+{
+	const char *id = text_decode(&t->mind, given, &(size_t){ 0 });
+	bool taken = !*id || strlen(id) > 200;
+
+	for (size_t j = 0; j < i && !taken; j++)
+		taken = strcmp(t->wanted[j].call_id, id) == 0;
+	return taken ? arena_printf(&t->mind, "call_%s_%zu", t->answer_id, i + 1) : id;
+}
+
+static void weigh_call(struct turn *t, size_t i, const struct collected_call *c)
+{
+	struct wanted *w = &t->wanted[i];
+	const char *said = text_decode(&t->mind, c->name, &(size_t){ 0 });
+
+	w->call_id = call_id_of(t, i, c->id);
+	w->arguments = text_decode(
+		&t->mind, (struct slice){ c->arguments.at, c->arguments.len }, &(size_t){ 0 });
+	if (!*w->arguments)
+		w->arguments = "{}";
+	w->offer = prompt_offer(t, said);
+	w->name = w->offer ? w->offer->name : said;
+	if (!w->offer)
+		w->fault = arena_printf(&t->mind,
+			"There is no tool named %.100s. Use only the tools you were given.", said);
+	else if (w->offer->held)
+		w->fault = tool_check(&t->mind, w->offer->held, w->arguments);
+}
+
+void turn_weigh(struct turn *t)
+{
+	const struct collected_call *c = t->heard.calls;
+	size_t count = 0;
+
+	t->content = text_decode(
+		&t->mind, (struct slice){ t->heard.text.at, t->heard.text.len }, &(size_t){ 0 });
+	for (; c; c = c->next)
+		count++;
+	t->wanted_count = count;
+	t->wanted = arena_array(&t->mind, struct wanted, count + 1);
+	count = 0;
+	for (c = t->heard.calls; c; c = c->next, count++)
+		weigh_call(t, count, c);
+}
+
+/* ---- what is stored ---- */
+
+static const char *calls_json(struct turn *t, struct arena *a)
+{
+	struct buf b;
+	const char *text;
+
+	if (!t->wanted_count)
+		return "[]";
+	buf_init(&b, (size_t)64 << 20);
+	for (size_t i = 0; i < t->wanted_count; i++) {
+		const struct wanted *w = &t->wanted[i];
+		size_t len = strlen(w->arguments);
+		struct json_reader r;
+
+		buf_puts(&b, i ? ",{\"id\":" : "[{\"id\":");
+		json_write_string(&b, w->call_id, strlen(w->call_id));
+		buf_lit(&b, ",\"name\":");
+		json_write_string(&b, w->name, strlen(w->name));
+		buf_lit(&b, ",\"arguments\":");
+		json_open(&r, a, w->arguments, len);
+		if (json_skip(&r, NULL, NULL) && json_end(&r))
+			json_write_compact(&b, w->arguments, len);
+		else
+			json_write_string(&b, w->arguments, len);
+		buf_putc(&b, '}');
+	}
+	buf_putc(&b, ']');
+	text = arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return text;
+}
+
+/* For the same kind of provider to be given back; "" for none. */
+static const char *thoughts_json(struct turn *t, struct arena *a)
+{
+	const char *maker = t->end.candidate ? t->end.candidate->provider->name : "";
+	struct buf b;
+	const char *text;
+
+	if (!t->heard.thoughts)
+		return "";
+	buf_init(&b, (size_t)64 << 20);
+	for (const struct collected_thought *c = t->heard.thoughts; c; c = c->next) {
+		buf_puts(&b, b.len ? ",{\"maker\":\"" : "[{\"maker\":\"");
+		buf_puts(&b, maker);
+		buf_lit(&b, "\",\"text\":");
+		text_put_quoted(&b, (struct slice){ c->text.at ? c->text.at : "", c->text.len });
+		if (c->seal.at) {
+			buf_lit(&b, ",\"seal\":");
+			text_put_quoted(&b, c->seal);
+		}
+		if (c->id.at) {
+			buf_lit(&b, ",\"id\":");
+			text_put_quoted(&b, c->id);
+		}
+		buf_printf(&b, ",\"redacted\":%s}", c->redacted ? "true" : "false");
+	}
+	buf_putc(&b, ']');
+	text = arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return text;
+}
+
+static int64_t cost_of(const struct turn *t)
+{
+	int64_t pd = 0;
+
+	if (!t->end.candidate || price_cost(&t->end.candidate->price, &t->end.usage, &pd))
+		return 0;
+	return pd;
+}
+
+static int count_usage(struct turn *t, struct pen *p)
+{
+	const struct usage *u = &t->end.usage;
+	const char *model = t->end.candidate ? t->end.candidate->model_id : "";
+	int64_t cost = cost_of(t);
+	struct buf b;
+	int err;
+
+	p->run.model_id = model;
+	p->run.prompt_tokens += u->input;
+	p->run.completion_tokens += u->output;
+	p->run.cache_read_tokens += u->cache_read;
+	p->run.cache_write_tokens += u->cache_write;
+	p->run.cost_pd += cost;
+	buf_init(&b, SESSION_EVENT_MAX);
+	buf_printf(&b,
+		"{\"run_id\":\"%s\",\"model_id\":\"%s\",\"prompt_tokens\":%lld,"
+		"\"completion_tokens\":%lld,\"cache_read_tokens\":%lld,\"cache_write_tokens\":%lld,"
+		"\"cost_usd\":",
+		t->run_id, model, (long long)u->input, (long long)u->output,
+		(long long)u->cache_read, (long long)u->cache_write);
+	json_write_number(&b, (double)cost / (double)PICODOLLARS);
+	buf_putc(&b, '}');
+	err = pen_event(p, SESSION_EVENT_USAGE, arena_strndup(p->a, b.at, b.len));
+	buf_free(&b);
+	return err;
+}
+
+/* What of the text no delta has told yet, where some have. */
+static int tell_rest(struct turn *t, struct pen *p)
+{
+	struct slice rest = { t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
+	struct buf b;
+	int err;
+
+	if (!t->flow.begun || !rest.len)
+		return 0;
+	buf_init(&b, SESSION_EVENT_MAX);
+	buf_printf(&b, "{\"message_id\":\"%s\",\"text\":", t->answer_id);
+	text_put_quoted(&b, rest);
+	buf_putc(&b, '}');
+	err = pen_event(p, SESSION_EVENT_DELTA, arena_strndup(p->a, b.at, b.len));
+	buf_free(&b);
+	return err;
+}
+
+static int store_message(struct turn *t, struct pen *p, bool with_calls)
+{
+	struct message_row m = { .id = t->answer_id,
+		.run_id = t->run_id,
+		.role = "assistant",
+		.status = "complete",
+		.model_id = t->end.candidate ? t->end.candidate->model_id : NULL,
+		.prompt_tokens = t->end.usage.input,
+		.completion_tokens = t->end.usage.output,
+		.cache_read_tokens = t->end.usage.cache_read,
+		.cache_write_tokens = t->end.usage.cache_write,
+		.cost_pd = cost_of(t),
+		.tool_calls = with_calls ? calls_json(t, p->a) : "[]",
+		.thoughts = with_calls ? thoughts_json(t, p->a) : "",
+		.content = t->content };
+	struct message_row begun;
+	int err = tell_rest(t, p);
+
+	if (err || !t->flow.begun)
+		return err ? err : pen_message_add(p, &m);
+	p->row.writing_id = NULL;
+	err = pen_message_read(p, t->answer_id, &begun);
+	m.created_at = begun.created_at;
+	return err ? err : pen_message_save(p, &m);
+}
+
+/* ---- what a model should not do ---- */
+
+static int same_calls(struct turn *t, struct pen *p, const struct wanted *w, int64_t *ret)
+{
+	int err = 0;
+
+	*ret = 0;
+	/* So many of them need at least so many turns, or stand in this one. */
+	if (p->run.iteration_count >= SESSION_SAME_CALLS_MAX / 2)
+		err = db_int(p->db, &sql[SAME_CALLS], ret,
+			ARGS(T(p->tenant_id), T(p->session_id), T(t->run_id), T(w->name),
+				T(w->arguments)));
+	for (size_t i = 0; i < t->wanted_count; i++)
+		*ret += strcmp(t->wanted[i].name, w->name) == 0 &&
+			strcmp(t->wanted[i].arguments, w->arguments) == 0;
+	return err;
+}
+
+/* A sentence about what makes it pointless to go on, or NULL. */
+static int find_fault(struct turn *t, struct pen *p, const char **ret_code, const char **ret)
+{
+	int64_t same = 0;
+	int err = 0;
+
+	*ret = NULL;
+	if (t->wanted_count > SESSION_CALLS_MAX) {
+		*ret_code = "too_many_calls";
+		*ret = arena_printf(p->a,
+			"The model wanted %zu calls of tools at once; %d are the most.",
+			t->wanted_count, SESSION_CALLS_MAX);
+	} else if (p->run.bad_calls >= SESSION_BAD_CALLS_MAX) {
+		*ret_code = "bad_calls";
+		*ret = arena_printf(p->a,
+			"The model made %d impossible calls in a row; the last one: %.300s",
+			SESSION_BAD_CALLS_MAX, t->wanted[0].fault);
+	} else if (p->run.empty_answers > 1) {
+		*ret_code = "empty_answer";
+		*ret = t->heard.finish == FINISH_CONTENT_FILTER
+			       ? "The provider's filter stopped the answer, twice."
+		       : t->heard.finish == FINISH_LENGTH
+			       ? "The model used up its limit of tokens without an answer, twice."
+			       : "The model answered nothing, twice.";
+	}
+	for (size_t i = 0; !err && !*ret && i < t->wanted_count; i++) {
+		err = same_calls(t, p, &t->wanted[i], &same);
+		if (!err && same > SESSION_SAME_CALLS_MAX) {
+			*ret_code = "loop";
+			*ret = arena_printf(p->a,
+				"The model goes in circles: it called %.100s with the same arguments more than %d times.",
+				t->wanted[i].name, SESSION_SAME_CALLS_MAX);
+		}
+	}
+	return err;
+}
+
+static void count_oddities(struct turn *t, struct pen *p)
+{
+	bool bad = t->wanted_count > 0;
+
+	for (size_t i = 0; i < t->wanted_count; i++)
+		bad &= t->wanted[i].fault != NULL;
+	p->run.bad_calls = bad ? p->run.bad_calls + 1 : 0;
+	p->run.empty_answers = !t->wanted_count && !*t->content ? p->run.empty_answers + 1 : 0;
+}
+
+/* ---- the steps ---- */
+
+static struct list new_calls(struct turn *t, struct pen *p)
+{
+	struct call_row *c = arena_array(p->a, struct call_row, t->wanted_count + 1);
+
+	for (size_t i = 0; i < t->wanted_count; i++) {
+		const struct wanted *w = &t->wanted[i];
+		struct id id = id_new(NULL);
+
+		c[i] = (struct call_row){ .message_id = t->answer_id,
+			.position = (int64_t)i,
+			.id = arena_strdup(p->a, id.text),
+			.run_id = t->run_id,
+			.call_id = w->call_id,
+			.tool_id = w->offer && w->offer->held && *w->offer->held->id
+					   ? w->offer->held->id
+					   : NULL,
+			.name = w->name,
+			.state = CALL_STATE_NEW,
+			.created_at = p->now,
+			.started_at = NIL,
+			.ended_at = NIL,
+			.arguments = w->arguments };
+	}
+	return (struct list){ c, t->wanted_count };
+}
+
+static int warn(struct turn *t, struct pen *p)
+{
+	if (t->kit.warn_at == NIL || p->run.iteration_count != t->kit.warn_at || !t->wanted_count)
+		return 0;
+	return pen_notice(p, "iterations",
+		"The agent has taken %lld turns in this run, as many as it was to be warned at.",
+		(long long)p->run.iteration_count);
+}
+
+static int store_answer(struct turn *t, struct pen *p)
+{
+	const char *code = NULL, *fault;
+	struct list calls;
+	int err;
+
+	p->run.iteration_count++;
+	p->row.iteration_count++;
+	t->first = 0;
+	t->summaries = 0;
+	t->cut = t->heard.finish == FINISH_LENGTH && !t->wanted_count;
+	count_oddities(t, p);
+	err = find_fault(t, p, &code, &fault);
+	if (!err && p->run.empty_answers)
+		err = t->flow.begun ? pen_message_discard(p, t->answer_id) : 0;
+	else if (!err)
+		err = store_message(t, p, !fault);
+	if (!err)
+		err = count_usage(t, p);
+	p->run_changed = true;
+	if (!err && fault)
+		return turn_fail(t, p, code, "%s", fault);
+	if (!err && p->run.empty_answers)
+		err = pen_notice(
+			p, "empty_answer", "The model answered nothing; it is asked once more.");
+	if (!err)
+		err = warn(t, p);
+	calls = fault ? (struct list){ 0 } : new_calls(t, p);
+	if (!err && p->run.empty_answers)
+		p->results = 1; /* what was said is still unanswered */
+	return err ? err : turn_advance(t, p, &calls);
+}
+
+static int store_summary(struct turn *t, struct pen *p)
+{
+	int err = db_run(p->db, &sql[SUMMARY_ADD], NULL,
+		ARGS(T(p->tenant_id), T(p->session_id), T(t->summary_up_to), N(p->now),
+			T(t->content)));
+
+	t->summaries++;
+	if (err == ERR_DUPLICATE)
+		err = 0;
+	if (!err)
+		err = pen_notice(p, "summarised",
+			"The session has grown too long for the model; what is oldest was summed up.");
+	if (!err)
+		err = count_usage(t, p);
+	p->run_changed = true;
+	t->then = TURN_LOAD;
+	return err ? err : pen_close(p);
+}
+
+/* It broke off, or never began. */
+static int store_fault(struct turn *t, struct pen *p)
+{
+	const struct fault *f = &t->end.fault;
+	int err = 0;
+
+	if (t->flow.begun)
+		err = pen_message_discard(p, t->answer_id);
+	p->row.writing_id = NULL;
+	if (!err && t->end.begun && t->end.usage.output)
+		err = count_usage(t, p);
+	p->run_changed = true;
+	if (err)
+		return err;
+	if (!t->end.begun || !fault_rows[f->class].fails_over || t->end.index + 1 >= t->plan.count)
+		return turn_fail(t, p, fault_rows[f->class].word, "%s", f->sentence);
+	err = pen_notice(p, "answer_restarted",
+		"The answer broke off (%s); it begins again with the next model.", f->sentence);
+	t->first = t->end.index + 1;
+	/* Another message, for what was shown of this one is gone. */
+	memcpy(t->answer_id, pen_next_id(p), ID_LEN + 1);
+	t->then = TURN_LOAD;
+	return err ? err : pen_close(p);
+}
+
+int turn_act_answer(struct turn *t, struct db *db)
+{
+	struct pen p;
+	bool mine;
+	int err = turn_pen(t, db, &p, &mine);
+
+	if (!mine)
+		return err;
+	if (t->end.cancelled) {
+		err = t->flow.begun ? pen_message_discard(&p, t->answer_id) : 0;
+		p.row.writing_id = NULL;
+		return err ? err : turn_put_back(t, &p);
+	}
+	if (t->end.failed)
+		return store_fault(t, &p);
+	if (t->summary_up_to && *t->content)
+		return store_summary(t, &p);
+	if (t->summary_up_to)
+		return turn_fail(t, &p, "context_length",
+			"The session is too long for the model, and its summary came back empty.");
+	atomic_fetch_add_explicit(&t->s->answers, 1, memory_order_relaxed);
+	return store_answer(t, &p);
+}

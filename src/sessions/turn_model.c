@@ -1,0 +1,284 @@
+/* turn_model.c - an answer on its way: what is heard of it goes into the session's log in batches, one write
+ * at a time, so that whoever listens reads along wherever the run is.
+ *
+ * The first piece goes out at once, the others at most every FLUSH_MS.  A model
+ * inside the program speaks faster than a commit takes: its first piece waits
+ * as long, and most of its answers are written once.  What has been passed on
+ * is told as it is; the whole answer is stored behind it, in one commit with
+ * all that follows from it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "sessions/turn.h"
+
+enum { FLUSH_MS = 50 };
+
+/* $4 more text */
+static const struct statement append = { .name = "turn_append",
+	.sql = "update messages set content = content || $4 "
+	       "where tenant_id = $1 and session_id = $2 and id = $3" };
+const struct statement_set turn_model_sql = { "turn_model_sql", &append, 1 };
+
+/* ---- what is heard, into the store ---- */
+
+static struct turn *of_flush(struct work *w)
+{
+	return (struct turn *)((char *)w - offsetof(struct turn, flush));
+}
+
+static int tell_delta(struct turn *t, struct pen *p)
+{
+	struct buf b;
+	int err;
+
+	buf_init(&b, SESSION_EVENT_MAX);
+	buf_printf(&b, "{\"message_id\":\"%s\",\"text\":\"%s\"}", t->answer_id, t->flow.escaped);
+	err = pen_event(p, SESSION_EVENT_DELTA, arena_strndup(p->a, b.at, b.len));
+	buf_free(&b);
+	return err;
+}
+
+static int begin_message(struct turn *t, struct pen *p)
+{
+	struct message_row m = { .id = t->answer_id,
+		.run_id = t->run_id,
+		.role = "assistant",
+		.status = "streaming",
+		.content = "" };
+
+	p->row.writing_id = t->answer_id;
+	return pen_message_add(p, &m);
+}
+
+static int flush(struct work *w, struct db *db)
+{
+	struct turn *t = of_flush(w);
+	struct arena *a = &t->flow.scratch;
+	struct pen p;
+	bool over;
+	int err;
+
+	t->wrote = false;
+	pthread_mutex_lock(&t->lock);
+	over = t->flow.over;
+	pthread_mutex_unlock(&t->lock);
+	if (over) /* the whole of it is about to be stored */
+		return 0;
+	arena_reset(a);
+	err = t->flow.begun ? 0 : job_still_mine(db, t->job, clock_now_us());
+	if (!err)
+		err = pen_open(&p, db, a, t->job->tenant_id, t->job->subject, clock_now_us(), NULL);
+	if (err)
+		return err;
+	if (!p.row.job_id || strcmp(p.row.job_id, t->job->id) != 0)
+		return ERR_CONFLICT;
+	if (!t->flow.begun)
+		err = begin_message(t, &p);
+	else if (!p.row.writing_id || strcmp(p.row.writing_id, t->answer_id) != 0)
+		return ERR_CONFLICT; /* another process has begun the answer again */
+	if (!err)
+		err = db_run(db, &append, NULL,
+			ARGS(T(p.tenant_id), T(p.session_id), T(t->answer_id), T(t->flow.plain)));
+	if (!err)
+		err = tell_delta(t, &p);
+	t->wrote = !err;
+	return err ? err : pen_close(&p);
+}
+
+static void conclude(struct turn *t);
+
+static void flushed(struct work *w, int err)
+{
+	struct turn *t = of_flush(w);
+	bool over;
+
+	pthread_mutex_lock(&t->lock);
+	t->flow.busy = false;
+	t->flow.last_ms = clock_mono_ms();
+	if (!err && t->wrote) {
+		t->flow.begun = true;
+		t->flow.sent = t->flow.to;
+	}
+	/* Somebody else has it now, or nobody wants it. */
+	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND) {
+		t->cancelled = true;
+		if (t->run)
+			run_cancel(t->run);
+	}
+	over = t->flow.over;
+	pthread_mutex_unlock(&t->lock);
+	if (over)
+		conclude(t);
+	turn_let_go(t);
+}
+
+/* With the lock. */
+static void flush_some(struct turn *t, int64_t now_ms)
+{
+	struct slice more;
+
+	if (t->flow.busy || t->flow.over || t->summary_up_to || t->heard.text.len <= t->flow.sent ||
+		now_ms - t->flow.last_ms < FLUSH_MS)
+		return;
+	arena_reset(&t->flow.arena);
+	more = (struct slice){ t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
+	t->flow.to = t->heard.text.len;
+	t->flow.escaped = arena_strndup(&t->flow.arena, more.at, more.len);
+	t->flow.plain = text_decode(&t->flow.arena, more, &(size_t){ 0 });
+	t->flush = (struct work){ .run = flush, .done = flushed, .mode = READ_WRITE };
+	t->flow.busy = true;
+	t->holds++;
+	if (store_submit(t->s->settings.store, &t->flush)) {
+		t->flow.busy = false; /* with the next piece */
+		t->holds--;
+	}
+}
+
+static void on_event(void *data, const struct event *e)
+{
+	struct turn *t = data;
+
+	pthread_mutex_lock(&t->lock);
+	if (e->kind <= EVENT_CALL_END)
+		t->flow.heard += e->text.len + e->name.len + e->id.len;
+	if (t->flow.heard <= SESSION_ANSWER_MAX) {
+		collect_take(&t->heard, e);
+		if (e->kind == EVENT_TEXT)
+			flush_some(t, clock_mono_ms());
+	} else if (!t->flow.flood) {
+		t->flow.flood = true;
+		if (t->run)
+			run_cancel(t->run);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Called with the run's lock, behind which others wait for this one's. */
+static bool on_tick(void *data)
+{
+	struct turn *t = data;
+	bool wanted;
+
+	if (pthread_mutex_trylock(&t->lock))
+		return true;
+	flush_some(t, clock_mono_ms());
+	wanted = !t->cancelled && !t->flow.flood;
+	pthread_mutex_unlock(&t->lock);
+	return wanted;
+}
+
+/* ---- its end ---- */
+
+static void keep_problem(struct turn *t, const struct problem *p)
+{
+	t->end.problem = *p;
+	t->end.problem.detail = p->detail ? arena_strdup(&t->mind, p->detail) : NULL;
+	t->end.problem.code = p->code ? arena_strdup(&t->mind, p->code) : NULL;
+}
+
+static void on_over(void *data, const struct run_end *end)
+{
+	struct turn *t = data;
+	bool busy;
+
+	t->end.refused = end->problem != NULL;
+	t->end.failed = end->fault != NULL || (!end->problem && !end->cancelled && t->heard.failed);
+	t->end.cancelled = end->cancelled;
+	t->end.begun = end->begun;
+	t->end.index = end->index;
+	t->end.candidate = end->candidate;
+	t->end.usage = end->usage;
+	if (end->fault)
+		t->end.fault = *end->fault;
+	else if (t->end.failed)
+		t->end.fault = t->heard.fault;
+	if (end->problem)
+		keep_problem(t, end->problem);
+	pthread_mutex_lock(&t->lock);
+	t->run = NULL;
+	t->flow.over = true;
+	busy = t->flow.busy;
+	pthread_mutex_unlock(&t->lock);
+	if (!busy)
+		conclude(t);
+	turn_let_go(t);
+}
+
+/* Behind the last event and the last write. */
+static void conclude(struct turn *t)
+{
+	bool unwanted, flood;
+
+	pthread_mutex_lock(&t->lock);
+	unwanted = t->cancelled;
+	flood = t->flow.flood;
+	pthread_mutex_unlock(&t->lock);
+	if (t->end.refused) {
+		turn_refused(t, &t->end.problem);
+	} else if (flood) {
+		turn_fail_step(t, "answer_too_long", "The model's answer has no end in sight.");
+	} else if (t->end.cancelled && !unwanted) { /* the service stops */
+		turn_put_back_step(t, 0, NULL);
+	} else {
+		turn_weigh(t);
+		turn_step(t, turn_act_answer, READ_WRITE);
+	}
+}
+
+/* ---- its beginning ---- */
+
+/* Is every model that may answer one inside the program? */
+static bool is_inside(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (!plan->at[i].provider->speak)
+			return false;
+	return true;
+}
+
+void turn_ask(struct turn *t)
+{
+	struct run_asked asked = { .tenant_id = t->job->tenant_id,
+		.agent_id = t->agent_id,
+		.user_id = t->user_id,
+		.session_id = t->job->subject,
+		.plan = &t->plan,
+		.chat = &t->chat,
+		.first = t->first < t->plan.count ? t->first : 0,
+		.sink = { on_event, t },
+		.over = on_over,
+		.tick = on_tick,
+		.data = t };
+	struct run *run = NULL;
+	int number, err;
+
+	if (t->hearing)
+		collect_close(&t->heard);
+	collect_open(&t->heard);
+	t->hearing = true;
+	memset(&t->end, 0, sizeof t->end);
+	pthread_mutex_lock(&t->lock);
+	t->flow.busy = t->flow.over = t->flow.begun = false;
+	t->flow.flood = false;
+	t->flow.sent = t->flow.to = t->flow.heard = 0;
+	t->flow.last_ms = is_inside(&t->plan) ? clock_mono_ms() : clock_mono_ms() - FLUSH_MS;
+	number = ++t->flow.number;
+	t->holds += 2; /* the run's, and this function's */
+	pthread_mutex_unlock(&t->lock);
+	err = run_start(t->s->broker, &asked, &run);
+	if (err) {
+		turn_refused(t, &(struct problem){ .err = err });
+		turn_let_go(t);
+	} else {
+		/* It may be over by now, and another one begun. */
+		pthread_mutex_lock(&t->lock);
+		if (t->flow.number == number && !t->flow.over) {
+			t->run = run;
+			if (t->cancelled || t->flow.flood)
+				run_cancel(run);
+		}
+		pthread_mutex_unlock(&t->lock);
+	}
+	turn_let_go(t);
+}

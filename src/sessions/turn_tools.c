@@ -1,0 +1,199 @@
+/* turn_tools.c - calls of tools that take their time: made once their state is committed, and each answer
+ * stored as it comes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "sessions/turn.h"
+
+static const struct statement file_add = { .name = "session_file_add",
+	.sql = "insert into session_files (tenant_id, session_id, id, name, content_type, "
+	       "size_bytes, created_at, content) values ($1, $2, $3, $4, $5, $6, $7, $8)" };
+const struct statement_set turn_file_sql = { "turn_file_sql", &file_add, 1 };
+
+int turn_result_store(struct pen *p, struct call_row *c, const struct tool_answer *answer)
+{
+	int err = 0;
+
+	if (answer->whole) {
+		struct id id = id_new(NULL);
+
+		err = db_run(p->db, &file_add, NULL,
+			ARGS(T(p->tenant_id), T(p->session_id), T(id.text),
+				T(arena_printf(p->a, "%.100s-%.100s", c->name, c->call_id)),
+				T(answer->content_type ? answer->content_type : "text/plain"),
+				N((int64_t)answer->whole_len), N(p->now),
+				value_bytes(answer->whole, answer->whole_len)));
+	}
+	return err ? err
+		   : pen_call_result(p, c,
+			     answer->failed ? CALL_STATE_FAILED : CALL_STATE_COMPLETED,
+			     answer->text);
+}
+
+bool turn_has_errands(struct turn *t)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&t->lock);
+	for (struct errand *e = t->errands; e; e = e->next)
+		any |= !e->stored;
+	pthread_mutex_unlock(&t->lock);
+	return any;
+}
+
+/* ---- storing what came back ---- */
+
+static void mark(struct turn *t, const struct call_row *c)
+{
+	pthread_mutex_lock(&t->lock);
+	for (struct errand *e = t->errands; e; e = e->next)
+		e->stored |= strcmp(e->call, c->id) == 0;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* The answer of a call that is back, or NULL. */
+static struct errand *back(struct turn *t, const struct call_row *c)
+{
+	struct errand *found = NULL;
+
+	pthread_mutex_lock(&t->lock);
+	for (struct errand *e = t->errands; e; e = e->next)
+		if (e->over && strcmp(e->call, c->id) == 0)
+			found = e;
+	pthread_mutex_unlock(&t->lock);
+	return found;
+}
+
+static int act_results(struct turn *t, struct db *db)
+{
+	struct list calls;
+	struct call_row *c;
+	struct pen p;
+	bool mine;
+	int err = turn_pen(t, db, &p, &mine);
+
+	if (!mine)
+		return err;
+	err = pen_calls(&p, &calls);
+	c = calls.at;
+	for (size_t i = 0; !err && i < calls.count; i++) {
+		struct errand *e = c[i].state == CALL_STATE_RUNNING ? back(t, &c[i]) : NULL;
+
+		if (e)
+			err = turn_result_store(&p, &c[i], &e->answer);
+		/* It may run again, and finds those that are stored by their state. */
+		if (e && !err)
+			mark(t, &c[i]);
+	}
+	return err ? err : turn_advance(t, &p, &calls);
+}
+
+/* With the lock: something is back that no step has seen. */
+static bool has_news(const struct turn *t)
+{
+	for (const struct errand *e = t->errands; e; e = e->next)
+		if (e->over && !e->stored)
+			return true;
+	return false;
+}
+
+/* Stores what is back, or waits for what is not. */
+static void look(struct turn *t)
+{
+	bool news;
+
+	pthread_mutex_lock(&t->lock);
+	news = has_news(t);
+	t->stepping = news;
+	pthread_mutex_unlock(&t->lock);
+	if (news)
+		turn_step(t, act_results, READ_WRITE);
+}
+
+/* ---- making calls ---- */
+
+static void keep_answer(struct errand *e, const struct tool_answer *answer)
+{
+	e->answer = *answer;
+	e->answer.text = arena_strdup(&e->arena, answer->text);
+	if (answer->whole)
+		e->answer.whole = arena_strndup(&e->arena, answer->whole, answer->whole_len);
+	if (answer->content_type)
+		e->answer.content_type = arena_strdup(&e->arena, answer->content_type);
+}
+
+static void on_done(void *data, const struct tool_answer *answer)
+{
+	struct errand *e = data;
+	struct turn *t = e->turn;
+	bool idle;
+
+	keep_answer(e, answer);
+	pthread_mutex_lock(&t->lock);
+	e->over = true;
+	idle = !t->stepping && !t->left;
+	t->stepping |= idle;
+	pthread_mutex_unlock(&t->lock);
+	if (idle)
+		turn_step(t, act_results, READ_WRITE);
+	turn_let_go(t);
+}
+
+static void go(struct turn *t, struct errand *e, const struct departure *d)
+{
+	struct tool_asked asked = { .tenant_id = t->job->tenant_id,
+		.agent_id = t->agent_id,
+		.session_id = t->job->subject,
+		.user_id = t->user_id,
+		.call_id = d->call->id,
+		.tool = d->tool,
+		.arguments = d->call->arguments,
+		.now = clock_now_us() };
+	struct tool_work *work = NULL;
+	int err = tool_run_start(t->s->tools, &asked, on_done, e, &work);
+
+	atomic_fetch_add_explicit(&t->s->tool_calls, 1, memory_order_relaxed);
+	if (err) {
+		on_done(e,
+			&(struct tool_answer){ .failed = true,
+				.text = "The tool could not be run: too many calls are under way. "
+					"Try again later, or with fewer at once." });
+		return;
+	}
+	pthread_mutex_lock(&t->lock);
+	e->work = work;
+	if (t->cancelled && !e->over)
+		tool_run_cancel(work);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Their state is committed: they are made now.  All are entered before the first one can come back. */
+void turn_depart(struct turn *t)
+{
+	size_t count = 0, i = 0;
+	struct errand **made;
+
+	for (struct departure *d = t->departures; d; d = d->next)
+		count++;
+	made = arena_array(&t->step, struct errand *, count + 1);
+	pthread_mutex_lock(&t->lock);
+	t->stepping = true;
+	for (struct departure *d = t->departures; d; d = d->next) {
+		struct errand *e = calloc(1, sizeof *e);
+
+		if (!e)
+			abort();
+		e->turn = t;
+		memcpy(e->call, d->call->id, ID_LEN + 1);
+		e->next = t->errands;
+		t->errands = e;
+		t->holds++;
+		made[i++] = e;
+	}
+	pthread_mutex_unlock(&t->lock);
+	i = 0;
+	for (struct departure *d = t->departures; d; d = d->next)
+		go(t, made[i++], d);
+	look(t);
+}

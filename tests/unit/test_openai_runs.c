@@ -1,0 +1,244 @@
+/* test_openai_runs.c - OpenAI-style runs and responses of agents with tools of their own: approvals, results,
+ * models that fail. */
+#include "openai_stage.h"
+#include "turn_stage.h"
+
+#define TOOLS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define SUM "use tool calculator with {\\\"expression\\\":\\\"6*7\\\"}"
+
+static struct openai_stage as_openai(const struct turn_stage *s)
+{
+	return (struct openai_stage){ .f = s->f, .agent_id = s->agent_id };
+}
+
+static struct answer begin(struct openai_stage *s, const char *text, const char *more)
+{
+	return openai_ask(s,
+		arena_printf(&s->f->arena,
+			"{\"assistant_id\":\"%s\",\"thread\":{\"messages\":[{\"role\":\"user\","
+			"\"content\":\"%s\"}]}%s}",
+			s->agent_id, text, more),
+		"POST /v1/threads/runs");
+}
+
+TEST(openai_runs_show_calls_that_wait_for_approval)
+{
+	for (int approved = 0; approved < 2; approved++) {
+		struct turn_stage t;
+		struct openai_stage s;
+		struct answer r;
+		const char *thread_id, *run_id, *call;
+
+		turn_open(&t, TOOLS("calculator"));
+		s = as_openai(&t);
+		fixture_sql(s.f, "update tools set requires_approval = 1", NO_ARGS);
+		r = begin(&s, SUM, "");
+		STATUS(r, 200);
+		thread_id = text_at(&r, "thread_id");
+		run_id = text_at(&r, "id");
+		r = openai_rest(&s, thread_id, run_id);
+		CHECK_STR(text_at(&r, "status"), "requires_action");
+		CHECK_STR(text_at(&r,
+				  "required_action.submit_tool_outputs.tool_calls.0.function.name"),
+			"calculator");
+		call = text_at(&r, "required_action.submit_tool_outputs.tool_calls.0.id");
+
+		test_step("anything else than a word is refused");
+		r = openai_ask(&s,
+			arena_printf(&s.f->arena,
+				"{\"tool_outputs\":[{\"tool_call_id\":\"%s\",\"output\":\"42\"}]}",
+				call),
+			"POST /v1/threads/%s/runs/%s/submit_tool_outputs", thread_id, run_id);
+		STATUS(r, 400);
+		CHECK_STR(text_at(&r, "error.param"), "tool_outputs[0].output");
+
+		test_step("the word");
+		r = openai_ask(&s,
+			arena_printf(&s.f->arena,
+				"{\"stream\":true,\"tool_outputs\":[{\"tool_call_id\":\"%s\","
+				"\"output\":\"%s\"}]}",
+				call, approved ? "approve" : "deny"),
+			"POST /v1/threads/%s/runs/%s/submit_tool_outputs", thread_id, run_id);
+		STATUS(r, 200);
+		CHECK(strstr(openai_events(&s, &r), "thread.run.completed done") != NULL);
+		r = openai_ask(
+			&s, NULL, "GET /v1/threads/%s/runs/%s/steps?order=asc", thread_id, run_id);
+		CHECK_STR(text_at(&r, "data.0.status"), "completed");
+		if (approved)
+			CHECK_STR(text_at(&r, "data.0.step_details.tool_calls.0.function.output"),
+				"42");
+		turn_close(&t);
+	}
+}
+
+TEST(openai_responses_ask_for_approval)
+{
+	struct turn_stage t;
+	struct openai_stage s;
+	struct answer r;
+	const char *id;
+
+	turn_open(&t, TOOLS("calculator"));
+	s = as_openai(&t);
+
+	test_step("the agent's own calls are its business");
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"" SUM "\"}", s.agent_id),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK_INT(json_array_size(at(&r, "output")), 1);
+	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "42") != NULL);
+	CHECK(json_integer_value(at(&r, "usage.total_tokens")) > 0);
+
+	test_step("unless somebody must be asked");
+	fixture_sql(s.f, "update tools set requires_approval = 1", NO_ARGS);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"" SUM "\"}", s.agent_id),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "status"), "completed");
+	CHECK_STR(text_at(&r, "output.0.type"), "mcp_approval_request");
+	CHECK_STR(text_at(&r, "output.0.name"), "calculator");
+	id = text_at(&r, "id");
+	r = openai_ask(&s, NULL, "GET /v1/responses/%s", id);
+	CHECK_STR(text_at(&r, "output.0.type"), "mcp_approval_request");
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"model\":\"%s\",\"previous_response_id\":\"%s\",\"input\":[{\"type\":"
+			"\"mcp_approval_response\",\"approval_request_id\":\"%s\",\"approve\":true}]}",
+			s.agent_id, id, text_at(&r, "output.0.id")),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "42") != NULL);
+	turn_close(&t);
+}
+
+TEST(openai_runs_and_responses_tell_that_a_model_failed)
+{
+	struct turn_stage t;
+	struct openai_stage s;
+	struct answer r;
+	json_t *v;
+
+	turn_open_mock(&t, (const char *const[]){ "400", NULL }, TOOLS("time"));
+	s = as_openai(&t);
+	r = begin(&s, "hi", ",\"stream\":true");
+	STATUS(r, 200);
+	CHECK(strstr(openai_events(&s, &r), "thread.run.failed done") != NULL);
+	v = openai_event(&s, &r, "thread.run.failed");
+	CHECK(json_is_string(json_object_get(json_object_get(v, "last_error"), "message")));
+	CHECK(json_is_integer(json_object_get(v, "failed_at")));
+
+	test_step("as a response");
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\"}", s.agent_id),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "status"), "failed");
+	CHECK(text_at(&r, "error.message") != NULL);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\",\"stream\":true}",
+			s.agent_id),
+		"POST /v1/responses");
+	CHECK(strstr(openai_events(&s, &r), "response.failed") != NULL);
+
+	test_step("as a model's response, with its status");
+	r = openai_ask(&s,
+		arena_printf(
+			&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\"}", t.gateway.slugs[0]),
+		"POST /v1/responses");
+	STATUS(r, 400);
+	CHECK(text_at(&r, "error.message") != NULL);
+	turn_close(&t);
+}
+
+TEST(openai_responses_of_models_break_off_and_are_cut)
+{
+	struct gateway_stage g;
+	struct openai_stage s;
+	struct answer r;
+
+	gateway_open(&g);
+	s = (struct openai_stage){ .f = g.f };
+	gateway_agent(&g, (const char *const[]){ "cut-3", "echo", NULL });
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\",\"stream\":true}",
+			g.slugs[0]),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK(strstr(openai_events(&s, &r), "response.output_item.done response.failed") != NULL);
+
+	test_step("what the model is asked");
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"model\":\"%s\",\"instructions\":\"Be brief.\",\"input\":[{\"role\":\"user\","
+			"\"content\":[{\"type\":\"input_text\",\"text\":\"look\"}]},{\"type\":"
+			"\"function_call\",\"call_id\":\"k\",\"name\":\"f\",\"arguments\":\"{}\"},"
+			"{\"type\":\"function_call_output\",\"call_id\":\"k\",\"output\":\"7\"}],"
+			"\"max_output_tokens\":33,\"reasoning\":{\"effort\":\"low\"},\"tool_choice\":"
+			"\"required\",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":\"n\","
+			"\"schema\":{\"type\":\"object\"}}},\"tools\":[{\"type\":\"function\",\"name\":"
+			"\"f\",\"parameters\":{\"type\":\"object\"}}]}",
+			g.slugs[1]),
+		"POST /v1/responses");
+	STATUS(r, 200);
+	CHECK(strstr(g.mock.last_body, "Be brief.") != NULL);
+	CHECK(strstr(g.mock.last_body, "\"tool_call_id\":\"k\"") != NULL);
+	CHECK(strstr(g.mock.last_body, "json_schema") != NULL);
+	CHECK(strstr(g.mock.last_body, "\"required\"") != NULL);
+	CHECK(strstr(g.mock.last_body, "\"low\"") != NULL);
+	gateway_close(&g);
+}
+
+TEST(openai_runs_under_way_say_when_to_ask_again)
+{
+	struct turn_stage t;
+	struct openai_stage s;
+	struct answer r;
+	const char *thread_id, *run_id;
+
+	turn_open_mock(&t, (const char *const[]){ "slow-20000", NULL }, TOOLS("time"));
+	s = as_openai(&t);
+	r = begin(&s, "hi", "");
+	thread_id = text_at(&r, "thread_id");
+	run_id = text_at(&r, "id");
+	r = openai_ask(&s, NULL, "GET /v1/threads/%s/runs/%s", thread_id, run_id);
+	CHECK_STR(header_of(s.f, &r, "openai-poll-after-ms"), "250");
+	STATUS(openai_ask(&s, "{\"role\":\"user\",\"content\":\"x\"}",
+		       "POST /v1/threads/%s/messages", thread_id),
+		400);
+	r = openai_ask(&s, NULL, "POST /v1/threads/%s/runs/%s/cancel", thread_id, run_id);
+	CHECK_STR(text_at(&r, "status"), "cancelled");
+	r = openai_ask(&s, NULL, "GET /v1/threads/%s/runs/%s", thread_id, run_id);
+	CHECK(!header_of(s.f, &r, "openai-poll-after-ms"));
+	turn_close(&t);
+}
+
+TEST(openai_threads_move_many_messages_in_order)
+{
+	enum { MANY = 450 };
+	struct turn_stage t;
+	struct openai_stage s;
+	struct answer r;
+	const char *id;
+
+	turn_open(&t, TOOLS("time"));
+	s = as_openai(&t);
+	r = openai_ask(&s, "{}", "POST /v1/threads");
+	id = text_at(&r, "id");
+	for (int i = 0; i < MANY; i++)
+		STATUS(openai_ask(&s,
+			       arena_printf(&s.f->arena,
+				       "{\"role\":\"user\",\"content\":\"say %d\"}", i),
+			       "POST /v1/threads/%s/messages", id),
+			200);
+	r = openai_ask(&s, arena_printf(&s.f->arena, "{\"assistant_id\":\"%s\"}", s.agent_id),
+		"POST /v1/threads/%s/runs", id);
+	STATUS(r, 200);
+	r = openai_rest(&s, id, text_at(&r, "id"));
+	CHECK_INT(fixture_count(s.f, "select count(*) from messages where role = 'user'"), MANY);
+	r = openai_ask(&s, NULL, "GET /v1/threads/%s/messages?limit=2", id);
+	CHECK_STR(text_at(&r, "data.1.content.0.text.value"),
+		arena_printf(&s.f->arena, "say %d", MANY - 1));
+	turn_close(&t);
+}
