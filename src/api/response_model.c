@@ -262,29 +262,22 @@ static void on_room(struct http_exchange *x)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static enum http_flow flush(struct model_call *m)
+/* Written and held under one lock: room may be told of as soon as it is written, and a run that is held
+ * behind that would never be told again. */
+static void flush(struct model_call *m)
 {
 	enum http_flow flow = HTTP_STREAM_OPEN;
 
+	pthread_mutex_lock(&m->lock);
 	if (m->text.len)
 		flow = http_stream_write(m->c->x, m->text.at, m->text.len);
+	if (flow == HTTP_STREAM_FULL && m->run)
+		run_hold(m->run);
+	pthread_mutex_unlock(&m->lock);
 	m->text.len = 0;
 	atomic_store_explicit(&m->spoke_ms, clock_mono_ms(), memory_order_relaxed);
-	return flow;
-}
-
-static void pass_on(struct model_call *m)
-{
-	enum http_flow flow = m->streams ? flush(m) : HTTP_STREAM_OPEN;
-
-	if (flow == HTTP_STREAM_GONE) {
+	if (flow == HTTP_STREAM_GONE)
 		stop(m);
-	} else if (flow == HTTP_STREAM_FULL) {
-		pthread_mutex_lock(&m->lock);
-		if (m->run)
-			run_hold(m->run);
-		pthread_mutex_unlock(&m->lock);
-	}
 }
 
 static void begin(struct model_call *m)
@@ -315,7 +308,8 @@ static void on_event(void *data, const struct event *e)
 	else if (e->kind == EVENT_TEXT)
 		response_out_text(
 			&m->out, m->row.id, text_decode(&m->scratch, e->text, &(size_t){ 0 }));
-	pass_on(m);
+	if (m->streams)
+		flush(m);
 	arena_reset(&m->scratch);
 }
 
