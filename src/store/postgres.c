@@ -71,10 +71,14 @@ static void quiet(void *arg, const char *message)
 
 static int connect_now(struct db *db)
 {
+	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
+	 * asked to wait here; one that waits for more, a standby perhaps, keeps its way. */
 	static const char setup[] = "set client_min_messages = warning;"
 				    "set timezone = 'UTC';"
 				    "set statement_timeout = '60s';"
-				    "set idle_in_transaction_session_timeout = '60s'";
+				    "set idle_in_transaction_session_timeout = '60s';"
+				    "select set_config('synchronous_commit', 'on', false)"
+				    " where current_setting('synchronous_commit') = 'off'";
 	struct postgres *p = impl(db);
 
 	p->conn = PQconnectdb(p->where);
