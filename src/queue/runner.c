@@ -63,18 +63,20 @@ static void heard(void *ctx, const char *text)
 {
 	struct runner *r = ctx;
 
-	pthread_mutex_lock(&r->lock);
-	if (text && *text == '@') {
-		int64_t at = strtoll(text + 1, NULL, 10);
+	int64_t at = text && *text == '@' ? strtoll(text + 1, NULL, 10) : 0;
+	bool news = true;
 
-		if (!r->due || at < r->due)
-			r->due = at;
+	pthread_mutex_lock(&r->lock);
+	if (at) {
+		news = !r->due || at < r->due;
+		r->due = news ? at : r->due;
 	} else if (text && turns_add(r->turns, text)) {
 		r->wanted = true;
 	} else {
 		r->look_now = true;
 	}
-	pthread_cond_signal(&r->more);
+	if (news)
+		pthread_cond_signal(&r->more);
 	pthread_mutex_unlock(&r->lock);
 }
 

@@ -72,6 +72,11 @@ struct engine {
 	bool (*broken)(struct db *db);
 	/* A broken connection is made anew; 0 if it is whole. */
 	int (*mend)(struct db *db);
+	/* Where changes wait in a log for their places in the file: from the first call on the connection
+	 * only counts them, and says how many pages wait since its last commit; moves them, and with
+	 * `flush` has those that were moved on the disk even if some are left. */
+	int64_t (*log_pages)(struct db *db);
+	int (*checkpoint)(struct db *db, bool flush, int64_t *ret_left);
 	/* Where the engine carries notices itself: asks for a channel's; then waits for some and hands
 	 * them on.  1 when `stop` is readable, 0 to be called again, an error when the connection broke. */
 	int (*listen)(struct db *db, const char *channel);
@@ -131,6 +136,12 @@ void queue_stop(struct queue *q);
 void queue_free(struct queue *q);
 int queue_submit(struct queue *q, struct work *w);
 struct store_stats queue_stats(const struct queue *q);
+
+/* SQLite's log, moved beside the writer, who looks behind each of its commits; NULL: nobody moves it. */
+struct checkpointer;
+int checkpoint_start(struct store *s, struct checkpointer **ret);
+void checkpoint_stop(struct checkpointer *c);
+void checkpoint_look(struct checkpointer *c, struct db *writer);
 
 /* Of the transaction under way: told behind its commit, or forgotten. */
 void notices_tell(struct db *db);

@@ -9,6 +9,8 @@
 struct sqlite {
 	sqlite3 *handle;
 	sqlite3_stmt *begin_read, *begin_write, *commit, *rollback, *version;
+	bool counts_log;
+	int64_t log_pages;
 };
 
 enum { BUSY_MS = 5000 };
@@ -252,6 +254,49 @@ static int64_t engine_version(struct db *db)
 	return version;
 }
 
+static int count_log(void *ctx, sqlite3 *handle, const char *name, int pages)
+{
+	struct sqlite *s = ctx;
+
+	(void)handle;
+	(void)name;
+	s->log_pages = pages;
+	return SQLITE_OK;
+}
+
+static int64_t engine_log_pages(struct db *db)
+{
+	struct sqlite *s = db->impl;
+
+	if (!s->counts_log)
+		sqlite3_wal_hook(s->handle, count_log, s); /* takes the place of SQLite's own */
+	s->counts_log = true;
+	return s->log_pages;
+}
+
+/* SQLite itself flushes the file only when nothing is left in the log, then all of it at once. */
+static int flush_file(struct db *db)
+{
+	sqlite3_file *file = NULL;
+	int rc = sqlite3_file_control(handle(db), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+
+	if (rc == SQLITE_OK && file && file->pMethods)
+		rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+	return rc;
+}
+
+static int engine_checkpoint(struct db *db, bool flush, int64_t *ret_left)
+{
+	int all = 0, moved = 0;
+	int rc = sqlite3_wal_checkpoint_v2(
+		handle(db), NULL, SQLITE_CHECKPOINT_PASSIVE, &all, &moved);
+
+	*ret_left = all - moved;
+	if (rc == SQLITE_OK && flush && *ret_left)
+		rc = flush_file(db);
+	return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail(db, rc);
+}
+
 static bool engine_broken(struct db *db)
 {
 	(void)db;
@@ -286,6 +331,8 @@ const struct engine sqlite_engine = {
 	.rollback = engine_rollback,
 	.lost = engine_lost,
 	.version = engine_version,
+	.log_pages = engine_log_pages,
+	.checkpoint = engine_checkpoint,
 	.broken = engine_broken,
 	.mend = engine_mend,
 };

@@ -36,6 +36,7 @@ struct queue {
 	bool stopping;
 	struct worker *workers;
 	int worker_count, started;
+	struct checkpointer *checkpointer; /* on SQLite */
 	_Atomic uint64_t done, failed, commits, retries, reconnects;
 };
 
@@ -295,8 +296,10 @@ static void *writer_main(void *arg)
 	struct worker *worker = arg;
 	struct work *batch;
 
-	while ((batch = take(worker->queue, BATCH_MAX)))
+	while ((batch = take(worker->queue, BATCH_MAX))) {
 		run_batch(worker, batch);
+		checkpoint_look(worker->queue->checkpointer, worker->db);
+	}
 	return NULL;
 }
 
@@ -345,6 +348,8 @@ int queue_start(struct queue *q)
 {
 	void *(*entry)(void *) = store_is_sqlite(q->store) ? writer_main : pool_main;
 
+	if (store_is_sqlite(q->store) && checkpoint_start(q->store, &q->checkpointer))
+		return ERR_STORE;
 	for (q->started = 0; q->started < q->worker_count; q->started++) {
 		struct worker *w = &q->workers[q->started];
 		struct arena scratch = { 0 };
@@ -371,6 +376,8 @@ void queue_stop(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 	for (; q->started > 0; q->started--)
 		pthread_join(q->workers[q->started - 1].thread, NULL);
+	checkpoint_stop(q->checkpointer);
+	q->checkpointer = NULL;
 }
 
 struct store_stats queue_stats(const struct queue *q)

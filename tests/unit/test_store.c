@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/api.h"
@@ -239,6 +240,48 @@ TEST(store_work_that_fails_leaves_no_trace_and_does_not_touch_its_neighbours)
 		CHECK(stats.commits < PIECES / 2); /* many shared a commit */
 	fixture_close(f);
 	free(pieces);
+}
+
+/* Some hundred pages that no commit shares with another. */
+static int write_pages(struct db *db, void *data)
+{
+	static const struct statement insert = { "test",
+		"insert into meta (key, value) values ('pages', hex(randomblob(200000))) "
+		"on conflict (key) do update set value = excluded.value" };
+
+	(void)data;
+	return db_run(db, &insert, NULL, NO_ARGS);
+}
+
+/* The log begins anew when its pages are in the file, though not under somebody who reads. */
+TEST(store_keeps_the_log_short_on_sqlite)
+{
+	enum { COMMITS = 100, PAGES = 90, PAGE = 4096 };
+	static const struct statement count = { "test", "select count(*) from meta",
+		.scan = "a test" };
+	struct fixture *f;
+	struct db *reader = NULL;
+	struct problem p = { 0 };
+	struct stat log;
+	int64_t n = 0, before = 0;
+
+	if (!fixture_is_sqlite())
+		return;
+	f = fixture_open();
+	CHECK_INT(store_connect(f->app.store, &reader, &f->arena, &p), 0);
+	CHECK_INT(db_begin(reader, READ_ONLY), 0);
+	CHECK_INT(db_int(reader, &count, &before, NO_ARGS), 0);
+	for (int i = 0; i < COMMITS; i++)
+		CHECK_INT(fixture_work(f, write_pages, NULL), 0);
+	CHECK_INT(db_int(reader, &count, &n, NO_ARGS), 0);
+	CHECK_INT(n, before);
+	db_close(reader);
+	for (int i = 0; i < 3 * COMMITS; i++)
+		CHECK_INT(fixture_work(f, write_pages, NULL), 0);
+	CHECK_INT(stat(arena_printf(&f->arena, "%s-wal", f->where + strlen("sqlite:")), &log), 0);
+	CHECK(log.st_size > (off_t)COMMITS * PAGES * PAGE);
+	CHECK(log.st_size < (off_t)2 * COMMITS * PAGES * PAGE);
+	fixture_close(f);
 }
 
 TEST(store_copies_itself_while_it_is_used)
