@@ -7,6 +7,7 @@
  * next commit begins the log anew.  A log that grows all the same, because the
  * disk is slow or somebody reads for long, has the writer wait for the mover
  * at LOG_MOST, so that there is an end to it. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -16,7 +17,7 @@ enum {
 	LOG_PAGES = 4000,	  /* move them when there are so many */
 	LOG_LOOK = LOG_PAGES / 4, /* and then, until the log begins anew, at every so many more */
 	LOG_MOST = 8 * LOG_PAGES,
-	LITTLE = 128,
+	LITTLE = 256,
 	PASSES = 4,
 };
 
@@ -30,24 +31,26 @@ struct checkpointer {
 	pthread_cond_t changed;
 	enum checkpoint_state state;
 	bool stopping;
-	int64_t pages, look_at; /* the writer's own */
+	_Atomic int64_t pages; /* in the log; the writer tells */
+	int64_t look_at;       /* the writer's own */
 };
 
 /* A pass that fails harms nothing: the pages are safe in the log, and the next look tries again. */
 static int64_t pass(struct db *db, bool flush)
 {
-	int64_t left = 0;
+	int64_t moved = 0;
 
-	if (db->engine->checkpoint(db, flush, &left))
+	if (db->engine->checkpoint(db, flush, &moved))
 		log_warn("the store's log cannot be moved into its file",
 			LOG_S("error", db_error(db)));
-	return left;
+	return moved;
 }
 
 static void move(struct checkpointer *c)
 {
-	for (int i = 0; i < PASSES && pass(c->db, true) > LITTLE; i++)
-		;
+	for (int i = 0; i < PASSES; i++)
+		if (pass(c->db, true) + LITTLE >= c->pages)
+			break;
 }
 
 static void *checkpoint_main(void *arg)

@@ -73,10 +73,10 @@ struct engine {
 	/* A broken connection is made anew; 0 if it is whole. */
 	int (*mend)(struct db *db);
 	/* Where changes wait in a log for their places in the file: from the first call on the connection
-	 * only counts them, and says how many pages wait since its last commit; moves them, and with
-	 * `flush` has those that were moved on the disk even if some are left. */
+	 * only counts them, and says how many pages the log had at its last commit; moves them, says how
+	 * many of the log's are moved, and with `flush` has these on the disk even if others are left. */
 	int64_t (*log_pages)(struct db *db);
-	int (*checkpoint)(struct db *db, bool flush, int64_t *ret_left);
+	int (*checkpoint)(struct db *db, bool flush, int64_t *ret_moved);
 	/* Where the engine carries notices itself: asks for a channel's; then waits for some and hands
 	 * them on.  1 when `stop` is readable, 0 to be called again, an error when the connection broke. */
 	int (*listen)(struct db *db, const char *channel);
@@ -136,6 +136,9 @@ void queue_stop(struct queue *q);
 void queue_free(struct queue *q);
 int queue_submit(struct queue *q, struct work *w);
 struct store_stats queue_stats(const struct queue *q);
+
+/* The name of our layer over SQLite's files. */
+const char *sqlite_layer(void);
 
 /* SQLite's log, moved beside the writer, who looks behind each of its commits; NULL: nobody moves it. */
 struct checkpointer;

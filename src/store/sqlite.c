@@ -11,9 +11,14 @@ struct sqlite {
 	sqlite3_stmt *begin_read, *begin_write, *commit, *rollback, *version;
 	bool counts_log;
 	int64_t log_pages;
+	unsigned views; /* of the file, each other than the one before */
+	int quiet;	/* so many reads have had the same */
+	bool unmapped;
 };
 
-enum { BUSY_MS = 5000 };
+enum { BUSY_MS = 5000, QUIET_READS = 64 };
+
+static const int64_t map_most = 2147418112;
 
 static sqlite3 *handle(struct db *db)
 {
@@ -66,7 +71,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 				    "pragma temp_store = memory;"
 				    "pragma cache_size = -4096;"
 				    "pragma wal_autocheckpoint = 4000;"
-				    "pragma mmap_size = 2147418112;";
+				    "pragma mmap_size = 2147418112;"; /* map_most */
 	struct sqlite *s = calloc(1, sizeof *s);
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 	int rc;
@@ -75,7 +80,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 	if (!s)
 		abort();
 	db->impl = s;
-	rc = sqlite3_open_v2(where, &s->handle, flags, NULL);
+	rc = sqlite3_open_v2(where, &s->handle, flags, sqlite_layer());
 	if (rc != SQLITE_OK)
 		return db_fail(db, ERR_STORE, "cannot open %s: %s", where,
 			s->handle ? sqlite3_errmsg(s->handle) : sqlite3_errstr(rc));
@@ -221,10 +226,37 @@ static int once(struct db *db, sqlite3_stmt *stmt)
 	return rc == SQLITE_DONE ? 0 : fail(db, rc);
 }
 
+static void map_file(struct sqlite *s, bool yes)
+{
+	int64_t most = yes ? map_most : 0;
+
+	sqlite3_file_control(s->handle, "main", SQLITE_FCNTL_MMAP_SIZE, &most);
+	s->unmapped = !yes;
+	s->quiet = 0;
+}
+
+/* Reading through a map of the file is best while nobody writes.  With every commit of another connection
+ * SQLite forgets the map, and making it anew costs more than reading the pages. */
+static void map_if_quiet(struct sqlite *s)
+{
+	unsigned views = s->views;
+
+	sqlite3_file_control(s->handle, "main", SQLITE_FCNTL_DATA_VERSION, &s->views);
+	if (s->views != views) {
+		s->quiet = 0;
+		if (!s->unmapped)
+			map_file(s, false);
+	} else if (s->unmapped && ++s->quiet >= QUIET_READS) {
+		map_file(s, true);
+	}
+}
+
 static int engine_begin(struct db *db, enum transaction mode)
 {
 	struct sqlite *s = db->impl;
 
+	if (mode == READ_ONLY)
+		map_if_quiet(s);
 	return once(db, mode == READ_ONLY ? s->begin_read : s->begin_write);
 }
 
@@ -274,7 +306,7 @@ static int64_t engine_log_pages(struct db *db)
 	return s->log_pages;
 }
 
-/* SQLite itself flushes the file only when nothing is left in the log, then all of it at once. */
+/* SQLite itself flushes the file only if nothing came into the log meanwhile. */
 static int flush_file(struct db *db)
 {
 	sqlite3_file *file = NULL;
@@ -285,14 +317,14 @@ static int flush_file(struct db *db)
 	return rc;
 }
 
-static int engine_checkpoint(struct db *db, bool flush, int64_t *ret_left)
+static int engine_checkpoint(struct db *db, bool flush, int64_t *ret_moved)
 {
 	int all = 0, moved = 0;
 	int rc = sqlite3_wal_checkpoint_v2(
 		handle(db), NULL, SQLITE_CHECKPOINT_PASSIVE, &all, &moved);
 
-	*ret_left = all - moved;
-	if (rc == SQLITE_OK && flush && *ret_left)
+	*ret_moved = moved;
+	if (rc == SQLITE_OK && flush)
 		rc = flush_file(db);
 	return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail(db, rc);
 }
