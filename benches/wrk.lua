@@ -4,7 +4,8 @@
 -- put together before the run.  BENCH_CREATE is one such line, and BENCH_LINE a
 -- file of one: each request makes an agent there.
 -- BENCH_PATCH is a body: the requests of the file are PATCH with it, NUMBER being another number each
--- time.  BENCH_HOOK is "PATH SIGNATURE RUN": each request is the event in BENCH_BODY with an id of its own.
+-- time.  BENCH_HOOK is "PATH SIGNATURE RUN": each request is the event in BENCH_BODY with an id of its own,
+-- also among those of other runs.
 -- BENCH_FIRST is where the numbers begin.  BENCH_PORTKEY has that gateway call this address.  With none of
 -- these, wrk sends its address again and again.
 
@@ -62,6 +63,8 @@ elseif hook then
 	local path, signature, run = hook:match("^(%S+) (%S+) (%S+)$")
 	local text = io.open(os.getenv("BENCH_BODY")):read("*a")
 	local made = first
+
+	run = run .. io.open("/proc/sys/kernel/random/uuid"):read("*l")
 
 	function request()
 		made = made + 1

@@ -25,6 +25,10 @@ struct broker *broker_new(const struct broker_settings *settings)
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->fewer, NULL);
 	b->breaker = breaker_new();
+	b->booking = run_booking;
+	b->settling = run_settling;
+	till_open(&b->booking, b->settings.store);
+	till_open(&b->settling, b->settings.store);
 	b->traffic = traffic_new(b->settings.runs_max);
 	if (!b->traffic) {
 		broker_free(b);
@@ -41,6 +45,8 @@ void broker_free(struct broker *b)
 		traffic_free(b->lanes[i].traffic);
 	traffic_free(b->traffic);
 	breaker_free(b->breaker);
+	till_close(&b->booking);
+	till_close(&b->settling);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->fewer);
 	free(b);

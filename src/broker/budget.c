@@ -141,27 +141,30 @@ static int calls_in(
 		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot - w->slots)));
 }
 
-static int count_call(struct db *db, struct arena *a, const struct booking *b,
+static int check_calls(struct db *db, struct arena *a, const struct booking *b,
 	const struct window *w, int64_t most, int64_t now, struct problem *p)
 {
-	int64_t slot = now / (w->seconds * SECOND_US), calls;
-	int err;
+	int64_t calls;
+	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
 
+	if (err || most == NIL || calls < most)
+		return err;
+	p->code = "rate_limited";
+	p->final = true;
+	p->retry_after_s = (int)w->seconds;
+	return problem_set(p, a, ERR_THROTTLED,
+		"This agent may make %lld calls in a %s, and has made them.", (long long)most,
+		w->name);
+}
+
+static int count_call(
+	struct db *db, const struct booking *b, const struct window *w, int64_t most, int64_t now)
+{
 	if (most == NIL)
 		return 0;
-	err = calls_in(db, b, w, now, &calls);
-	if (!err && calls >= most) {
-		p->code = "rate_limited";
-		p->final = true;
-		p->retry_after_s = (int)w->seconds;
-		return problem_set(p, a, ERR_THROTTLED,
-			"This agent may make %lld calls in a %s, and has made them.",
-			(long long)most, w->name);
-	}
-	if (!err)
-		err = db_run(db, &sql[CALLS_ADD], NULL,
-			ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot)));
-	return err;
+	return db_run(db, &sql[CALLS_ADD], NULL,
+		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds),
+			N(now / (w->seconds * SECOND_US))));
 }
 
 /* ---- how much money ---- */
@@ -229,16 +232,28 @@ static int room_now(struct db *db, const struct booking *b, int64_t now, int64_t
 	return err;
 }
 
+static bool is_of(const struct budget_used *used, const struct booking *b)
+{
+	return used->agent_id && strcmp(used->agent_id, b->agent_id) == 0 &&
+	       strcmp(used->tenant_id, b->tenant_id) == 0;
+}
+
 /* The same with the minute that the hour cuts taken as a whole: never more than there is, and one
  * statement.  The rows of that minute need only be counted where it matters. */
-static int room_at_least(
-	struct db *db, struct arena *a, const struct booking *b, int64_t now, int64_t *ret)
+static int room_at_least(struct db *db, struct arena *a, const struct booking *b, int64_t now,
+	struct budget_used *used, int64_t *ret)
 {
-	struct used_row used;
-	int err = db_one(db, a, &sql[USED_AT_MOST], &used,
-		ARGS(T(b->tenant_id), T(b->agent_id), N((now - WINDOW_US) / MINUTE_US)));
+	int64_t since = (now - WINDOW_US) / MINUTE_US;
+	struct used_row row;
+	int err = 0;
 
-	*ret = err ? 0 : room_of(b->hourly_limit_pd, used.spent_pd, used.promised_pd);
+	if (!is_of(used, b) || used->since != since) {
+		err = db_one(db, a, &sql[USED_AT_MOST], &row,
+			ARGS(T(b->tenant_id), T(b->agent_id), N(since)));
+		*used = (struct budget_used){ b->tenant_id, b->agent_id, since,
+			err ? 0 : row.spent_pd, err ? 0 : row.promised_pd };
+	}
+	*ret = room_of(b->hourly_limit_pd, used->spent_pd, used->promised_pd);
 	return err;
 }
 
@@ -297,11 +312,11 @@ static int refuse(struct db *db, struct arena *a, const struct booking *b, int64
 
 /* Cuts what is wanted to what the room pays for, or refuses. */
 static int cut_to_room(struct db *db, struct arena *a, struct booking *b, __int128 prompt_cost,
-	int64_t price, int64_t now, struct problem *p)
+	int64_t price, int64_t now, struct budget_used *used, struct problem *p)
 {
 	int64_t room, output;
 	__int128 lacking;
-	int err = room_at_least(db, a, b, now, &room);
+	int err = room_at_least(db, a, b, now, used, &room);
 
 	if (err || output_within(room, prompt_cost, price, b->output_tokens) == b->output_tokens)
 		return err;
@@ -335,21 +350,20 @@ static const char *agent_of(const char *agent_id)
 	return agent_id ? agent_id : "";
 }
 
-int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p)
+/* Is there room for it, in calls and in money? */
+static int find_room(struct db *db, struct arena *a, struct booking *b, int64_t now,
+	struct budget_used *used, struct problem *p)
 {
 	int64_t price = b->price.completion == NIL ? 0 : b->price.completion;
 	__int128 prompt_cost = (__int128)b->prompt_tokens * dearest_input(&b->price), amount;
-	struct id id = id_new(NULL);
 	int err = 0;
 
-	b->made.id[0] = '\0';
-	if (b->agent_id) {
-		err = count_call(db, a, b, &windows[0], b->per_minute, now, p);
-		if (!err)
-			err = count_call(db, a, b, &windows[1], b->per_hour, now, p);
-	}
+	if (b->agent_id)
+		err = check_calls(db, a, b, &windows[0], b->per_minute, now, p);
+	if (!err && b->agent_id)
+		err = check_calls(db, a, b, &windows[1], b->per_hour, now, p);
 	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price))
-		err = cut_to_room(db, a, b, prompt_cost, price, now, p);
+		err = cut_to_room(db, a, b, prompt_cost, price, now, used, p);
 	if (err)
 		return err;
 	amount = prompt_cost + (__int128)b->output_tokens * price;
@@ -357,14 +371,34 @@ int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, 
 		return problem_set(
 			p, a, ERR_INVALID, "The call could cost more than can be counted.");
 	b->made.amount_pd = (int64_t)amount;
-	err = db_run(db, &sql[BOOK], NULL,
-		ARGS(T(b->tenant_id), T(id.text), T(agent_of(b->agent_id)), T(b->model_id),
-			T(b->user_id), T(b->session_id), N(b->byok), N(b->made.amount_pd),
-			N(b->prompt_tokens), N(b->output_tokens),
-			N(now + BOOKING_LEASE_S * SECOND_US)));
+	return 0;
+}
+
+int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now,
+	struct budget_used *used, struct problem *p)
+{
+	struct id id = id_new(NULL);
+	int err;
+
+	b->made.id[0] = '\0';
+	err = find_room(db, a, b, now, used, p);
+	if (!err && b->agent_id)
+		err = count_call(db, b, &windows[0], b->per_minute, now);
+	if (!err && b->agent_id)
+		err = count_call(db, b, &windows[1], b->per_hour, now);
 	if (!err)
-		memcpy(b->made.id, id.text, sizeof b->made.id);
-	return err;
+		err = db_run(db, &sql[BOOK], NULL,
+			ARGS(T(b->tenant_id), T(id.text), T(agent_of(b->agent_id)), T(b->model_id),
+				T(b->user_id), T(b->session_id), N(b->byok), N(b->made.amount_pd),
+				N(b->prompt_tokens), N(b->output_tokens),
+				N(now + BOOKING_LEASE_S * SECOND_US)));
+	if (err)
+		return err;
+	memcpy(b->made.id, id.text, sizeof b->made.id);
+	if (b->agent_id && is_of(used, b) &&
+		__builtin_add_overflow(used->promised_pd, b->made.amount_pd, &used->promised_pd))
+		used->promised_pd = INT64_MAX;
+	return 0;
 }
 
 static bool is_empty(const struct usage *u)
@@ -372,22 +406,38 @@ static bool is_empty(const struct usage *u)
 	return !u->input && !u->cache_read && !u->cache_write && !u->output;
 }
 
-static int settle(struct db *db, const char *id, const struct charge *c, int64_t now)
+static int unbook(struct db *db, const char *id, const struct charge *c)
 {
 	int64_t removed;
 	int err = db_run(
 		db, &sql[UNBOOK], &removed, ARGS(T(c->tenant_id), T(agent_of(c->agent_id)), T(id)));
 
-	if (!err && !removed)
-		return ERR_NOT_FOUND;
-	return err || is_empty(&c->usage) ? err : ledger_enter(db, c, now);
+	return !err && !removed ? ERR_NOT_FOUND : err;
+}
+
+int budget_settle_all(struct db *db, struct settlement *list, size_t count)
+{
+	struct ledger_entry entries[LEDGER_AT_ONCE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct settlement *s = &list[i];
+
+		s->err = s->booking->free ? 0 : unbook(db, s->booking->made.id, s->charge);
+		if (s->err && s->err != ERR_NOT_FOUND)
+			return s->err;
+		if (!s->err && !is_empty(&s->charge->usage))
+			entries[used++] = (struct ledger_entry){ s->charge, s->now };
+	}
+	return ledger_enter_all(db, entries, used);
 }
 
 int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now)
 {
-	if (b->free)
-		return is_empty(&c->usage) ? 0 : ledger_enter(db, c, now);
-	return settle(db, b->made.id, c, now);
+	struct settlement s = { b, c, now, 0 };
+	int err = budget_settle_all(db, &s, 1);
+
+	return err ? err : s.err;
 }
 
 int budget_extend(struct db *db, const struct booking *b, int64_t now)
@@ -423,7 +473,9 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 			.cost_pd = row->amount_pd,
 		};
 
-		err = settle(db, row->id, &c, now);
+		err = unbook(db, row->id, &c);
+		if (!err && !is_empty(&c.usage))
+			err = ledger_enter(db, &c, now);
 		if (!err)
 			++*ret;
 		else if (err == ERR_NOT_FOUND) /* its process lives after all, and was first */

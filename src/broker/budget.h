@@ -41,13 +41,29 @@ int budget_look(struct db *db, const struct booking *b, int64_t now, struct budg
 int64_t budget_least_pd(const struct price *p);
 /* Is there nothing to promise?  A call at no price, of nobody whose calls are counted. */
 bool budget_is_free(const struct booking *b);
-/* Promises it, or refuses: ERR_THROTTLED with a sentence, a code (budget_exhausted, rate_limited) and
- * when to come back. */
-int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now, struct problem *p);
+/* What a booking read of its agent, of use to the next in the same transaction; empty for the first. */
+struct budget_used {
+	const char *tenant_id, *agent_id;
+	int64_t since, spent_pd, promised_pd;
+};
+
+/* Promises it, or refuses without having changed anything: ERR_THROTTLED with a sentence, a code
+ * (budget_exhausted, rate_limited) and when to come back. */
+int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now,
+	struct budget_used *used, struct problem *p);
 /* What was promised is off the table, and what it came to is in the ledger.  A charge without any
  * tokens is not entered.  Settled already, or by somebody else after its lease: ERR_NOT_FOUND, and
  * nothing is entered a second time. */
 int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now);
+/* The same for several at once, up to LEDGER_AT_ONCE: what became of each is in its err.  Another error
+ * than ERR_NOT_FOUND is that of all. */
+struct settlement {
+	const struct booking *booking;
+	const struct charge *charge;
+	int64_t now;
+	int err;
+};
+int budget_settle_all(struct db *db, struct settlement *list, size_t count);
 /* Says that the call is still under way. */
 int budget_extend(struct db *db, const struct booking *b, int64_t now);
 /* Settles, as lost and estimated at all that was promised, some of what dead processes left; the

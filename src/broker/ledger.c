@@ -1,22 +1,24 @@
 /* ledger.c - see ledger.h. */
 #include "broker/ledger.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
 
-#define HOUR_US (3600 * SECOND_US)
-#define DAY_US (24 * HOUR_US)
+#define MINUTE_US (60 * SECOND_US)
 
 enum { SHARDS = 8 };
 
-/* $6 shard, $7.. tokens, $11 whole dollars, $12 picodollars below one */
+/* $6 shard, $7.. tokens, $11 whole dollars, $12 picodollars beside them, $13 calls */
 #define SUMMED(table, unit)                                                                        \
 	"insert into " table " (tenant_id, " unit ", agent_id, model_id, byok, shard, requests, "  \
 	"input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd)" \
-	" values ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12) "                          \
+	" values ($1, $2, $3, $4, $5, $6, $13, $7, $8, $9, $10, $11 + $12 / 1000000000000, "       \
+	"$12 % 1000000000000) "                                                                    \
 	"on conflict (tenant_id, " unit ", agent_id, model_id, byok, shard) do update set "        \
-	"requests = " table ".requests + 1, "                                                      \
+	"requests = " table ".requests + $13, "                                                    \
 	"input_tokens = " table ".input_tokens + $7, "                                             \
 	"cache_read_tokens = " table ".cache_read_tokens + $8, "                                   \
 	"cache_write_tokens = " table ".cache_write_tokens + $9, "                                 \
@@ -42,9 +44,10 @@ static const struct statement sql[] = {
 		"insert into usage_days (tenant_id, day, shard, requests, input_tokens, "
 		"cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd, sessions, "
 		"sessions_completed, sessions_failed, sessions_cancelled, messages, subtasks) "
-		"values ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, 0, 0, 0, 0, 0, 0) "
+		"values ($1, $2, $3, $10, $4, $5, $6, $7, $8 + $9 / 1000000000000, "
+		"$9 % 1000000000000, 0, 0, 0, 0, 0, 0) "
 		"on conflict (tenant_id, day, shard) do update set "
-		"requests = usage_days.requests + 1, input_tokens = usage_days.input_tokens + $4, "
+		"requests = usage_days.requests + $10, input_tokens = usage_days.input_tokens + $4, "
 		"cache_read_tokens = usage_days.cache_read_tokens + $5, "
 		"cache_write_tokens = usage_days.cache_write_tokens + $6, "
 		"output_tokens = usage_days.output_tokens + $7, "
@@ -70,44 +73,22 @@ int64_t ledger_shard(struct db *db)
 	return n % SHARDS;
 }
 
-static int enter_row(struct db *db, const struct charge *c, const char *agent_id, const char *id)
+static const char *agent_of(const struct charge *c)
+{
+	return c->agent_id ? c->agent_id : "";
+}
+
+static int enter_row(struct db *db, const struct charge *c, int64_t now)
 {
 	static const char *const outcomes[] = { "ok", "failed", "cancelled", "lost" };
 	const struct usage *u = &c->usage;
+	struct id id = id_at(now);
 
 	return db_run(db, &sql[ENTER], NULL,
-		ARGS(T(c->tenant_id), T(id), T(agent_id), T(c->model_id), T(c->user_id),
+		ARGS(T(c->tenant_id), T(id.text), T(agent_of(c)), T(c->model_id), T(c->user_id),
 			T(c->session_id), N(c->byok), T(outcomes[c->outcome]), N(u->estimated),
 			N(u->input), N(u->cache_read), N(u->cache_write), N(u->output),
 			N(u->reasoning), N(c->cost_pd)));
-}
-
-static int add_sums(struct db *db, const struct charge *c, const char *agent_id, int64_t now)
-{
-	const struct usage *u = &c->usage;
-	int64_t whole = c->cost_pd / PICODOLLARS, rest = c->cost_pd % PICODOLLARS;
-	int64_t shard = ledger_shard(db);
-	const struct {
-		const struct statement *st;
-		int64_t unit;
-	} sums[] = { { &sql[ADD_DAY], DAY_US }, { &sql[ADD_HOUR], HOUR_US } };
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sizeof sums / sizeof *sums; i++)
-		err = db_run(db, sums[i].st, NULL,
-			ARGS(T(c->tenant_id), N(now / sums[i].unit), T(agent_id), T(c->model_id),
-				N(c->byok), N(shard), N(u->input), N(u->cache_read),
-				N(u->cache_write), N(u->output), N(whole), N(rest)));
-	if (!err)
-		err = db_run(db, &sql[ADD_TENANT], NULL,
-			ARGS(T(c->tenant_id), N(now / DAY_US), N(shard), N(u->input),
-				N(u->cache_read), N(u->cache_write), N(u->output), N(whole),
-				N(rest)));
-	if (!err && c->agent_id && c->cost_pd)
-		err = db_run(db, &sql[ADD_MINUTE], NULL,
-			ARGS(T(c->tenant_id), T(agent_id), N(now / (60 * SECOND_US)), N(shard),
-				N(c->cost_pd)));
-	return err;
 }
 
 static int mark_active(struct db *db, const struct charge *c, int64_t day)
@@ -122,13 +103,99 @@ static int mark_active(struct db *db, const struct charge *c, int64_t day)
 			T(c->agent_id ? c->agent_id : c->user_id)));
 }
 
+/* What several charges that are alike come to.  The picodollars may be more than a dollar. */
+struct sum {
+	const struct charge *like;
+	int64_t minute, calls, whole, rest, cost_pd;
+	struct usage usage;
+};
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_alike(const struct sum *sum, const struct charge *c, int64_t now)
+{
+	const struct charge *like = sum->like;
+
+	return sum->minute == now / MINUTE_US && is_same(like->agent_id, c->agent_id) &&
+	       is_same(like->user_id, c->user_id) && is_same(like->model_id, c->model_id) &&
+	       is_same(like->tenant_id, c->tenant_id) && like->byok == c->byok &&
+	       sum->cost_pd <= INT64_MAX - c->cost_pd;
+}
+
+static void add_up(struct sum *sum, const struct charge *c)
+{
+	sum->calls++;
+	sum->usage.input += c->usage.input;
+	sum->usage.cache_read += c->usage.cache_read;
+	sum->usage.cache_write += c->usage.cache_write;
+	sum->usage.output += c->usage.output;
+	sum->whole += c->cost_pd / PICODOLLARS;
+	sum->rest += c->cost_pd % PICODOLLARS;
+	sum->cost_pd += c->cost_pd;
+}
+
+static int add_sum(struct db *db, const struct sum *sum)
+{
+	const struct charge *c = sum->like;
+	const struct usage *u = &sum->usage;
+	const char *agent_id = agent_of(c);
+	int64_t shard = ledger_shard(db), hour = sum->minute / 60, day = hour / 24;
+	const struct {
+		const struct statement *st;
+		int64_t unit;
+	} sums[] = { { &sql[ADD_DAY], day }, { &sql[ADD_HOUR], hour } };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof sums / sizeof *sums; i++)
+		err = db_run(db, sums[i].st, NULL,
+			ARGS(T(c->tenant_id), N(sums[i].unit), T(agent_id), T(c->model_id),
+				N(c->byok), N(shard), N(u->input), N(u->cache_read),
+				N(u->cache_write), N(u->output), N(sum->whole), N(sum->rest),
+				N(sum->calls)));
+	if (!err)
+		err = db_run(db, &sql[ADD_TENANT], NULL,
+			ARGS(T(c->tenant_id), N(day), N(shard), N(u->input), N(u->cache_read),
+				N(u->cache_write), N(u->output), N(sum->whole), N(sum->rest),
+				N(sum->calls)));
+	if (!err && c->agent_id && sum->cost_pd)
+		err = db_run(db, &sql[ADD_MINUTE], NULL,
+			ARGS(T(c->tenant_id), T(agent_id), N(sum->minute), N(shard),
+				N(sum->cost_pd)));
+	return err ? err : mark_active(db, c, day);
+}
+
+/* All that are alike and were not added before, from `first` on. */
+static int add_alike(
+	struct db *db, const struct ledger_entry *list, size_t count, size_t first, uint64_t *added)
+{
+	struct sum sum = { .like = list[first].charge, .minute = list[first].now / MINUTE_US };
+
+	for (size_t i = first; i < count; i++) {
+		if (*added >> i & 1 || !is_alike(&sum, list[i].charge, list[i].now))
+			continue;
+		add_up(&sum, list[i].charge);
+		*added |= UINT64_C(1) << i;
+	}
+	return add_sum(db, &sum);
+}
+
+int ledger_enter_all(struct db *db, const struct ledger_entry *list, size_t count)
+{
+	uint64_t added = 0;
+	int err = count > LEDGER_AT_ONCE ? ERR_INTERNAL : 0;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = enter_row(db, list[i].charge, list[i].now);
+	for (size_t i = 0; !err && i < count; i++)
+		if (!(added >> i & 1))
+			err = add_alike(db, list, count, i, &added);
+	return err;
+}
+
 int ledger_enter(struct db *db, const struct charge *c, int64_t now)
 {
-	const char *agent_id = c->agent_id ? c->agent_id : "";
-	struct id id = id_at(now);
-	int err = enter_row(db, c, agent_id, id.text);
-
-	if (!err)
-		err = add_sums(db, c, agent_id, now);
-	return err ? err : mark_active(db, c, now / DAY_US);
+	return ledger_enter_all(db, &(struct ledger_entry){ c, now }, 1);
 }

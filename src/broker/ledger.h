@@ -22,7 +22,15 @@ struct charge {
 	int64_t cost_pd;
 };
 
-/* Enters it at this moment. */
+enum { LEDGER_AT_ONCE = 64 };
+
+struct ledger_entry {
+	const struct charge *charge;
+	int64_t now;
+};
+
+/* Enters up to LEDGER_AT_ONCE, each at its moment: a row for each, and their sums together where they are the same. */
+int ledger_enter_all(struct db *db, const struct ledger_entry *list, size_t count);
 int ledger_enter(struct db *db, const struct charge *c, int64_t now);
 
 /* Which of the rows that writers share this one takes. */

@@ -1,26 +1,19 @@
-/* run_book.c - the money of a run: promised before a request is sent, settled behind it; see run.h. */
+/* run_book.c - the money of a run is promised before a request is sent, and the promise kept alive; see
+ * run.h.  It is settled in run_settle.c. */
 #include "base/clock.h"
-#include "base/log.h"
 #include "broker/run_parts.h"
 
-/* ---- promising ---- */
-
-static int book(struct work *w, struct db *db)
+/* It may not be for the first time. */
+static int book(struct db *db, struct run *r, struct budget_used *used)
 {
-	struct run *r = (struct run *)w;
-	int64_t wanted = r->candidate->output_tokens;
-
-	/* It may not be for the first time. */
 	r->problem = (struct problem){ 0 };
-	r->booking.output_tokens = wanted;
+	r->booking.output_tokens = r->candidate->output_tokens;
 	r->moment = clock_now_us();
-	return budget_book(db, &r->arena, &r->booking, r->moment, &r->problem);
+	return budget_book(db, &r->arena, &r->booking, r->moment, used, &r->problem);
 }
 
-static void booked(struct work *w, int err)
+static void booked(struct run *r, int err)
 {
-	struct run *r = (struct run *)w;
-
 	if (err)
 		r->booking.made.id[0] = '\0';
 	pthread_mutex_lock(&r->lock);
@@ -29,6 +22,43 @@ static void booked(struct work *w, int err)
 	pthread_mutex_unlock(&r->lock);
 	run_booked(r, err);
 }
+
+static int alone_run(struct work *w, struct db *db)
+{
+	struct budget_used used = { 0 };
+
+	return book(db, (struct run *)w, &used);
+}
+
+static void alone_done(struct work *w, int err)
+{
+	booked((struct run *)w, err);
+}
+
+static void book_alone(struct run *r)
+{
+	int err;
+
+	r->work = (struct work){ .run = alone_run, .done = alone_done, .mode = READ_WRITE };
+	err = store_submit(r->broker->settings.store, &r->work);
+	if (err)
+		run_booked(r, err);
+}
+
+/* A refusal is one run's; any other error is that of all. */
+static int book_all(struct db *db, struct run *const *runs, size_t count)
+{
+	struct budget_used used = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		runs[i]->till_err = book(db, runs[i], &used);
+		if (runs[i]->till_err != runs[i]->problem.err)
+			return runs[i]->till_err;
+	}
+	return 0;
+}
+
+const struct till run_booking = { .serve = book_all, .alone = book_alone, .over = booked };
 
 void run_book(struct run *r)
 {
@@ -59,81 +89,7 @@ void run_book(struct run *r)
 		run_booked(r, err);
 		return;
 	}
-	r->work = (struct work){ .run = book, .done = booked, .mode = READ_WRITE };
-	err = store_submit(r->broker->settings.store, &r->work);
-	if (err)
-		run_booked(r, err);
-}
-
-/* ---- settling ---- */
-
-static int settle(struct work *w, struct db *db)
-{
-	struct run *r = (struct run *)w;
-
-	return budget_settle(db, &r->booking, &r->charge, r->moment);
-}
-
-static void settle_done(struct work *w, int err)
-{
-	struct run *r = (struct run *)w;
-
-	if (err == ERR_NOT_FOUND)
-		log_error("a model call lost its lease and was settled as lost",
-			LOG_S("call", r->id), LOG_S("model_id", r->booking.model_id));
-	else if (err) {
-		pthread_mutex_lock(&r->lock);
-		r->settle_due = true; /* the next tick tries again */
-		pthread_mutex_unlock(&r->lock);
-		return;
-	}
-	r->booking.made.id[0] = '\0';
-	r->booking.free = false;
-	r->settled(r);
-}
-
-void run_settle_again(struct run *r)
-{
-	int err;
-
-	r->work = (struct work){ .run = settle, .done = settle_done, .mode = READ_WRITE };
-	err = store_submit(r->broker->settings.store, &r->work);
-	if (!err)
-		return;
-	pthread_mutex_lock(&r->lock);
-	r->settle_due = true;
-	pthread_mutex_unlock(&r->lock);
-}
-
-void run_settle(struct run *r, enum charge_outcome outcome, void (*then)(struct run *r))
-{
-	const struct booking *b = &r->booking;
-
-	if (!b->made.id[0] && !b->free) {
-		then(r);
-		return;
-	}
-	r->charge = (struct charge){
-		.tenant_id = b->tenant_id,
-		.agent_id = b->agent_id,
-		.model_id = b->model_id,
-		.user_id = b->user_id,
-		.session_id = b->session_id,
-		.byok = b->byok,
-		.outcome = outcome,
-		.usage = r->usage,
-	};
-	if (price_cost(&b->price, &r->usage, &r->charge.cost_pd)) {
-		r->charge.cost_pd =
-			b->made.amount_pd; /* what was promised is the best guess left */
-		r->charge.usage.estimated = true;
-	}
-	r->moment = clock_now_us();
-	r->settled = then;
-	pthread_mutex_lock(&r->lock);
-	r->lease.made.id[0] = '\0';
-	pthread_mutex_unlock(&r->lock);
-	run_settle_again(r);
+	till_join(&r->broker->booking, r);
 }
 
 /* ---- a lease lasts ---- */

@@ -8,6 +8,7 @@
 
 #include "broker/breaker.h"
 #include "broker/run.h"
+#include "broker/till.h"
 #include "outside/traffic.h"
 
 struct run {
@@ -43,6 +44,8 @@ struct run {
 
 	/* What is promised, and how it is settled. */
 	struct booking booking;
+	struct run *behind; /* at a till */
+	int till_err;
 	struct charge charge;
 	int64_t moment;
 	void (*settled)(struct run *r); /* what follows */
@@ -65,6 +68,7 @@ struct broker {
 		struct traffic *traffic;
 	} lanes[LANES_MAX]; /* by the index of the loop */
 	struct breaker *breaker;
+	struct till booking, settling;
 	pthread_mutex_t lock; /* over the next; taken before a run's */
 	pthread_cond_t fewer;
 	struct run *first;
@@ -86,14 +90,19 @@ void run_take(void *run, const struct event *e);
 bool run_is_cancelled(struct run *r);
 
 /* run_book.c */
+extern const struct till run_booking;
 /* Promises what the candidate may cost, then goes on with run_booked(). */
 void run_book(struct run *r);
 void run_booked(struct run *r, int err);
-/* Enters what the attempt used and takes the promise back, then goes on. */
-void run_settle(struct run *r, enum charge_outcome outcome, void (*then)(struct run *r));
-void run_settle_again(struct run *r);
 /* Under the lock: keeps the promise from being taken for a dead process's. */
 void run_extend(struct run *r, int64_t now_ms);
+
+/* run_settle.c */
+extern const struct till run_settling;
+/* Enters what the attempt used and takes the promise back, then goes on. */
+void run_settle(struct run *r, enum charge_outcome outcome, void (*then)(struct run *r));
+/* It could not be settled before. */
+void run_settle_again(struct run *r);
 
 /* run_send.c */
 /* Writes the body of the request, if it is not written with this limit. */

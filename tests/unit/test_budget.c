@@ -23,11 +23,20 @@ struct entry {
 	int64_t at;
 };
 
+/* Some of a history, entered together. */
+struct chunk {
+	const struct entry *first;
+	size_t count;
+};
+
 static int enter(struct db *db, void *data)
 {
-	const struct entry *e = data;
+	const struct chunk *c = data;
+	struct ledger_entry list[LEDGER_AT_ONCE];
 
-	return ledger_enter(db, &e->charge, e->at);
+	for (size_t i = 0; i < c->count; i++)
+		list[i] = (struct ledger_entry){ &c->first[i].charge, c->first[i].at };
+	return ledger_enter_all(db, list, c->count);
 }
 
 /* Every sum of one table, held against the same sum over the ledger. */
@@ -60,49 +69,6 @@ static void recount(struct fixture *f, const char *table, const char *where)
 	}
 }
 
-TEST(ledger_sums_equal_a_recount_of_random_histories)
-{
-	struct fixture *f = fixture_open();
-	static const char *const models[] = { "m1", "m2", "m3" };
-	static const char *const agents[] = { agent_a, agent_b, NULL };
-	unsigned seed = 7;
-
-	for (int i = 0; i < 400; i++) {
-		struct entry e = { .at = START + (int64_t)(rand_r(&seed) % 5) * DAY_US +
-					 (int64_t)(rand_r(&seed) % 86400) * SECOND_US };
-
-		e.charge = (struct charge){
-			.tenant_id = f->tenant_id,
-			.agent_id = agents[rand_r(&seed) % 3],
-			.model_id = models[rand_r(&seed) % 3],
-			.user_id = rand_r(&seed) % 2 ? f->admin_id : NULL,
-			.byok = rand_r(&seed) % 2,
-			.usage = { rand_r(&seed) % 100000, rand_r(&seed) % 1000,
-				rand_r(&seed) % 1000, rand_r(&seed) % 5000, 0, false },
-			.cost_pd = (int64_t)rand_r(&seed) * 1000000007 % (3 * PICODOLLARS),
-		};
-		if (i == 0) /* a sum beyond 64 bits of picodollars */
-			e.charge.cost_pd = INT64_MAX - 5;
-		if (i == 1)
-			e.charge.cost_pd = INT64_MAX - 7;
-		CHECK_INT(fixture_work(f, enter, &e), 0);
-	}
-	recount(f, "cost_days", "");
-	recount(f, "cost_hours", "");
-	recount(f, "usage_days", "");
-	for (size_t i = 0; i < 3; i++)
-		for (size_t k = 0; k < 3; k++)
-			for (int byok = 0; byok < 2; byok++) {
-				const char *where = arena_printf(&f->arena,
-					"and agent_id = '%s' and model_id = '%s' and byok = %d",
-					agents[i] ? agents[i] : "", models[k], byok);
-
-				recount(f, "cost_days", where);
-				recount(f, "cost_hours", where);
-			}
-	fixture_close(f);
-}
-
 struct finding {
 	struct fixture *f;
 	const char *found;
@@ -122,6 +88,118 @@ static const char *difference(struct fixture *f)
 
 	CHECK_INT(fixture_work(f, check, &in), 0);
 	return in.found ? in.found : "";
+}
+
+/* Do two entries belong to the same sum?  Never, if they belong to none. */
+static bool same_minute(const struct entry *a, const struct entry *b)
+{
+	return a->charge.agent_id && a->charge.agent_id == b->charge.agent_id &&
+	       a->at / MINUTE_US == b->at / MINUTE_US;
+}
+
+static bool same_hour(const struct entry *a, const struct entry *b)
+{
+	return a->charge.agent_id == b->charge.agent_id &&
+	       a->charge.model_id == b->charge.model_id && a->charge.byok == b->charge.byok &&
+	       a->at / (60 * MINUTE_US) == b->at / (60 * MINUTE_US);
+}
+
+static bool same_user_day(const struct entry *a, const struct entry *b)
+{
+	return a->charge.user_id && a->charge.user_id == b->charge.user_id &&
+	       a->at / DAY_US == b->at / DAY_US;
+}
+
+enum { KEYS = 3 };
+
+static const struct {
+	const char *sql;
+	bool (*same)(const struct entry *, const struct entry *);
+} keys[KEYS] = {
+	{ "select distinct agent_id, minute from spend_minutes", same_minute },
+	{ "select distinct agent_id, model_id, byok, hour from cost_hours", same_hour },
+	{ "select distinct id, day from active_days where kind = 'user'", same_user_day },
+};
+
+static int64_t distinct(const struct entry *history, int count,
+	bool (*same)(const struct entry *, const struct entry *))
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < count; i++) {
+		int before = 0;
+
+		while (before < i && !same(&history[before], &history[i]))
+			before++;
+		n += before == i && same(&history[i], &history[i]);
+	}
+	return n;
+}
+
+TEST(ledger_sums_equal_a_recount_of_random_histories)
+{
+	enum { ENTRIES = 600 };
+	struct fixture *f = fixture_open();
+	static const char *const models[] = { "m1", "m2", "m3" };
+	static const char *const agents[] = { agent_a, agent_b, NULL };
+	static struct entry history[ENTRIES];
+	int64_t spent = 0;
+	unsigned seed = 7;
+
+	for (int i = 0; i < ENTRIES; i++) {
+		struct entry *e = &history[i];
+
+		*e = (struct entry){ .at = START + (int64_t)(rand_r(&seed) % 5) * DAY_US };
+		e->at += (int64_t)(rand_r(&seed) % 86400) * SECOND_US;
+		e->charge = (struct charge){
+			.tenant_id = f->tenant_id,
+			.agent_id = agents[rand_r(&seed) % 3],
+			.model_id = models[rand_r(&seed) % 3],
+			.user_id = rand_r(&seed) % 60 ? NULL : f->admin_id,
+			.byok = rand_r(&seed) % 2,
+			.usage = { rand_r(&seed) % 100000, rand_r(&seed) % 1000,
+				rand_r(&seed) % 1000, rand_r(&seed) % 5000, 0, false },
+			.cost_pd = 1 + (int64_t)rand_r(&seed) * 1000000007 % (3 * PICODOLLARS),
+		};
+		if (i % 3 == 0) { /* these come together, about midnight */
+			e->at = START - (int64_t)(rand_r(&seed) % 90) * SECOND_US;
+			e->charge.agent_id = agent_a;
+			e->charge.model_id = models[0];
+		}
+		if (i < 2) { /* a sum beyond 64 bits of picodollars, of the same */
+			e->charge = history[0].charge;
+			e->charge.agent_id = NULL;
+			e->charge.cost_pd = INT64_MAX - 5 - 2 * i;
+			e->at = history[0].at;
+		}
+		spent += e->charge.agent_id ? e->charge.cost_pd : 0;
+	}
+	for (size_t i = 0, count; i < ENTRIES; i += count) {
+		count = i ? 1 + (size_t)rand_r(&seed) % LEDGER_AT_ONCE : 2;
+		count = count > ENTRIES - i ? ENTRIES - i : count;
+		CHECK_INT(fixture_work(f, enter, &(struct chunk){ &history[i], count }), 0);
+	}
+	CHECK_INT(
+		fixture_count(f, "select cast(sum(cost_pd) as bigint) from spend_minutes"), spent);
+	for (int i = 0; i < KEYS; i++) /* each sum under its own key */
+		CHECK_INT(fixture_count(f, arena_printf(&f->arena, "select count(*) from (%s) k",
+						   keys[i].sql)),
+			distinct(history, ENTRIES, keys[i].same));
+	CHECK_STR(difference(f), "");
+	recount(f, "cost_days", "");
+	recount(f, "cost_hours", "");
+	recount(f, "usage_days", "");
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < 3; k++)
+			for (int byok = 0; byok < 2; byok++) {
+				const char *where = arena_printf(&f->arena,
+					"and agent_id = '%s' and model_id = '%s' and byok = %d",
+					agents[i] ? agents[i] : "", models[k], byok);
+
+				recount(f, "cost_days", where);
+				recount(f, "cost_hours", where);
+			}
+	fixture_close(f);
 }
 
 /* Changes a row, looks for these words in what is found, and takes the change back. */
@@ -157,7 +235,7 @@ TEST(ledger_check_names_the_first_sum_that_differs)
 			.byok = i % 5 == 0,
 			.usage = { .input = 10, .output = 20 },
 			.cost_pd = i < 2 ? INT64_MAX - i : (int64_t)rand_r(&seed) * 3000 };
-		CHECK_INT(fixture_work(f, enter, &e), 0);
+		CHECK_INT(fixture_work(f, enter, &(struct chunk){ &e, 1 }), 0);
 	}
 	CHECK_STR(difference(f), "");
 	/* By how much depends on how many shards a sum is kept in. */
@@ -208,7 +286,7 @@ static int book(struct db *db, void *data)
 	struct deal *d = data;
 
 	d->p = (struct problem){ 0 };
-	return budget_book(db, &d->arena, &d->b, d->now, &d->p);
+	return budget_book(db, &d->arena, &d->b, d->now, &(struct budget_used){ 0 }, &d->p);
 }
 
 static int settle(struct db *db, void *data)
@@ -274,6 +352,81 @@ TEST(budget_cuts_to_the_room_and_refuses_only_without_any)
 	arena_free(&one.arena);
 	arena_free(&two.arena);
 	arena_free(&three.arena);
+	fixture_close(f);
+}
+
+/* Several deals in one transaction, as they come under load. */
+struct deals {
+	struct deal at[4];
+	int err[4];
+};
+
+static int book_together(struct db *db, void *data)
+{
+	struct deals *in = data;
+	struct budget_used used = { 0 };
+
+	for (int i = 0; i < 4; i++) {
+		struct deal *d = &in->at[i];
+
+		d->p = (struct problem){ 0 };
+		in->err[i] = budget_book(db, &d->arena, &d->b, d->now, &used, &d->p);
+	}
+	return 0;
+}
+
+static int settle_together(struct db *db, void *data)
+{
+	struct deals *in = data;
+	struct settlement list[4];
+	int err;
+
+	for (int i = 0; i < 4; i++)
+		list[i] = (struct settlement){ &in->at[i].b, &in->at[i].c, in->at[i].now, 0 };
+	err = budget_settle_all(db, list, 4);
+	for (int i = 0; i < 4; i++)
+		in->err[i] = list[i].err;
+	return err;
+}
+
+TEST(budget_is_the_same_for_many_in_one_transaction)
+{
+	struct fixture *f = fixture_open();
+	struct deal before = deal_of(f, 100);
+	struct deals in = { { deal_of(f, 100), deal_of(f, 100), deal_of(f, 100), deal_of(f, 100) },
+		{ 0 } };
+
+	for (int i = 0; i < 4; i += 3) /* another's limit is another's */
+		in.at[i].b.agent_id = in.at[i].c.agent_id = agent_b;
+	in.at[0].b.output_tokens = 5;
+	in.at[1].b.output_tokens = 30;
+	in.at[2].b.per_minute = 5;
+	in.at[3].b.output_tokens = 45;
+	CHECK_INT(fixture_work(f, book, &before), 0); /* 50 */
+	CHECK_INT(fixture_work(f, book_together, &in), 0);
+	CHECK_INT(in.err[0] || in.err[1] || in.err[3], 0);
+	CHECK_INT(in.at[0].b.output_tokens, 5);
+	CHECK_INT(in.at[1].b.output_tokens, 20);
+	CHECK_INT(in.err[2], ERR_THROTTLED);
+	CHECK_STR(in.at[2].p.code, "budget_exhausted");
+	CHECK_INT(in.at[3].b.output_tokens, 35);
+	CHECK_INT(fixture_count(f, "select count(*) from reservations"), 4);
+	CHECK_INT(fixture_count(f, "select count(*) from rate_slots"), 0); /* it was no call */
+	for (int i = 0; i < 4; i++) {
+		in.at[i].c.usage = (struct usage){ .input = 10, .output = i };
+		CHECK_INT(price_cost(&in.at[i].b.price, &in.at[i].c.usage, &in.at[i].c.cost_pd), 0);
+	}
+	CHECK_INT(fixture_work(f, settle_together, &in), 0);
+	CHECK_INT(in.err[0] || in.err[1] || in.err[3], 0);
+	CHECK_INT(in.err[2], ERR_NOT_FOUND); /* nothing was promised, and nothing is entered */
+	CHECK_INT(fixture_count(f, "select count(*) from reservations"), 1);
+	CHECK_INT(fixture_count(f, "select count(*) from ledger"), 3);
+	CHECK_INT(fixture_count(f, "select cast(sum(cost_pd) as bigint) from spend_minutes"),
+		38 * PICODOLLARS);
+	CHECK_STR(difference(f), "");
+	for (int i = 0; i < 4; i++)
+		arena_free(&in.at[i].arena);
+	arena_free(&before.arena);
 	fixture_close(f);
 }
 

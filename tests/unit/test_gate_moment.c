@@ -102,7 +102,7 @@ static int book(struct db *db, void *data)
 	b.hourly_limit_pd = b.hourly_limit_pd < 0 ? NIL : b.hourly_limit_pd;
 	b.per_minute = b.per_minute < 0 ? NIL : b.per_minute;
 	if (!err)
-		err = budget_book(db, &s->f->arena, &b, now, &p);
+		err = budget_book(db, &s->f->arena, &b, now, &(struct budget_used){ 0 }, &p);
 	s->outcome = p.code ? p.code : "";
 	return err ? err : budget_settle(db, &b, &c, now);
 }
