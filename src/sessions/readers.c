@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/log.h"
+
 struct readers {
 	struct store *store;
 	pthread_mutex_t lock; /* over the next three */
@@ -24,7 +26,7 @@ static struct work *take(struct readers *r, struct db *db)
 	struct work *w;
 
 	pthread_mutex_lock(&r->lock);
-	if (!r->first && !r->stopping)
+	if (db && !r->first && !r->stopping)
 		store_rest(db);
 	while (!r->first && !r->stopping)
 		pthread_cond_wait(&r->more, &r->lock);
@@ -38,31 +40,39 @@ static struct work *take(struct readers *r, struct db *db)
 	return w;
 }
 
+/* With the first work: a service whose agents rest has no use for it. */
+static int connect_now(struct reader *reader)
+{
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	int err = store_connect(reader->all->store, &reader->db, &a, &p);
+
+	if (err)
+		log_error("the store cannot be reached", LOG_S("error", p.detail));
+	arena_free(&a);
+	return err;
+}
+
 static void *reader_main(void *arg)
 {
 	struct reader *reader = arg;
 	struct readers *r = reader->all;
 	struct work *w;
 
-	while ((w = take(r, reader->db)))
-		w->done(w, store_read_here(r->store, reader->db, w));
-	store_rest(reader->db);
+	while ((w = take(r, reader->db))) {
+		int err = reader->db ? 0 : connect_now(reader);
+
+		w->done(w, err ? err : store_read_here(r->store, reader->db, w));
+	}
+	if (reader->db)
+		store_rest(reader->db);
 	return NULL;
 }
 
 static bool start(struct readers *r, struct reader *reader)
 {
-	struct arena a = { 0 };
-	struct problem p = { 0 };
-	bool connected = store_connect(r->store, &reader->db, &a, &p) == 0;
-
-	arena_free(&a);
 	reader->all = r;
-	if (connected && pthread_create(&reader->thread, NULL, reader_main, reader) == 0)
-		return true;
-	if (connected)
-		db_close(reader->db);
-	return false;
+	return pthread_create(&reader->thread, NULL, reader_main, reader) == 0;
 }
 
 struct readers *readers_new(struct store *store)

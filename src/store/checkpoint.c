@@ -46,8 +46,23 @@ static int64_t pass(struct db *db, bool flush)
 	return moved;
 }
 
+/* With the first time: many a log never fills. */
+static bool connected(struct checkpointer *c)
+{
+	struct arena scratch = { 0 };
+	struct problem problem = { 0 };
+
+	if (!c->db && store_connect(c->store, &c->db, &scratch, &problem))
+		log_warn("the store's log cannot be moved into its file",
+			LOG_S("error", problem.detail));
+	arena_free(&scratch);
+	return c->db;
+}
+
 static void move(struct checkpointer *c)
 {
+	if (!connected(c))
+		return;
 	for (int i = 0; i < PASSES; i++)
 		if (pass(c->db, true) + LITTLE >= c->pages)
 			break;
@@ -106,9 +121,6 @@ void checkpoint_look(struct checkpointer *c, struct db *writer)
 int checkpoint_start(struct store *s, struct checkpointer **ret)
 {
 	struct checkpointer *c = calloc(1, sizeof *c);
-	struct arena scratch = { 0 };
-	struct problem problem = { 0 };
-	int err;
 
 	if (!c)
 		abort();
@@ -116,16 +128,9 @@ int checkpoint_start(struct store *s, struct checkpointer **ret)
 	c->look_at = LOG_PAGES;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	err = store_connect(s, &c->db, &scratch, &problem);
-	if (err)
-		log_error("the store cannot be reached", LOG_S("error", problem.detail));
-	else if (pthread_create(&c->thread, NULL, checkpoint_main, c))
-		err = ERR_INTERNAL;
-	arena_free(&scratch);
-	if (err) {
-		db_close(c->db);
+	if (pthread_create(&c->thread, NULL, checkpoint_main, c)) {
 		free(c);
-		return err;
+		return ERR_INTERNAL;
 	}
 	*ret = c;
 	return 0;
