@@ -1,10 +1,12 @@
 /* system.c - what watches the service itself: health, readiness, metrics, version, the document. */
 #include "api/api.h"
+#include "api/hook_log.h"
 #include "base/clock.h"
 #include "broker/broker.h"
 #include "call/steps.h"
 #include "queue/desk.h"
 #include "queue/runner.h"
+#include "sessions/hub.h"
 
 struct Health {
 	const char *status;
@@ -75,6 +77,24 @@ static void write_runs(const struct app *app, struct buf *out)
 	metrics_figures(figures, sizeof figures / sizeof *figures, out);
 }
 
+static void write_events(const struct app *app, struct buf *out)
+{
+	struct hub_stats h = app->hub ? hub_stats(app->hub) : (struct hub_stats){ 0 };
+	const struct figure figures[] = {
+		{ "lodge_event_streams_open", "gauge", "Streams of a session's events open here.",
+			h.watches },
+		{ "lodge_events_sent_total", "counter", "Events sent to streams of sessions.",
+			h.events },
+		{ "lodge_event_reads_total", "counter",
+			"Times the events of a session were read for its streams.", h.reads },
+		{ "lodge_webhook_calls_unlogged_total", "counter",
+			"Refused calls of webhooks beyond what the log of deliveries takes.",
+			app->hook_log ? hook_log_dropped(app->hook_log) : 0 },
+	};
+
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
+}
+
 static int write_queue(struct call *c, struct buf *out)
 {
 	struct runner_stats r =
@@ -115,6 +135,7 @@ OPERATION(metrics)
 	c->x->reply.type = "text/plain; version=0.0.4; charset=utf-8";
 	metrics_write(c->app, &c->x->reply.body);
 	write_runs(c->app, &c->x->reply.body);
+	write_events(c->app, &c->x->reply.body);
 	return write_queue(c, &c->x->reply.body);
 }
 

@@ -41,6 +41,7 @@ static void expect_numbered(struct reader *c, int from, int to)
 TEST(streams_tell_what_was_and_what_comes)
 {
 	struct stream_stage s;
+	struct answer r;
 	const char *id;
 	struct reader c;
 
@@ -53,6 +54,9 @@ TEST(streams_tell_what_was_and_what_comes)
 	add_numbered(&s, id, 4, 5);
 	expect_numbered(&c, 4, 5);
 	CHECK(!c.over);
+	r = ask(s.f, s.f->admin, NULL, "GET /metrics");
+	CHECK(strstr(r.body, "\nlodge_event_streams_open 1\n"));
+	CHECK(strstr(r.body, "\nlodge_events_sent_total 5\n"));
 	reader_close(&c);
 	/* Resumed behind what was seen last; the header outranks the query of the first request. */
 	reader_open(&c, &s, s.f->admin, "4", "/tenant/%s/sessions/%s/events?after=1",
