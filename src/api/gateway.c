@@ -7,33 +7,23 @@
  * and nothing of providers, prices or budgets. */
 #include "api/gateway.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/model_stream.h"
 #include "base/clock.h"
 #include "broker/openai_out.h"
-#include "broker/run.h"
 #include "call/chores.h"
 #include "call/steps.h"
 
-enum { TEXT_MAX = 64 << 20, QUIET_MS = 5000 };
-
 struct gateway {
-	struct call *c;
+	struct model_stream stream; /* first */
 	struct chat chat;
 	struct chat_error fault; /* of the body */
 	struct plan plan;
 	struct gateway_named named;
 	char id[64];
 	struct openai_out out;
-	struct buf text; /* of the stream, not yet written */
-	_Atomic bool begun;
-	_Atomic int64_t spoke_ms;
-	pthread_mutex_t lock; /* over the next */
-	struct run *run;      /* NULL: it is over */
 };
 
 /* ---- before: what is asked, by whom, of whom ---- */
@@ -57,7 +47,6 @@ static struct gateway *read_body(struct call *c)
 	if (g)
 		return g;
 	c->own = g = arena_new(c->arena, struct gateway);
-	g->c = c;
 	if (chat_read(&g->chat, c->arena, c->raw ? c->raw : "", c->raw_len, &g->fault) &&
 		!*g->fault.message)
 		strcpy(g->fault.message, "The body could not be read.");
@@ -122,113 +111,34 @@ static int look(struct call *c)
 
 /* ---- meanwhile: the answer on its way ---- */
 
-static void stop(struct gateway *g)
-{
-	pthread_mutex_lock(&g->lock);
-	if (g->run)
-		run_cancel(g->run);
-	pthread_mutex_unlock(&g->lock);
-}
-
-/* On the loop: the peer has taken what there was, or is gone. */
-static void on_room(struct http_exchange *x)
-{
-	struct gateway *g = ((struct call *)x->data)->own;
-
-	pthread_mutex_lock(&g->lock);
-	if (g->run)
-		run_resume(g->run);
-	pthread_mutex_unlock(&g->lock);
-}
-
-static void begin(struct gateway *g)
-{
-	struct http_exchange *x = g->c->x;
-
-	x->reply.status = 200;
-	x->reply.type = "text/event-stream";
-	buf_lit(&x->reply.extra, "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n");
-	if (!http_stream_begin(x, on_room))
-		stop(g);
-	atomic_store(&g->spoke_ms, clock_mono_ms());
-	atomic_store(&g->begun, true);
-}
-
-/* Written and held under one lock: room may be told of as soon as it is written, and a run that is held
- * behind that would never be told again. */
-static void flush(struct gateway *g)
-{
-	enum http_flow flow;
-
-	pthread_mutex_lock(&g->lock);
-	flow = http_stream_write(g->c->x, g->text.at, g->text.len);
-	if (flow == HTTP_STREAM_FULL && g->run)
-		run_hold(g->run);
-	pthread_mutex_unlock(&g->lock);
-	g->text.len = 0;
-	atomic_store_explicit(&g->spoke_ms, clock_mono_ms(), memory_order_relaxed);
-	if (flow == HTTP_STREAM_GONE)
-		stop(g);
-}
-
 static void on_event(void *data, const struct event *e)
 {
 	struct gateway *g = data;
 
 	/* Before anything was sent a failure has a status; over() gives it. */
-	if (e->kind == EVENT_ERROR && !atomic_load(&g->begun))
+	if (e->kind == EVENT_ERROR && !atomic_load(&g->stream.begun))
 		return;
 	openai_out_take(&g->out, e);
 	if (!g->chat.stream)
 		return;
 	if (e->kind == EVENT_START)
-		begin(g);
-	else if (g->text.len)
-		flush(g);
-}
-
-/* A stream that says nothing for long is taken for dead on its way. */
-static bool on_tick(void *data)
-{
-	struct gateway *g = data;
-	int64_t now = clock_mono_ms();
-
-	if (http_left(g->c->x))
-		return false;
-	if (!atomic_load(&g->begun) || now - atomic_load(&g->spoke_ms) < QUIET_MS)
-		return true;
-	atomic_store(&g->spoke_ms, now);
-	return http_stream_write(g->c->x, ":\n\n", 3) != HTTP_STREAM_GONE;
+		model_stream_begin(&g->stream);
+	else
+		model_stream_flush(&g->stream);
 }
 
 /* ---- behind it ---- */
 
-/* The lock stays as long as the exchange: room() may still come. */
 static void release(struct gateway *g)
 {
 	openai_out_close(&g->out);
-	buf_free(&g->text);
-}
-
-static void write_fault(struct gateway *g, const struct fault *f)
-{
-	const struct fault_row *row = &fault_rows[f->class];
-	struct http_reply *reply = &g->c->x->reply;
-
-	reply->status = row->status;
-	reply->type = "application/json";
-	if (row->status == 429)
-		buf_printf(&reply->extra, "Retry-After: %d\r\n",
-			f->retry_after_s ? f->retry_after_s : 1);
-	openai_write_error(row->status, f->sentence, NULL,
-		f->class == FAULT_CONTEXT_LENGTH ? "context_length_exceeded" : row->word,
-		&reply->body);
+	model_stream_close(&g->stream);
 }
 
 /* The reply has not begun: it can still be any. */
 static void answer(struct gateway *g, const struct run_end *end)
 {
-	struct call *c = g->c;
+	struct call *c = g->stream.c;
 	struct problem stopping = { .err = ERR_STOPPING };
 
 	if (end->problem) {
@@ -236,7 +146,7 @@ static void answer(struct gateway *g, const struct run_end *end)
 	} else if (end->cancelled) { /* nobody listens, or the service stops */
 		call_write_problem(c, &stopping);
 	} else if (end->fault) {
-		write_fault(g, end->fault);
+		model_fault_reply(c, end->fault);
 	} else {
 		c->x->reply.status = g->out.status;
 		c->x->reply.type = "application/json";
@@ -246,23 +156,21 @@ static void answer(struct gateway *g, const struct run_end *end)
 static void on_over(void *data, const struct run_end *end)
 {
 	struct gateway *g = data;
-	struct http_exchange *x = g->c->x;
-	bool begun = atomic_load(&g->begun);
+	struct http_exchange *x = g->stream.c->x;
+	struct buf *text = &g->stream.text;
 
-	pthread_mutex_lock(&g->lock);
-	g->run = NULL;
-	pthread_mutex_unlock(&g->lock);
-	if (!begun) {
+	model_stream_run_over(&g->stream);
+	if (!atomic_load(&g->stream.begun)) {
 		answer(g, end);
 		release(g);
 		http_finish(x);
 		return;
 	}
 	if (end->cancelled) {
-		buf_lit(&g->text, "data: ");
-		openai_write_error(503, "The service is stopping.", NULL, "stopping", &g->text);
-		buf_lit(&g->text, "\n\n");
-		http_stream_write(x, g->text.at, g->text.len);
+		buf_lit(text, "data: ");
+		openai_write_error(503, "The service is stopping.", NULL, "stopping", text);
+		buf_lit(text, "\n\n");
+		model_stream_flush(&g->stream);
 	}
 	release(g);
 	http_stream_end(x, true);
@@ -283,18 +191,15 @@ static enum http_verdict follow(struct call *c)
 		.loop = c->x->loop,
 		.plan = &g->plan,
 		.chat = &g->chat,
-		.sink = { on_event, g },
-		.over = on_over,
-		.tick = on_tick,
-		.data = g };
+		.sink = { .take = on_event },
+		.over = on_over };
 	int err;
 
 	touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
 	snprintf(g->id, sizeof g->id, "chatcmpl-%s", id.text);
-	pthread_mutex_init(&g->lock, NULL);
-	buf_init(&g->text, TEXT_MAX);
-	openai_out_open(&g->out, &out, g->chat.stream ? &g->text : &c->x->reply.body);
-	err = run_start(c->app->broker, &asked, &g->run);
+	model_stream_open(&g->stream, c);
+	openai_out_open(&g->out, &out, g->chat.stream ? &g->stream.text : &c->x->reply.body);
+	err = model_stream_start(&g->stream, &asked);
 	if (!err)
 		return HTTP_KEPT;
 	release(g);

@@ -124,6 +124,11 @@ const char *response_usage(
 
 /* ---- the two kinds ---- */
 
+struct chat;
+
+/* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row. */
+int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
+	struct chat *chat);
 /* From `look`: plans the call and has the answer follow. */
 int response_model_start(struct call *c, const struct gateway_named *named);
 /* From `apply`: sets the agent to work and has the answer follow. */
