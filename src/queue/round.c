@@ -103,9 +103,14 @@ static const struct statement sql[] = {
 		.postgres = "select owner as value from job_runners where lease_until < $1 "
 			    "or ($2::int = 1 and left(owner, length($3::text)) <> $3::text)",
 		.row = &one_text_schema, .scan = "one row a process" },
+	/* Twice at once, then after 1, 2, 4 seconds and so on: of those that are taken again and again by
+	 * processes that die, one may be why they do. */
 	[OWNER_OVER] = { "queue_owner_over",
-		"update jobs set state = case when attempts >= max_attempts then 'dead' else 'waiting' end, "
-		"owner = null, run_at = $2, updated_at = $2, "
+		"update jobs set state = case when attempts >= max_attempts then 'dead' "
+		"when attempts > 2 then 'delayed' else 'waiting' end, "
+		"owner = null, run_at = $2 + cast(case when attempts > 2 and attempts < max_attempts "
+		"then 1000000 * (1 << cast(case when attempts < 12 then attempts - 3 else 9 end as integer)) "
+		"else 0 end as bigint), updated_at = $2, "
 		"error = 'whoever ran it gave no sign of life' "
 		"where state = 'running' and owner = $1 returning tenant_id as value",
 		.row = &one_text_schema, .across = EVERYBODY,

@@ -54,7 +54,10 @@ async function settled(place, acked, ms = 60_000) {
     const left = Number(await place.sql("select count(*) from deliveries where status = 'accepted'"));
     if (!left) break;
     if (left < least) [least, since] = [left, Date.now()];
-    ok(Date.now() - since < ms, `${left} events wait, and none was delivered for ${ms} ms`);
+    if (Date.now() - since > ms) {
+      const jobs = await place.sql("select kind, state, count(*), min(attempts), max(attempts) from jobs group by kind, state");
+      throw new Failure(`${left} events wait, and none was delivered for ${ms} ms; the jobs: ${jobs}`);
+    }
     await pause(50);
   }
   equal(await place.sql("select count(*) from deliveries where status <> 'delivered'"), "0", "events that are not delivered");

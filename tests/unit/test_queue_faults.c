@@ -170,6 +170,7 @@ static void live(struct queue_stage *s, int64_t dies_at, bool before)
 	struct runner *r;
 
 	queue_stage_reopen(s, &settings, &r, 1);
+	stage_sql(s, "update jobs set run_at = 0 where state = 'delayed'"); /* time has passed */
 	fault_plan.before = before;
 	fault_plan.commit_at = dies_at;
 	if (runner_start(r))
@@ -324,6 +325,8 @@ static void model_round(struct model *m, int owner, size_t places)
 			j->owner = -1;
 			j->dead = j->attempts >= j->max_attempts;
 			j->run_at = m->now;
+			if (!j->dead && j->attempts > 2)
+				j->run_at += SECOND_US << (j->attempts - 3);
 		}
 	}
 	stage_sql(m->stage,
@@ -412,7 +415,7 @@ TEST(queue_rounds_do_what_the_model_does)
 		uint32_t what = dice(m, 10);
 
 		test_step("step %d", step);
-		m->now += dice(m, 8);
+		m->now += dice(m, 20) ? dice(m, 8) : SECOND_US;
 		if (what < 4)
 			model_add(m);
 		else if (what < 6)
@@ -424,7 +427,7 @@ TEST(queue_rounds_do_what_the_model_does)
 	}
 	/* At the end everything comes to its end. */
 	for (int i = 0; i < 100; i++) {
-		m->now += 5;
+		m->now += SECOND_US;
 		model_round(m, 0, 1000);
 		for (int k = 0; k < m->count; k++)
 			model_end(m, &m->jobs[k], true);
