@@ -112,7 +112,7 @@ part_webhooks() {
 	start_nginx
 	start_lodge "$scratch/hooks"
 	versus "webhooks beside nginx" "nginx, return 200" - \
-		"http://127.0.0.1:$port/" "$pid" "BENCH_HOOK=$hook_path $hook_signature nginx$RANDOM" \
+		"http://127.0.0.1:$port/" "$pid" "BENCH_HOOK=$hook_path $hook_signature nginx" \
 		"http://127.0.0.1:$nginx_port/" "$nginx_pid" "BENCH_HOOK=/hooks/x $hook_signature nginx"
 	stop "$pid"
 	compile_inside hook_time

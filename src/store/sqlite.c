@@ -97,6 +97,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 		rc = compile(db, "rollback", &s->rollback);
 	if (!rc)
 		rc = compile(db, "pragma data_version", &s->version);
+	sqlite3_file_control(s->handle, "main", SQLITE_FCNTL_DATA_VERSION, &s->views);
 	return rc;
 }
 
