@@ -363,7 +363,8 @@ int queue_start(struct queue *q)
 		if (err)
 			log_error("the store cannot be reached", LOG_S("error", problem.detail));
 		else if (store_is_sqlite(q->store)) /* the one whose pages stay good */
-			err = q->store->engine->script(w->db, "pragma cache_size = -16384; pragma mmap_size = 0");
+			err = q->store->engine->script(
+				w->db, "pragma cache_size = -16384; pragma mmap_size = 0");
 		arena_free(&scratch);
 		w->queue = q;
 		if (err || pthread_create(&w->thread, NULL, entry, w))

@@ -40,6 +40,7 @@ static void expect_numbered(struct reader *c, int from, int to)
 
 TEST(streams_tell_what_was_and_what_comes)
 {
+	int64_t until = clock_mono_ms() + LONG_MS;
 	struct stream_stage s;
 	struct answer r;
 	const char *id;
@@ -54,7 +55,9 @@ TEST(streams_tell_what_was_and_what_comes)
 	add_numbered(&s, id, 4, 5);
 	expect_numbered(&c, 4, 5);
 	CHECK(!c.over);
-	r = ask(s.f, s.f->admin, NULL, "GET /metrics");
+	do /* they are counted behind their sending */
+		r = ask(s.f, s.f->admin, NULL, "GET /metrics");
+	while (!strstr(r.body, "\nlodge_events_sent_total 5\n") && clock_mono_ms() < until);
 	CHECK(strstr(r.body, "\nlodge_event_streams_open 1\n"));
 	CHECK(strstr(r.body, "\nlodge_events_sent_total 5\n"));
 	reader_close(&c);
