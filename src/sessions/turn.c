@@ -63,10 +63,27 @@ static void stepped(struct work *w, int err)
 	}
 }
 
+static void mark(struct turn *t)
+{
+	t->before =
+		(struct turn_marks){ .first = t->first, .cut = t->cut, .summaries = t->summaries };
+	memcpy(t->before.answer_id, t->answer_id, sizeof t->answer_id);
+}
+
+static void go_back(struct turn *t)
+{
+	t->first = t->before.first;
+	t->cut = t->before.cut;
+	t->summaries = t->before.summaries;
+	memcpy(t->answer_id, t->before.answer_id, sizeof t->answer_id);
+}
+
+/* It may not be for the first time. */
 static int step(struct work *w, struct db *db)
 {
 	struct turn *t = (struct turn *)w;
 
+	go_back(t);
 	arena_reset(w->mode == READ_ONLY ? &t->mind : &t->step);
 	t->departures = NULL;
 	t->problem = (struct problem){ 0 };
@@ -79,6 +96,7 @@ void turn_step(struct turn *t, int (*act)(struct turn *t, struct db *db), enum t
 	int err;
 
 	t->act = act;
+	mark(t);
 	t->work = (struct work){ .run = step, .done = stepped, .mode = mode };
 	err = mode == READ_ONLY && t->s->readers ? readers_submit(t->s->readers, &t->work)
 						 : store_submit(t->s->settings.store, &t->work);

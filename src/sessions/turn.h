@@ -104,6 +104,14 @@ struct turn {
 	int64_t iterations;
 	struct kit kit;
 
+	/* What a step that is run again must find as it was. */
+	struct turn_marks {
+		char answer_id[ID_LEN + 1];
+		size_t first;
+		bool cut;
+		int summaries;
+	} before;
+
 	/* The model call under way. */
 	char answer_id[ID_LEN + 1];
 	struct chat chat;

