@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 
@@ -22,7 +22,7 @@ static const struct http_limits limits = {
 	.body_ms = 10000,
 	.idle_ms = 10000,
 	.reply_ms = 10000,
-	.parked_ms = 60000,
+	.deferred_ms = 60000,
 };
 
 static int compare(const void *a, const void *b)
@@ -40,7 +40,7 @@ static double now_us(clockid_t clock)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static void measure(struct http_door *door, const char *path, const char *token, int rounds)
+static void measure(struct http_inproc *server, const char *path, const char *token, int rounds)
 {
 	double *took = calloc((size_t)rounds, sizeof *took);
 	double *cpu = calloc((size_t)rounds, sizeof *cpu);
@@ -54,7 +54,7 @@ static void measure(struct http_door *door, const char *path, const char *token,
 		double began = now_us(CLOCK_MONOTONIC), used = now_us(CLOCK_THREAD_CPUTIME_ID);
 
 		reply.len = 0;
-		http_door_send(door, request.at, request.len, &reply);
+		http_inproc_send(server, request.at, request.len, &reply);
 		if (i >= 0) {
 			cpu[i] = now_us(CLOCK_THREAD_CPUTIME_ID) - used;
 			took[i] = now_us(CLOCK_MONOTONIC) - began;
@@ -77,11 +77,12 @@ static void measure(struct http_door *door, const char *path, const char *token,
 int main(int argc, char **argv)
 {
 	struct store_settings settings = { .workers = 1, .queue_max = 100 };
-	struct app app = { .settings = { .public_url = "http://bench",
-				   .session_lifetime_us = INT64_MAX / 4,
-				   .session_idle_us = INT64_MAX / 4 } };
+	struct service service = { .app.settings = { .public_url = "http://bench",
+					   .session_lifetime_us = INT64_MAX / 4,
+					   .session_idle_us = INT64_MAX / 4 } };
+	struct app *app = &service.app;
 	struct http_handler handler;
-	struct http_door *door;
+	struct http_inproc *server;
 	struct arena a = { 0 };
 	struct problem p = { 0 };
 	char path[512], token[128];
@@ -90,18 +91,18 @@ int main(int argc, char **argv)
 	if (!lines || !crypto_init())
 		return fprintf(stderr, "latency STORE LINES ROUNDS\n"), 2;
 	settings.where = argv[1];
-	if (api_setup(&app, &a, &p) || store_open(&app.store, &settings, STORE_BESIDE, &a, &p) ||
-		store_start(app.store))
+	if (api_setup(&service, &a, &p) ||
+		store_open(&app->store, &settings, STORE_BESIDE, &a, &p) || store_start(app->store))
 		return fprintf(stderr, "%s\n", p.detail), 1;
-	handler = call_handler(&app);
-	door = http_door_new(&limits, &handler);
+	handler = call_handler(app);
+	server = http_inproc_new(&limits, &handler);
 	while (fscanf(lines, "%511s %127s\n", path, token) == 2)
-		measure(door, path, token, atoi(argv[3]));
+		measure(server, path, token, atoi(argv[3]));
 	fclose(lines);
-	http_door_free(door);
-	store_stop(app.store);
-	store_close(app.store);
-	api_teardown(&app);
+	http_inproc_free(server);
+	store_stop(app->store);
+	store_close(app->store);
+	api_teardown(&service);
 	arena_free(&a);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * SESSIONS is a file of ids.  Opens COUNT streams over them in turn, then has
  * somebody say something in every session, ROUNDS times, each time until all
  * have answered.  Prints the events received, the CPU of the process in
- * microseconds, its memory in kB before and behind the opening, and the
+ * microseconds, its memory in kB before and after the opening, and the
  * milliseconds it took. */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -204,8 +204,8 @@ static void *speak(void *arg)
 	static _Thread_local char text[256 * 1024];
 
 	for (int i = number; i < session_count; i += SPEAKERS)
-		if (ask(fd, "POST", sessions[i], "/messages", "{\"content\":\"Please say a little.\"}",
-			    text, sizeof text) != 202) {
+		if (ask(fd, "POST", sessions[i], "/messages",
+			    "{\"content\":\"Please say a little.\"}", text, sizeof text) != 202) {
 			fprintf(stderr, "%s\n", text);
 			exit(1);
 		}
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	int stream_count, rounds;
 	uint64_t cpu, seen;
 	int64_t began;
-	long before, behind;
+	long before, after;
 
 	if (argc != 7)
 		return fprintf(stderr, "streams PORT PID TOKEN SESSIONS COUNT ROUNDS\n"), 2;
@@ -277,9 +277,9 @@ int main(int argc, char **argv)
 		usleep(300000);
 	} while (atomic_load(&events) != seen);
 	cpu = cpu_of(argv[2]) - cpu;
-	behind = memory_of(argv[2]);
+	after = memory_of(argv[2]);
 	printf("%llu %llu %ld %ld %lld\n", (unsigned long long)seen,
-		(unsigned long long)(cpu / 1000), before, behind, (long long)(now_ms() - began));
+		(unsigned long long)(cpu / 1000), before, after, (long long)(now_ms() - began));
 	atomic_store(&quit, 1);
 	pthread_join(listener, NULL);
 	return 0;

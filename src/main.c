@@ -23,17 +23,17 @@ int main(int argc, char **argv)
 	struct settings settings;
 	int next, status;
 	const struct subcommand *command = subcommand_find(argc, argv, &next, &arena, &p);
+	struct settings_source source; /* read again by a reload */
 
 	umask(077); /* what it writes is for its owner */
 	if (!command || !crypto_init())
 		return complain(&p);
-	if (settings_load(&settings, &arena,
-		    &(struct settings_source){ .command = command->name,
-			    .takes = command->arguments,
-			    .argc = argc - next,
-			    .argv = argv + next,
-			    .envp = environ },
-		    &p))
+	source = (struct settings_source){ .command = command->name,
+		.takes = command->arguments,
+		.argc = argc - next,
+		.argv = argv + next,
+		.envp = environ };
+	if (settings_load(&settings, &arena, &source, &p))
 		return complain(&p);
 	if (settings.help) {
 		manual_print_help(stdout, command);

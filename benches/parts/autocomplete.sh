@@ -29,7 +29,7 @@ part_autocomplete() {
 	compile_inside latency
 	read -r tenant owner < <(sed 's|/tenant/\([^/]*\)/agents|\1|' "$scratch/one.lists" | head -n 1)
 	start_lodge "$scratch/one"
-	change_rows "update agents set name = 'Accounts auditor ' || substr(slug, -7), name_folded =
+	change_rows "update agent_rows set name = 'Accounts auditor ' || substr(slug, -7), name_folded =
 		'accounts auditor ' || substr(slug, -7), slug = 'auditor' || substr(slug, -7) where substr(slug, -1) in ('3', '7')"
 	invited=$(call POST "/tenant/$tenant/members" "$owner" '{"email":"member@example.org"}')
 	user=$(field user_id <<<"$invited")
@@ -47,7 +47,7 @@ part_autocomplete() {
 	say "Measuring autocomplete"
 	completions OWNER "$owner"
 	completions "MEMBER, all agents open" "$member"
-	change_rows "update agents set default_role_enabled = 0"
+	change_rows "update agent_rows set default_role_enabled = 0"
 	completions "MEMBER, 5 agents of 100,000" "$member"
 	stop "$pid"
 }

@@ -7,7 +7,7 @@ roster_requests() {
 
 	token=$(curl -fs -H 'Content-Type: application/json' "http://127.0.0.1:$port/auth/login" \
 		-d '{"email":"bench@localhost","password":"a-long-password"}' | sed 's/^{"token":"\([^"]*\)".*/\1/')
-	for table in tenants users; do # of those with a whole page behind them
+	for table in tenants users; do # of those with a whole page after them
 		sqlite3 -readonly "$scratch/$name/lodge.db" "select id from (select id from $table order by id desc
 			limit (select count(*) - 51 from $table)) order by random() limit 1000" >"$scratch/$name.$table"
 	done
@@ -39,12 +39,12 @@ part_rosters() {
 	roster_requests many
 	say "Measuring rosters"
 	growth "rosters: tenants, first page" first 1 1.2
-	growth "rosters: tenants, behind an id" deep 1 1.2
+	growth "rosters: tenants, after an id" deep 1 1.2
 	growth "rosters: tenants, first page and total" total 1 -
 	growth "rosters: tenants, last page by number" page 1 -
 	growth "rosters: a tenant, 30 days" detail 1 1.2
 	growth "rosters: users, first page" users_first 1 1.2
-	growth "rosters: users, behind an id" users_deep 1 1.2
+	growth "rosters: users, after an id" users_deep 1 1.2
 	growth "rosters: users, first page and total" users_total 1 -
 	stop "$few_pid"
 	stop "$pid"

@@ -21,7 +21,7 @@ fill_session() {
 			cache_write_tokens, cost_pd, created_at, tool_calls, content)
 		select '$tenant', '$1', printf('c%024d', i), case i % 2 when 1 then 'user' else 'assistant' end, 'complete', 10, 20, 0, 0,
 			1000, i, '[]', 'Message ' || i || ' of a conversation that has gone on for a while.' from n;
-		update sessions set message_count = $2 where id = '$1'"
+		update session_rows set message_count = $2 where id = '$1'"
 }
 
 # Ticks of each thread of a process: threads PID; lines of "ID TICKS".

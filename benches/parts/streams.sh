@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154,SC2034 # variables are shared with ./bench
 # Measures streams of events.
 
-# One run of the streams: streams COUNT; sets events, cpu (us), before, behind (kB).
+# One run of the streams: streams COUNT; sets events, cpu (us), before, after (kB).
 streams() {
-	read -r events cpu before behind _ < <("$scratch/streams" "$port" "$pid" "$token" "$scratch/stream.ids" "$1" 4)
+	read -r events cpu before after _ < <("$scratch/streams" "$port" "$pid" "$token" "$scratch/stream.ids" "$1" 4)
 }
 
 part_streams() {
 	local folder=$scratch/streaming login token tenant agent model i round
-	local events cpu before behind none with without delivered costs=() sizes=()
+	local events cpu before after none with without delivered costs=() sizes=()
 
 	mkdir "$folder"
 	chmod 700 "$folder"
@@ -32,10 +32,10 @@ part_streams() {
 		streams "$stream_count"
 		with=$cpu
 		delivered=$events
-		sizes+=("$(calc "($behind - $before) / $stream_count")")
+		sizes+=("$(calc "($after - $before) / $stream_count")")
 		without=$none
 		streams 0
-		none=$cpu # a session costs more as it goes on: the mean of the runs before and behind
+		none=$cpu # a session costs more as it goes on: the mean of the runs before and after
 		costs+=("$(calc "($with - ($without + $none) / 2) / $delivered")")
 	done
 	row "streams: CPU of an event delivered" "$(calc "$(median "${costs[@]}")" %.1f) us" \

@@ -1,20 +1,22 @@
-/* caller.c - credentials and decisions; see caller.h. */
+/* caller.c - who is calling and what they may; see caller.h. */
 #include "access/caller.h"
 
 #include <string.h>
-#include <strings.h>
 
-#include "access/memo.h"
+#include "access/credential_cache.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 
 enum {
 	CALLER_BY_KEY,
 	CALLER_BY_LOGIN,
+	CALLER_BY_MACHINE,
 	CALLER_TENANT,
 	CALLER_AGENT,
 	CALLER_AGENT_THERE,
 	CALLER_SESSION,
-	CALLER_DIRECTORY
+	CALLER_DIRECTORY,
+	CALLER_ABSENT
 };
 
 /* The same words for what is not there and for what is not for the caller: no hint that it exists. */
@@ -31,6 +33,7 @@ struct tenant_facts {
 	int role;
 	int status;
 	bool allow_superadmin_access;
+	int64_t erase_at; /* 0: it is not deleted */
 };
 
 FIELDS(tenant_facts) = {
@@ -39,6 +42,7 @@ FIELDS(tenant_facts) = {
 	FIELD(tenant_facts, role, .words = &tenant_role_words),
 	FIELD(tenant_facts, status, .words = &status_words),
 	FIELD(tenant_facts, allow_superadmin_access),
+	FIELD(tenant_facts, erase_at),
 };
 static SCHEMA(tenant_facts, .internal = true);
 
@@ -52,6 +56,7 @@ struct caller_row {
 	int role;
 	int status;
 	bool allow_superadmin_access;
+	int64_t erase_at; /* 0: it is not deleted */
 };
 
 FIELDS(caller_row) = {
@@ -69,8 +74,26 @@ FIELDS(caller_row) = {
 	FIELD(caller_row, role, .words = &tenant_role_words),
 	FIELD(caller_row, status, .words = &status_words),
 	FIELD(caller_row, allow_superadmin_access),
+	FIELD(caller_row, erase_at),
 };
 static SCHEMA(caller_row, .internal = true);
+
+const struct words machine_purpose_words = {
+	.list = (const char *const[]){ "metrics", "admin-read", NULL },
+};
+
+struct machine_row {
+	const char *key_id;
+	int purpose;
+	int64_t last_used_at;
+};
+
+FIELDS(machine_row) = {
+	FIELD(machine_row, key_id),
+	FIELD(machine_row, purpose, .words = &machine_purpose_words),
+	FIELD(machine_row, last_used_at),
+};
+static SCHEMA(machine_row, .internal = true);
 
 struct agent_facts {
 	bool is_admin_only, default_role_enabled;
@@ -84,6 +107,39 @@ FIELDS(agent_facts) = {
 	FIELD(agent_facts, group_rank),
 };
 static SCHEMA(agent_facts, .internal = true);
+
+/* All that decides about somebody who is absent. */
+struct absent_row {
+	const char *user_id, *email, *name;
+	bool is_super_admin, is_suspended;
+	const char *key_id, *scopes;
+	int64_t expires_at;
+	const char *tenant_id, *read_only_after;
+	int role, status;
+	bool allow_superadmin_access, is_admin_only, default_role_enabled;
+	int64_t user_rank, group_rank;
+};
+
+FIELDS(absent_row) = {
+	FIELD(absent_row, user_id, .nullable = true),
+	FIELD(absent_row, email, .nullable = true),
+	FIELD(absent_row, name, .nullable = true),
+	FIELD(absent_row, is_super_admin),
+	FIELD(absent_row, is_suspended),
+	FIELD(absent_row, key_id, .nullable = true),
+	FIELD(absent_row, scopes, .nullable = true),
+	FIELD(absent_row, expires_at, .nullable = true),
+	FIELD(absent_row, tenant_id),
+	FIELD(absent_row, read_only_after, .nullable = true),
+	FIELD(absent_row, role, .words = &tenant_role_words),
+	FIELD(absent_row, status, .words = &status_words),
+	FIELD(absent_row, allow_superadmin_access),
+	FIELD(absent_row, is_admin_only),
+	FIELD(absent_row, default_role_enabled),
+	FIELD(absent_row, user_rank, .nullable = true),
+	FIELD(absent_row, group_rank, .nullable = true),
+};
+static SCHEMA(absent_row, .internal = true);
 
 struct session_facts {
 	const char *agent_id;
@@ -103,36 +159,47 @@ struct directory_row {
 FIELDS(directory_row) = { FIELD(directory_row, tenant_id) };
 static SCHEMA(directory_row, .internal = true);
 
+#define DELETED "coalesce(t.erase_at, 0) as erase_at"
 #define RANK(role) "case " role " when 'OWNER' then 3 when 'MANAGER' then 2 else 1 end"
+
+/* $1 tenant, $2 agent, $3 user */
+#define RANKS                                                                                  \
+	"(select " RANK("r.role") " from agent_roles r where r.tenant_id = $1 "                \
+				  "and r.agent_id = $2 and r.user_id = $3) as user_rank, "     \
+				  "(select max(" RANK("x.role") ") from agent_group_roles x "  \
+								"join group_members y "        \
+								"on y.tenant_id = $1 "         \
+								"and y.group_id = x.group_id " \
+								"and y.user_id = $3 "          \
+								"where x.tenant_id = $1 "      \
+								"and x.agent_id = $2) "        \
+								"as group_rank"
 
 static const struct statement sql[] = {
 	[CALLER_BY_KEY] = { "caller_by_key",
 		"select k.user_id, u.email, u.name, u.is_super_admin, u.is_suspended, k.expires_at, "
 		"k.last_used_at, k.id as key_id, k.scopes, k.tenant_id, m.role, t.status, "
-		"t.allow_superadmin_access, t.read_only_after "
+		"t.allow_superadmin_access, t.read_only_after, " DELETED " "
 		"from api_keys k join users u on u.id = k.user_id join tenants t on t.id = k.tenant_id "
-		"join members m on m.tenant_id = k.tenant_id and m.user_id = k.user_id where k.hash = $1",
-		.row = &caller_row_schema },
+		"join members m on m.tenant_id = k.tenant_id and m.user_id = k.user_id "
+		"and m.status = 'active' where k.hash = $1",
+		.row = &caller_row_schema, .across = "a hash names one key of one tenant" },
 	[CALLER_BY_LOGIN] = { "caller_by_login",
 		"select l.user_id, u.email, u.name, u.is_super_admin, u.is_suspended, l.expires_at, "
 		"l.last_used_at from logins l join users u on u.id = l.user_id where l.hash = $1",
 		.row = &caller_row_schema },
+	[CALLER_BY_MACHINE] = { "caller_by_machine",
+		"select id as key_id, purpose, last_used_at from machine_keys where hash = $1",
+		.row = &machine_row_schema },
 	[CALLER_TENANT] = { "caller_tenant",
 		"select t.id as tenant_id, m.role, t.status, t.allow_superadmin_access, "
-		"t.read_only_after from tenants t "
+		"t.read_only_after, " DELETED " from tenants t "
 		"left join members m on m.tenant_id = t.id and m.user_id = $2 and m.status = 'active' "
 		"where t.id = $1",
 		.row = &tenant_facts_schema },
 	[CALLER_AGENT] = { "caller_agent",
-		"select a.is_admin_only, a.default_role_enabled, "
-		"(select " RANK(
-			"r.role") " from agent_roles r where r.tenant_id = $1 and r.agent_id = $2 "
-				  "and r.user_id = $3) as user_rank, "
-				  "(select max(" RANK(
-					  "g.role") ") from agent_group_roles g join group_members m "
-						    "on m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = $3 "
-						    "where g.tenant_id = $1 and g.agent_id = $2) as group_rank "
-						    "from agents a where a.tenant_id = $1 and a.id = $2",
+		"select a.is_admin_only, a.default_role_enabled, " RANKS
+		" from agents a where a.tenant_id = $1 and a.id = $2",
 		.row = &agent_facts_schema },
 	[CALLER_AGENT_THERE] = { "caller_agent_there",
 		"select a.is_admin_only, a.default_role_enabled from agents a "
@@ -144,68 +211,19 @@ static const struct statement sql[] = {
 		"as takes_part from sessions s where s.tenant_id = $1 and s.id = $2",
 		.row = &session_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
-		.row = &directory_row_schema },
+		.row = &directory_row_schema, .across = "whose an id is, is what is asked" },
+	[CALLER_ABSENT] = { "caller_absent",
+		"select u.id as user_id, u.email, u.name, coalesce(u.is_super_admin, 0) "
+		"as is_super_admin, coalesce(u.is_suspended, 0) as is_suspended, k.id as key_id, "
+		"k.scopes, k.expires_at, t.id as tenant_id, t.read_only_after, m.role, t.status, "
+		"t.allow_superadmin_access, a.is_admin_only, a.default_role_enabled, " RANKS
+		" from tenants t join agents a on a.tenant_id = $1 and a.id = $2 "
+		"left join users u on u.id = $3 left join members m on m.tenant_id = $1 "
+		"and m.user_id = $3 and m.status = 'active' left join api_keys k "
+		"on k.tenant_id = $1 and k.id = $4 and k.user_id = $3 where t.id = $1",
+		.row = &absent_row_schema },
 };
 STATEMENT_SET(caller_sql, sql);
-
-void credential_hash(const char *token, char out[65])
-{
-	uint8_t digest[SHA256_LEN];
-
-	sha256(token, strlen(token), digest);
-	hex_write(digest, sizeof digest, out);
-}
-
-static void take_token(struct credential *c, const char *token)
-{
-	size_t len = strlen(token);
-
-	if (token_valid(TOKEN_KEY, token, len))
-		c->kind = CREDENTIAL_KEY;
-	else if (token_valid(TOKEN_LOGIN, token, len))
-		c->kind = CREDENTIAL_LOGIN;
-	else
-		c->bad = true;
-	if (!c->bad)
-		credential_hash(token, c->hash);
-}
-
-/* The value of our cookie, copied out; false if it is not there. */
-static bool find_cookie(const char *cookies, char *out, size_t room)
-{
-	const size_t name = strlen(COOKIE_NAME);
-
-	for (const char *p = cookies; *p;) {
-		size_t len = strcspn(p, ";");
-
-		if (len > name && p[name] == '=' && memcmp(p, COOKIE_NAME, name) == 0 &&
-			len - name - 1 < room) {
-			memcpy(out, p + name + 1, len - name - 1);
-			out[len - name - 1] = '\0';
-			return true;
-		}
-		p += len;
-		p += strspn(p, "; ");
-	}
-	return false;
-}
-
-struct credential credential_read(const char *authorization, const char *cookies)
-{
-	struct credential c = { .kind = CREDENTIAL_NONE };
-	char token[TOKEN_MAX];
-
-	if (authorization) {
-		if (strncasecmp(authorization, "Bearer ", 7) == 0)
-			take_token(&c, authorization + 7 + strspn(authorization + 7, " "));
-		else
-			c.bad = true;
-	} else if (cookies && find_cookie(cookies, token, sizeof token)) {
-		c.cookie = true;
-		take_token(&c, token);
-	}
-	return c;
-}
 
 /* A list of names, as JSON text, into a set.  A name that is no longer known gives nothing. */
 static permissions scopes_read(struct arena *a, const char *json)
@@ -225,7 +243,24 @@ static permissions scopes_read(struct arena *a, const char *json)
 
 permissions caller_cut(const struct caller *c, permissions set)
 {
-	return c->scoped ? set & c->scopes : set;
+	return c->scoped ? set & c->scopes : set & ~c->withheld;
+}
+
+/* Whether the tenant lets anybody in.  A super administrator still sees to one that stands still, but to none
+ * that is deleted: its rows may be going. */
+static int tenant_open(const struct tenant_facts *t, bool super, struct arena *a, struct problem *p)
+{
+	if (t->erase_at > 0)
+		return problem_set(p, a, ERR_CLOSED, "%s",
+			t->erase_at > clock_now_us()
+				? "This tenant is deleted; until it is erased a super administrator can restore it."
+				: "This tenant is deleted and is being erased.");
+	if (t->status == STATUS_CLOSED && !super)
+		return problem_set(p, a, ERR_CLOSED,
+			"This tenant is closed; a super administrator can open it again.");
+	if (t->status == STATUS_SUSPENDED && !super)
+		return problem_set(p, a, ERR_SUSPENDED, "This tenant is suspended.");
+	return 0;
 }
 
 /* What the caller holds in the tenant: by membership, and by being super administrator. */
@@ -234,14 +269,16 @@ static int tenant_decide(
 {
 	bool super = c->is_super_admin && c->kind == CREDENTIAL_LOGIN;
 	permissions held = 0;
+	int err;
 
-	if ((t->role < 0 && !super) || t->status == STATUS_CLOSED)
+	if (t->role < 0 && !super)
 		return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 	if (t->role < 0 && !t->allow_superadmin_access)
 		return problem_set(p, a, ERR_FORBIDDEN,
 			"This tenant is closed to super administrators; its own OWNER can open it.");
-	if (t->status == STATUS_SUSPENDED && !super)
-		return problem_set(p, a, ERR_SUSPENDED, "This tenant is suspended.");
+	err = tenant_open(t, super, a, p);
+	if (err)
+		return err;
 	c->tenant_id = t->tenant_id;
 	c->read_only_after = t->read_only_after;
 	c->role = t->role;
@@ -261,6 +298,24 @@ static bool has_ended(
 	       (kind == CREDENTIAL_LOGIN && row->last_used_at + idle_us <= now);
 }
 
+/* A token that never was, one that was revoked and one that ended long ago: nobody learns which. */
+static int refuse_unknown(struct arena *a, struct problem *p)
+{
+	p->challenge = "The token is not known here";
+	return problem_set(p, a, ERR_UNAUTHENTICATED,
+		"That login token or API key is not known here: it was revoked, or it never was.");
+}
+
+/* Only whoever holds a token that was good hears that it was. */
+static int refuse_ended(enum credential_kind kind, struct arena *a, struct problem *p)
+{
+	p->code = "token_expired";
+	p->challenge = "The token has expired";
+	return problem_set(p, a, ERR_UNAUTHENTICATED, "%s",
+		kind == CREDENTIAL_KEY ? "This API key has expired; make another."
+				       : "This login has expired; sign in again.");
+}
+
 static int read_credential(
 	struct db *db, struct arena *a, const struct credential *credential, struct caller_row *row)
 {
@@ -268,12 +323,30 @@ static int read_credential(
 		&sql[credential->kind == CREDENTIAL_KEY ? CALLER_BY_KEY : CALLER_BY_LOGIN];
 	int err;
 
-	if (memo_find(db, a, st->row, credential->hash, row))
+	if (credential_cache_find(db, a, st->row, credential->hash, row))
 		return 0;
 	err = db_one(db, a, st, row, ARGS(T(credential->hash)));
 	if (!err)
-		memo_keep(db, st->row, credential->hash, row);
+		credential_cache_keep(db, st->row, credential->hash, row);
 	return err;
+}
+
+static int load_machine(struct caller *c, struct db *db, struct arena *a,
+	const struct credential *credential, struct problem *p)
+{
+	struct machine_row row;
+	int err = db_one(db, a, &sql[CALLER_BY_MACHINE], &row, ARGS(T(credential->hash)));
+
+	if (err == ERR_NOT_FOUND || (!err && row.purpose < 0))
+		return problem_set(p, a, ERR_UNAUTHENTICATED, "There is no such machine key.");
+	if (err)
+		return err;
+	c->kind = CREDENTIAL_MACHINE;
+	c->key_id = row.key_id;
+	c->purpose = row.purpose;
+	c->hash = credential->hash;
+	c->last_used = row.last_used_at;
+	return 0;
 }
 
 int caller_load(struct caller *c, struct db *db, struct arena *a,
@@ -284,12 +357,16 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 	struct caller_row row;
 	int err;
 
-	*c = (struct caller){ .role = -1 };
+	*c = (struct caller){ .role = -1, .expires_at = NIL };
 	if (credential->kind == CREDENTIAL_NONE)
 		return problem_set(p, a, ERR_UNAUTHENTICATED, "%s", sentence);
+	if (credential->kind == CREDENTIAL_MACHINE)
+		return load_machine(c, db, a, credential, p);
 	err = read_credential(db, a, credential, &row);
-	if (err == ERR_NOT_FOUND || (!err && has_ended(credential->kind, &row, now, idle_us)))
-		return problem_set(p, a, ERR_UNAUTHENTICATED, "%s", sentence);
+	if (err == ERR_NOT_FOUND)
+		return refuse_unknown(a, p);
+	if (!err && has_ended(credential->kind, &row, now, idle_us))
+		return refuse_ended(credential->kind, a, p);
 	if (err)
 		return err;
 	c->kind = credential->kind;
@@ -299,6 +376,7 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 	c->is_super_admin = row.is_super_admin;
 	c->hash = credential->hash;
 	c->last_used = row.last_used_at;
+	c->expires_at = row.expires_at;
 	if (row.is_suspended)
 		return problem_set(p, a, ERR_SUSPENDED, "This account is suspended.");
 	if (c->kind == CREDENTIAL_KEY) {
@@ -306,9 +384,10 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 		c->key_tenant_id = row.tenant_id;
 		c->scoped = row.scopes != NULL;
 		c->scopes = c->scoped ? scopes_read(a, row.scopes) : 0;
+		c->withheld = PERM_NAMED_ONLY;
 		return tenant_decide(c, a,
 			&(struct tenant_facts){ row.tenant_id, row.read_only_after, row.role,
-				row.status, row.allow_superadmin_access },
+				row.status, row.allow_superadmin_access, row.erase_at },
 			p);
 	}
 	return 0;
@@ -413,8 +492,8 @@ static int load_session(struct caller *c, struct db *db, struct arena *a, const 
 	return err == ERR_NOT_FOUND ? problem_set(p, a, err, NOTHING) : err;
 }
 
-static int load_agent(struct caller *c, struct db *db, struct arena *a, const struct place *place,
-	struct problem *p)
+static int load_agent_permissions(struct caller *c, struct db *db, struct arena *a,
+	const struct place *place, struct problem *p)
 {
 	bool in_session = place->session_id && !place->agent_id;
 	struct session_facts session = { .agent_id = place->agent_id };
@@ -443,6 +522,20 @@ static int load_agent(struct caller *c, struct db *db, struct arena *a, const st
 	return 0;
 }
 
+/* A machine key is nobody, in no tenant: all that is not its purpose is refused before it is looked for. */
+static int decide_machine(const struct caller *c, struct arena *a, int permission,
+	const struct place *place, struct problem *p)
+{
+	if (permission_scope(permission) == SCOPE_OPEN)
+		return 0;
+	if (c->purpose == MACHINE_METRICS && permission == PERM_METRICS)
+		return 0;
+	if (c->purpose == MACHINE_ADMIN_READ && permission == PERM_SUPER && place->admin_read)
+		return 0;
+	return problem_set(p, a, ERR_FORBIDDEN, "This machine key opens %s, and nothing else.",
+		c->purpose == MACHINE_METRICS ? "/metrics" : "what is read under /admin");
+}
+
 static int decide_alone(
 	const struct caller *c, struct arena *a, int permission, bool loopback, struct problem *p)
 {
@@ -468,14 +561,95 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 
 	if (scope == SCOPE_OPEN)
 		return 0;
+	if (c->kind == CREDENTIAL_MACHINE)
+		return decide_machine(c, a, permission, place, p);
 	if (scope == SCOPE_CALLER)
 		return decide_alone(c, a, permission, loopback, p);
 	err = load_tenant(c, db, a, place, p);
 	if (!err && (place->agent_id || place->session_id) && scope == SCOPE_AGENT)
-		err = load_agent(c, db, a, place, p);
+		err = load_agent_permissions(c, db, a, place, p);
 	if (!err)
 		err = caller_also(c, a, permission, p);
 	if (!err && c->agent_id && scope == SCOPE_AGENT)
 		err = check_plan(c, a, permission, c->agent_id, p);
 	return err;
+}
+
+/* ---- somebody who is absent ---- */
+
+static int refuse_absent(
+	struct arena *a, struct problem *p, int err, const char *code, const char *sentence)
+{
+	p->code = code;
+	return problem_set(p, a, err, "%s", sentence);
+}
+
+/* What is wrong with the person, the key and the tenant, before any permission is asked for. */
+static int absent_stands(const struct absent_row *r, const struct caller_absent *who, int64_t now,
+	struct arena *a, struct problem *p)
+{
+	bool super = r->is_super_admin && !who->key_id && r->allow_superadmin_access;
+
+	if (r->status >= STATUS_SUSPENDED && !(super && r->status == STATUS_SUSPENDED))
+		return refuse_absent(a, p, ERR_SUSPENDED, "tenant_not_running",
+			"The tenant is suspended or closed.");
+	if (r->user_id && r->is_suspended)
+		return refuse_absent(a, p, ERR_SUSPENDED, "user_suspended",
+			"The user for whom this runs is suspended.");
+	if (!r->user_id || (r->role < 0 && !super))
+		return refuse_absent(a, p, ERR_FORBIDDEN, "user_not_member",
+			"The user for whom this runs is not a member of the tenant.");
+	if (who->key_id && !r->key_id)
+		return refuse_absent(a, p, ERR_FORBIDDEN, "key_revoked",
+			"The API key with which this was begun was revoked.");
+	if (who->key_id && r->expires_at != NIL && r->expires_at <= now)
+		return refuse_absent(a, p, ERR_FORBIDDEN, "key_expired",
+			"The API key with which this was begun has expired.");
+	return 0;
+}
+
+int caller_stand(struct caller *c, struct db *db, struct arena *a, const struct caller_absent *who,
+	int permission, int64_t now, struct problem *p)
+{
+	struct absent_row r;
+	int err = db_one(db, a, &sql[CALLER_ABSENT], &r,
+		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id), T(who->key_id)));
+
+	if (err == ERR_NOT_FOUND)
+		return refuse_absent(a, p, err, "agent_gone", "There is no such agent.");
+	if (!err)
+		err = absent_stands(&r, who, now, a, p);
+	if (err)
+		return err;
+	*c = (struct caller){ .kind = who->key_id ? CREDENTIAL_KEY : CREDENTIAL_LOGIN,
+		.user_id = r.user_id,
+		.email = r.email,
+		.name = r.name,
+		.is_super_admin = r.is_super_admin,
+		.key_id = r.key_id,
+		.key_tenant_id = who->key_id ? r.tenant_id : NULL,
+		.scoped = r.scopes != NULL,
+		.scopes = r.scopes ? scopes_read(a, r.scopes) : 0,
+		.withheld = who->key_id ? PERM_NAMED_ONLY : 0,
+		.last_used = NIL,
+		.expires_at = r.expires_at,
+		.role = -1,
+		.agent_id = who->agent_id };
+	err = tenant_decide(c, a,
+		&(struct tenant_facts){ r.tenant_id, r.read_only_after, r.role, r.status,
+			r.allow_superadmin_access },
+		p);
+	if (err)
+		return err;
+	c->agent =
+		caller_cut(c, agent_held(c,
+				      &(struct agent_facts){ r.is_admin_only,
+					      r.default_role_enabled, r.user_rank, r.group_rank },
+				      NULL));
+	if (!(c->agent & permission_given_by(permission)))
+		return refuse_absent(a, p, ERR_FORBIDDEN, "rights_lost",
+			arena_printf(a,
+				"The user for whom this runs does not hold %s on the agent.",
+				permission_name(permission)));
+	return check_plan(c, a, permission, who->agent_id, p);
 }

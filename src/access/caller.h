@@ -2,7 +2,7 @@
  *
  * Everything is read in the transaction of the request it guards, so that a
  * decision is never older than the last committed change of a role, key,
- * membership or suspension; what memo.h keeps is proven to be as fresh. */
+ * membership or suspension; what credential_cache.h keeps is proven to be as fresh. */
 #pragma once
 #include "access/permission.h"
 #include "base/arena.h"
@@ -12,9 +12,17 @@
 #define TOKEN_LOGIN "lodge_login_"
 #define TOKEN_KEY "lodge_key_"
 #define TOKEN_INVITE "lodge_invite_"
+#define TOKEN_RESET "lodge_reset_"
+#define TOKEN_DEVICE "lodge_device_"
+#define TOKEN_MACHINE "lodge_machine_"
 #define COOKIE_NAME "lodge_session"
+#define DEVICE_COOKIE "lodge_device"
 
-enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_LOGIN, CREDENTIAL_KEY };
+enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_LOGIN, CREDENTIAL_KEY, CREDENTIAL_MACHINE };
+
+/* What a machine key opens, and it opens nothing else. */
+enum machine_purpose { MACHINE_METRICS, MACHINE_ADMIN_READ };
+extern const struct words machine_purpose_words;
 
 /* What the request presented. */
 struct credential {
@@ -34,12 +42,15 @@ struct caller {
 	const char *user_id; /* NULL: nobody */
 	const char *email, *name;
 	bool is_super_admin;
-	const char *key_id; /* CREDENTIAL_KEY */
+	const char *key_id; /* CREDENTIAL_KEY, CREDENTIAL_MACHINE */
+	int purpose;	    /* enum machine_purpose; CREDENTIAL_MACHINE */
 	const char *key_tenant_id;
 	bool scoped;
-	permissions scopes; /* if scoped */
-	const char *hash;   /* of the credential */
-	int64_t last_used;  /* as stored; NIL: never */
+	permissions scopes;   /* if scoped */
+	permissions withheld; /* what the credential does not give although it has no scopes */
+	int64_t expires_at;   /* of the credential; NIL: never */
+	const char *hash;     /* of the credential */
+	int64_t last_used;    /* as stored; NIL: never */
 
 	/* The tenant of the request, once looked up. */
 	const char *tenant_id;
@@ -62,11 +73,24 @@ struct caller {
 int caller_load(struct caller *c, struct db *db, struct arena *a,
 	const struct credential *credential, int64_t now, int64_t idle_us, struct problem *p);
 
+/* Somebody who is not calling now, and as whom something runs on an agent. */
+struct caller_absent {
+	const char *tenant_id, *agent_id, *user_id;
+	const char *
+		key_id; /* the key they began it with; NULL: a login, of which only the person counts */
+};
+
+/* Fills the caller with what they hold at this moment, as if they asked for the permission on the agent:
+ * 0, or an error with a code and a sentence that says what is missing. */
+int caller_stand(struct caller *c, struct db *db, struct arena *a, const struct caller_absent *who,
+	int permission, int64_t now, struct problem *p);
+
 /* What the path says about where the permission is decided; each may be NULL.  A session is decided on
  * its agent: whoever has nothing but the default role there reaches only sessions they take part in. */
 struct place {
 	const char *tenant_id, *agent_id, *session_id;
 	bool finds_agent; /* the operation itself finds out whether the agent is there */
+	bool admin_read;  /* something under /admin is read, and nothing changed */
 };
 
 /* May the caller?  0, or ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_SUSPENDED with a sentence. */
@@ -75,7 +99,7 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 /* A further permission in the same place; ERR_FORBIDDEN names it. */
 int caller_also(const struct caller *c, struct arena *a, int permission, struct problem *p);
 
-/* What is left of a set behind the scopes of the credential. */
+/* What is left of a set after the scopes of the credential. */
 permissions caller_cut(const struct caller *c, permissions set);
 /* True if the agent is beyond the tenant's plan: it reads, but does not change or run. */
 bool caller_reads_only(const struct caller *c, const char *agent_id);

@@ -21,6 +21,19 @@ const struct words agent_role_words = {
 	.doc = "A role on an agent.",
 };
 
+#define WORD_SCOPE_OPEN(text)
+#define WORD_SCOPE_CALLER(text)
+#define WORD_SCOPE_TENANT(text) text,
+#define WORD_SCOPE_AGENT(text) text,
+#define X(name, text, scope) WORD_##scope(text)
+static const char *const scope_names[] = { PERMISSIONS(X) NULL };
+#undef X
+
+const struct words permission_words = {
+	.list = scope_names,
+	.doc = "What a route may ask for, in a tenant or on an agent: its x-permission.",
+};
+
 #define GUEST_SET PERM(TENANT_READ)
 #define MEMBER_SET (GUEST_SET | PERM(AGENTS_CREATE) | PERM(MEMBERS_READ) | PERM(APIKEYS_OWN))
 #define ADMIN_SET                                                                                \
@@ -38,10 +51,10 @@ static const permissions tenant_roles[] = {
 };
 
 #define VIEWER_SET (PERM(AGENT_READ) | PERM(SESSION_READ))
-#define MANAGER_SET                                                                          \
-	(VIEWER_SET | PERM(SESSION_WRITE) | PERM(AGENT_WRITE) | PERM(AGENT_SKILLS_WRITE) |   \
-		PERM(AGENT_TOOLS_WRITE) | PERM(AGENT_MODELS_WRITE) | PERM(AGENT_MAIL_READ) | \
-		PERM(AGENT_MAIL_WRITE))
+#define MANAGER_SET                                                                             \
+	(VIEWER_SET | PERM(SESSION_WRITE) | PERM(SESSION_APPROVE) | PERM(AGENT_WRITE) |         \
+		PERM(AGENT_SKILLS_WRITE) | PERM(AGENT_TOOLS_WRITE) | PERM(AGENT_MODELS_WRITE) | \
+		PERM(AGENT_MAIL_READ) | PERM(AGENT_MAIL_WRITE))
 #define AGENT_OWNER_SET                                                                      \
 	(MANAGER_SET | PERM(AGENT_TRANSFER) | PERM(AGENT_DELETE) | PERM(AGENT_ROLES_WRITE) | \
 		PERM(AGENT_BUDGET_WRITE))

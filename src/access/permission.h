@@ -53,7 +53,8 @@ enum permission_scope {
 	X(AGENT_MAIL_READ, "agent:mail:read", SCOPE_AGENT)                \
 	X(AGENT_MAIL_WRITE, "agent:mail:write", SCOPE_AGENT)              \
 	X(SESSION_READ, "session:read", SCOPE_AGENT)                      \
-	X(SESSION_WRITE, "session:write", SCOPE_AGENT)
+	X(SESSION_WRITE, "session:write", SCOPE_AGENT)                    \
+	X(SESSION_APPROVE, "session:approve", SCOPE_AGENT)
 
 enum permission {
 	PERM_NONE, /* a route that forgot to say; refused at start-up */
@@ -70,7 +71,13 @@ typedef uint64_t permissions; /* a set: bit p for permission p */
 enum tenant_role { ROLE_OWNER, ROLE_ADMIN, ROLE_MEMBER, ROLE_GUEST };
 enum agent_role { AGENT_VIEWER, AGENT_MANAGER, AGENT_OWNER };
 
+/* What a key has only where its scopes name it: a word that stands for a person's judgement is not given
+ * to a program by leaving something out. */
+#define PERM_NAMED_ONLY PERM(SESSION_APPROVE)
+
 extern const struct words tenant_role_words, agent_role_words;
+/* What a key may be cut down to. */
+extern const struct words permission_words;
 
 const char *permission_name(int permission);
 enum permission_scope permission_scope(int permission);

@@ -1,4 +1,15 @@
-/* throttle.c - see throttle.h. */
+/* throttle.c - see throttle.h.
+ *
+ * Subjects of counts, each with the most that fit into THROTTLE_US:
+ *
+ *   device:MARK               one browser at one account
+ *   pair:ACCOUNT:ADDRESS      one address at one account
+ *   strangers:ACCOUNT         everybody else at one account
+ *   address:ADDRESS           one address at any account it is not familiar with
+ *   login:HASH                somebody signed in, at their own password
+ *
+ * ACCOUNT is a digest of the address that was typed, MARK one of the account
+ * and the place, so that neither can be read from the store. */
 #include "access/throttle.h"
 
 #include <arpa/inet.h>
@@ -7,8 +18,20 @@
 #include "base/clock.h"
 #include "base/fold.h"
 
-enum { ACCOUNT_FAILURES = 10, ADDRESS_FAILURES = 50 };
-enum { ATTEMPT_READ, ATTEMPT_FAIL, ATTEMPT_UNDO, ATTEMPT_CLEAR };
+enum { OWN_MOST = 10, STRANGERS_MOST = 100, ADDRESS_MOST = 50, FAMILIAR_MOST = 20 };
+enum {
+	ATTEMPT_READ,
+	ATTEMPT_TAKE,
+	ATTEMPT_FAIL,
+	ATTEMPT_UNDO,
+	ATTEMPT_CLEAR,
+	ATTEMPT_CLEAR_ALL,
+	FAMILIAR_READ,
+	FAMILIAR_NOTE,
+	FAMILIAR_TRIM,
+	FAMILIAR_MARKS,
+	FAMILIAR_FORGET,
+};
 
 struct attempt_row {
 	int64_t failures, since;
@@ -24,6 +47,12 @@ static const struct statement sql[] = {
 	[ATTEMPT_READ] = { "attempt_read",
 		"select failures, since from attempts where subject = $1",
 		.row = &attempt_row_schema },
+	[ATTEMPT_TAKE] = { "attempt_take",
+		"insert into attempts (subject, failures, since) values ($1, 1, $2) "
+		"on conflict (subject) do update set "
+		"failures = case when attempts.since < $3 then 1 else attempts.failures + 1 end, "
+		"since = case when attempts.since < $3 then $2 else attempts.since end "
+		"where attempts.since < $3 or attempts.failures < $4" },
 	[ATTEMPT_FAIL] = { "attempt_fail",
 		"insert into attempts (subject, failures, since) values ($1, 1, $2) "
 		"on conflict (subject) do update set "
@@ -32,19 +61,48 @@ static const struct statement sql[] = {
 	[ATTEMPT_UNDO] = { "attempt_undo",
 		"update attempts set failures = failures - 1 where subject = $1 and failures > 0" },
 	[ATTEMPT_CLEAR] = { "attempt_clear", "delete from attempts where subject = $1" },
+	[ATTEMPT_CLEAR_ALL] = { "attempt_clear_all",
+		"delete from attempts where subject >= $1 and subject < $2" },
+	[FAMILIAR_READ] = { "familiar_read",
+		"select count(*) from familiar where account = $1 and mark = $2 and seen_at > $3" },
+	[FAMILIAR_NOTE] = { "familiar_note",
+		"insert into familiar (account, mark, seen_at) values ($1, $2, $3) "
+		"on conflict (account, mark) do update set seen_at = $3" },
+	[FAMILIAR_TRIM] = { "familiar_trim",
+		"delete from familiar where account = $1 and seen_at < (select f.seen_at "
+		"from familiar f where f.account = $1 order by f.seen_at desc limit 1 offset $2)" },
+	[FAMILIAR_MARKS] = { "familiar_marks",
+		"select mark as value from familiar where account = $1 order by mark",
+		.row = &one_text_schema },
+	[FAMILIAR_FORGET] = { "familiar_forget", "delete from familiar where account = $1" },
 };
 STATEMENT_SET(throttle_sql, sql);
 
-/* The address itself is not kept. */
-static const char *account_of(struct arena *a, const struct throttle *t)
+/* Counts of many at once wait for each other rather than fail.  Not among the statements that are
+ * planned: PostgreSQL has no plan for it. */
+static const struct statement read_committed = { "throttle_mode", "select 1",
+	.postgres = "set transaction isolation level read committed", .scan = "no table" };
+
+struct count {
+	const char *subject;
+	int64_t most;
+};
+
+static const char *throttle_digest(struct arena *a, const char *text)
 {
 	char *hash = arena_alloc(a, 65);
 
-	credential_hash(fold(a, t->email), hash);
-	return arena_printf(a, "account:%s", hash);
+	credential_hash(text, hash);
+	return hash;
 }
 
-static const char *address_of(struct arena *a, const char *what, const char *ip)
+/* The address itself is not kept. */
+static const char *account_of(struct arena *a, const char *email)
+{
+	return throttle_digest(a, fold_ascii(a, email));
+}
+
+static const char *address_subject(struct arena *a, const char *what, const char *ip)
 {
 	char half[INET6_ADDRSTRLEN];
 	struct in6_addr six;
@@ -53,6 +111,67 @@ static const char *address_of(struct arena *a, const char *what, const char *ip)
 		return arena_printf(a, "%s:%s", what, ip ? ip : "");
 	memset(six.s6_addr + 8, 0, 8);
 	return arena_printf(a, "%s:%s/64", what, inet_ntop(AF_INET6, &six, half, sizeof half));
+}
+
+/* How a place is known to an account. */
+static const char *mark_of(struct arena *a, const char *account, const char *place)
+{
+	return throttle_digest(a, arena_printf(a, "%s %s", account, place));
+}
+
+static int is_familiar(struct db *db, const char *account, const char *mark, int64_t now, bool *ret)
+{
+	int64_t found = 0;
+	int err = db_int(
+		db, &sql[FAMILIAR_READ], &found, ARGS(T(account), T(mark), N(now - FAMILIAR_US)));
+
+	*ret = found > 0;
+	return err;
+}
+
+/* What an attempt counts against: a place that is familiar has a count of its own, and no other. */
+static int counts_of(struct db *db, struct arena *a, const struct throttle *t, int64_t now,
+	struct count out[THROTTLE_COUNTS], int *ret)
+{
+	const char *address = address_subject(a, "address", t->ip), *account, *mark;
+	bool familiar = false;
+	int err = 0;
+
+	*ret = 1;
+	if (t->login) {
+		out[0] = (struct count){ arena_printf(a, "login:%s", t->login), OWN_MOST };
+		return 0;
+	}
+	out[0] = (struct count){ address, ADDRESS_MOST };
+	if (!*t->email)
+		return 0;
+	account = account_of(a, t->email);
+	if (t->device) {
+		mark = mark_of(a, account, t->device);
+		err = is_familiar(db, account, mark, now, &familiar);
+		if (err || familiar) {
+			out[0] = (struct count){ arena_printf(a, "device:%s", mark), OWN_MOST };
+			return err;
+		}
+	}
+	err = is_familiar(db, account, mark_of(a, account, address), now, &familiar);
+	out[0] = (struct count){ arena_printf(a, "pair:%s:%s", account, address), OWN_MOST };
+	if (err || familiar)
+		return err;
+	out[1] = (struct count){ arena_printf(a, "strangers:%s", account), STRANGERS_MOST };
+	out[2] = (struct count){ address, ADDRESS_MOST };
+	*ret = 3;
+	return 0;
+}
+
+static int refuse_attempt(
+	struct arena *a, int64_t until, int64_t now, const char *of_what, struct problem *p)
+{
+	p->retry_after_s = (int)((until - now) / SECOND_US) + 1;
+	if (p->retry_after_s < 1)
+		p->retry_after_s = 1;
+	return problem_set(
+		p, a, ERR_THROTTLED, "Too many %s; wait %d seconds.", of_what, p->retry_after_s);
 }
 
 static int check_one(struct db *db, struct arena *a, const char *subject, int64_t most, int64_t now,
@@ -65,9 +184,7 @@ static int check_one(struct db *db, struct arena *a, const char *subject, int64_
 		return 0;
 	if (err || row.failures < most || row.since + THROTTLE_US <= now)
 		return err;
-	p->retry_after_s = (int)((row.since + THROTTLE_US - now) / SECOND_US) + 1;
-	return problem_set(
-		p, a, ERR_THROTTLED, "Too many %s; wait %d seconds.", of_what, p->retry_after_s);
+	return refuse_attempt(a, row.since + THROTTLE_US, now, of_what, p);
 }
 
 static int count_one(struct db *db, const char *subject, int64_t now)
@@ -75,36 +192,117 @@ static int count_one(struct db *db, const char *subject, int64_t now)
 	return db_run(db, &sql[ATTEMPT_FAIL], NULL, ARGS(T(subject), N(now), N(now - THROTTLE_US)));
 }
 
+static const char of_what[] = "failed logins";
+
 int throttle_check(
 	struct db *db, struct arena *a, const struct throttle *t, int64_t now, struct problem *p)
 {
-	static const char of_what[] = "failed logins";
-	int err = 0;
+	struct count counts[THROTTLE_COUNTS];
+	int n = 0, err = counts_of(db, a, t, now, counts, &n);
 
-	if (*t->email)
-		err = check_one(db, a, account_of(a, t), ACCOUNT_FAILURES, now, of_what, p);
-	if (!err)
-		err = check_one(
-			db, a, address_of(a, "address", t->ip), ADDRESS_FAILURES, now, of_what, p);
+	for (int i = 0; !err && i < n; i++)
+		err = check_one(db, a, counts[i].subject, counts[i].most, now, of_what, p);
 	return err;
 }
 
-int throttle_fail(struct db *db, struct arena *a, const struct throttle *t, int64_t now)
+int throttle_take(struct db *db, struct arena *a, const struct throttle *t, int64_t now,
+	struct throttle_hold *ret, struct problem *p)
 {
-	int err = *t->email ? count_one(db, account_of(a, t), now) : 0;
+	struct count counts[THROTTLE_COUNTS];
+	int n = 0, err = db_run(db, &read_committed, NULL, NO_ARGS);
 
-	return err ? err : count_one(db, address_of(a, "address", t->ip), now);
+	*ret = (struct throttle_hold){ 0 };
+	if (!err)
+		err = counts_of(db, a, t, now, counts, &n);
+	for (int i = 0; !err && i < n; i++) {
+		int64_t taken = 0;
+
+		err = db_run(db, &sql[ATTEMPT_TAKE], &taken,
+			ARGS(T(counts[i].subject), N(now), N(now - THROTTLE_US),
+				N(counts[i].most)));
+		if (!err && !taken) {
+			err = check_one(db, a, counts[i].subject, counts[i].most, now, of_what, p);
+			/* Given back in between: there may be room in a moment. */
+			return err ? err : refuse_attempt(a, now, now, of_what, p);
+		}
+		ret->subjects[ret->count++] = counts[i].subject;
+	}
+	return err;
 }
 
-int throttle_clear(struct db *db, struct arena *a, const struct throttle *t)
+int throttle_give_back(struct db *db, const struct throttle_hold *h)
 {
-	return db_run(db, &sql[ATTEMPT_CLEAR], NULL, ARGS(T(account_of(a, t))));
+	int err = 0;
+
+	for (int i = 0; !err && i < h->count; i++)
+		err = db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(h->subjects[i])));
+	return err;
+}
+
+int throttle_clear(struct db *db, const struct throttle_hold *h)
+{
+	int err = throttle_give_back(db, h);
+
+	return err || !h->count ? err
+				: db_run(db, &sql[ATTEMPT_CLEAR], NULL, ARGS(T(h->subjects[0])));
+}
+
+int throttle_fail(struct db *db, struct arena *a, const char *ip, int64_t now)
+{
+	return count_one(db, address_subject(a, "address", ip), now);
+}
+
+static int note_familiar(
+	struct db *db, struct arena *a, const char *account, const char *place, int64_t now)
+{
+	return db_run(db, &sql[FAMILIAR_NOTE], NULL,
+		ARGS(T(account), T(mark_of(a, account, place)), N(now)));
+}
+
+int throttle_know(struct db *db, struct arena *a, const struct throttle *t, int64_t now)
+{
+	const char *account = account_of(a, t->email);
+	int err = note_familiar(db, a, account, address_subject(a, "address", t->ip), now);
+
+	if (!err && t->device)
+		err = note_familiar(db, a, account, t->device, now);
+	return err ? err
+		   : db_run(db, &sql[FAMILIAR_TRIM], NULL, ARGS(T(account), N(FAMILIAR_MOST - 1)));
+}
+
+int throttle_unlock(struct db *db, struct arena *a, const char *email)
+{
+	const char *account = account_of(a, email);
+	struct list marks = { 0 };
+	int err = db_run(
+		db, &sql[ATTEMPT_CLEAR], NULL, ARGS(T(arena_printf(a, "strangers:%s", account))));
+
+	/* `;` is the character after `:`. */
+	if (!err)
+		err = db_run(db, &sql[ATTEMPT_CLEAR_ALL], NULL,
+			ARGS(T(arena_printf(a, "pair:%s:", account)),
+				T(arena_printf(a, "pair:%s;", account))));
+	if (!err)
+		err = db_all(
+			db, a, &sql[FAMILIAR_MARKS], &marks, 2 * FAMILIAR_MOST, ARGS(T(account)));
+	for (size_t i = 0; !err && i < marks.count; i++)
+		err = db_run(db, &sql[ATTEMPT_CLEAR], NULL,
+			ARGS(T(arena_printf(
+				a, "device:%s", ((const struct one_text *)marks.at)[i].value))));
+	return err;
+}
+
+int throttle_forget(struct db *db, struct arena *a, const char *email)
+{
+	int err = throttle_unlock(db, a, email);
+
+	return err ? err : db_run(db, &sql[FAMILIAR_FORGET], NULL, ARGS(T(account_of(a, email))));
 }
 
 int allowance_check(
 	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p)
 {
-	return check_one(db, a, address_of(a, l->what, l->ip), l->most, now,
+	return check_one(db, a, address_subject(a, l->what, l->ip), l->most, now,
 		"of these from your address", p);
 }
 
@@ -113,10 +311,10 @@ int allowance_take(
 {
 	int err = allowance_check(db, a, l, now, p);
 
-	return err ? err : count_one(db, address_of(a, l->what, l->ip), now);
+	return err ? err : count_one(db, address_subject(a, l->what, l->ip), now);
 }
 
 int allowance_give_back(struct db *db, struct arena *a, const struct allowance *l)
 {
-	return db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(address_of(a, l->what, l->ip))));
+	return db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(address_subject(a, l->what, l->ip))));
 }

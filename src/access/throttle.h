@@ -1,4 +1,12 @@
-/* throttle.h - failed logins, counted by account and by address.
+/* throttle.h - guesses at passwords, counted before they are judged.
+ *
+ * An attempt is reserved in a transaction of its own before the password is
+ * hashed, so that a hundred guesses at once are a hundred, on any process; one
+ * that turns out right is given back.  Whose guesses count against whom is
+ * decided so that nobody can lock another out: a browser or an address from
+ * which the person has signed in before has a count of its own, and what
+ * strangers do elsewhere does not touch it.  docs/accounts.md has the limits
+ * and the reasons.
  *
  * The counts are rows, so that every process counts together and a restart
  * forgets nothing.  An account that is not known counts like one that is.  Of
@@ -6,17 +14,41 @@
 #pragma once
 #include "access/caller.h"
 
-/* Whom an attempt counts against; an email of "" is nobody's account, and only the address counts. */
+/* Whom an attempt counts against. */
 struct throttle {
-	const char *email, *ip;
+	const char *email; /* "": nobody's account, and only the address counts */
+	const char *ip;
+	const char *device; /* what the browser was given at an earlier sign-in; NULL: nothing */
+	const char *login;  /* of somebody signed in: the hash of the login, which alone counts */
 };
 
-/* ERR_THROTTLED, with the time to wait, if either has failed too often of late. */
+enum { THROTTLE_COUNTS = 3 };
+
+/* What was reserved, for giving it back. */
+struct throttle_hold {
+	const char *subjects[THROTTLE_COUNTS];
+	int count;
+};
+
+/* ERR_THROTTLED, with the time to wait, if there is no room for an attempt.  Takes none. */
 int throttle_check(
 	struct db *db, struct arena *a, const struct throttle *t, int64_t now, struct problem *p);
-int throttle_fail(struct db *db, struct arena *a, const struct throttle *t, int64_t now);
-/* A success clears the account; the address stays counted. */
-int throttle_clear(struct db *db, struct arena *a, const struct throttle *t);
+/* Reserves one, or ERR_THROTTLED: the transaction is then to be rolled back.  Comes first in it. */
+int throttle_take(struct db *db, struct arena *a, const struct throttle *t, int64_t now,
+	struct throttle_hold *ret, struct problem *p);
+/* It was not judged. */
+int throttle_give_back(struct db *db, const struct throttle_hold *h);
+/* It was right: earlier mistakes in the same place are forgotten too. */
+int throttle_clear(struct db *db, const struct throttle_hold *h);
+/* A failure that is known only afterwards counts against the address alone. */
+int throttle_fail(struct db *db, struct arena *a, const char *ip, int64_t now);
+
+/* The person has signed in from here: from now on this browser and this address are familiar. */
+int throttle_know(struct db *db, struct arena *a, const struct throttle *t, int64_t now);
+/* Forgets what is familiar of an account, and what counts against it wherever it was tried from. */
+int throttle_forget(struct db *db, struct arena *a, const char *email);
+/* The latter alone. */
+int throttle_unlock(struct db *db, struct arena *a, const char *email);
 
 /* Anything else that an address may do only so often in the same time: `what` is a word for it. */
 struct allowance {
@@ -33,7 +65,8 @@ int allowance_take(
 /* What was taken turned out well. */
 int allowance_give_back(struct db *db, struct arena *a, const struct allowance *l);
 
-/* How long a count lasts. */
+/* How long a count lasts, and how long a place stays familiar. */
 #define THROTTLE_US (INT64_C(15) * 60 * 1000000)
+#define FAMILIAR_US (INT64_C(90) * 86400 * 1000000)
 
 extern const struct statement_set throttle_sql;

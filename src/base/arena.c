@@ -3,6 +3,8 @@
  * Under AddressSanitizer the unused tail of every chunk is poisoned, so that
  * an overrun inside an arena is caught like one on the heap. */
 #include "base/arena.h"
+#include "base/check.h"
+#include "base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,22 +42,41 @@ struct arena_defer {
 	void *data;
 };
 
-static struct arena_chunk *chunk_new(struct arena *a, size_t size)
+static void arena_meter_update(struct arena *a)
 {
-	struct arena_chunk *chunk = malloc(sizeof *chunk + size);
+	size_t now = a->total > ARENA_UNMETERED ? a->total : 0;
 
-	if (!chunk) {
-		fprintf(stderr, "lodge: out of memory (%zu bytes)\n", size);
-		abort();
-	}
+	if (!a->meter || now == a->metered)
+		return;
+	memory_account_add(a->meter, (int64_t)now - (int64_t)a->metered);
+	a->metered = now;
+}
+
+static void chunk_add(struct arena *a, struct arena_chunk *chunk, size_t size)
+{
 	chunk->size = size;
 	chunk->next = a->chunks;
 	a->chunks = chunk;
 	a->total += size;
+	arena_meter_update(a);
 	a->at = chunk->bytes;
 	a->end = chunk->bytes + size;
 	ASAN_POISON_MEMORY_REGION(chunk->bytes, size);
-	return chunk;
+}
+
+bool arena_room(struct arena *a, size_t size)
+{
+	enum { BESIDES = 2 * sizeof(max_align_t) + RED_ZONE }; /* its end, and how it lies */
+	struct arena_chunk *chunk;
+
+	if (size <= ARENA_LARGE || (a->at && size + BESIDES <= (size_t)(a->end - a->at)))
+		return true;
+	chunk = arena_full(a) ? NULL : memory_try(sizeof *chunk + size + BESIDES);
+	if (chunk)
+		chunk_add(a, chunk, size + BESIDES);
+	else
+		a->failed = true;
+	return chunk != NULL;
 }
 
 void *arena_raw(struct arena *a, size_t size, size_t align)
@@ -64,15 +85,14 @@ void *arena_raw(struct arena *a, size_t size, size_t align)
 	char *p;
 
 	if (!a->at || size + RED_ZONE + pad > (size_t)(a->end - a->at)) {
-		size_t least = a->chunks ? LATER_CHUNK : FIRST_CHUNK;
+		size_t least = a->chunks ? LATER_CHUNK : FIRST_CHUNK, chunk;
 
-		if (size > SIZE_MAX / 2) {
-			fprintf(stderr, "lodge: absurd allocation (%zu bytes)\n", size);
-			abort();
-		}
-		chunk_new(a, size + RED_ZONE > least ? size + RED_ZONE : least);
+		INVARIANT(size <= SIZE_MAX / 2); /* or a length was subtracted from a shorter one */
+		chunk = size + RED_ZONE > least ? size + RED_ZONE : least;
+		chunk_add(a, memory_must(sizeof(struct arena_chunk) + chunk), chunk);
 		pad = 0;
 	}
+	INVARIANT(align && (align & (align - 1)) == 0 && a->at <= a->end);
 	p = a->at + pad;
 	a->at = p + size + RED_ZONE;
 	ASAN_UNPOISON_MEMORY_REGION(p, size);
@@ -151,8 +171,10 @@ static void run_defers(struct arena *a)
 
 static void chunk_free(struct arena *a, struct arena_chunk *chunk)
 {
+	INVARIANT(chunk->size <= a->total);
 	ASAN_UNPOISON_MEMORY_REGION(chunk->bytes, chunk->size);
 	a->total -= chunk->size;
+	arena_meter_update(a);
 	free(chunk);
 }
 
@@ -161,6 +183,7 @@ void arena_reset(struct arena *a)
 	struct arena_chunk *keep = NULL;
 
 	run_defers(a);
+	a->failed = false;
 	while (a->chunks) {
 		struct arena_chunk *chunk = a->chunks;
 

@@ -1,11 +1,16 @@
 /* arena.h - memory with one owner and one end.
  *
  * Everything made for a request lives in its arena and goes with it.  An
- * arena never answers NULL: a process that cannot get memory stops with a
- * sentence.  Sizes are policed where data enters, not here. */
+ * arena never answers NULL.  One that has a maximum may pass it by what is
+ * asked for at once; whoever fills it with what others say - the reader of
+ * JSON, the store with its rows, the reader of archives - asks whether it is
+ * full, and for anything large whether there is room for it, and stops. */
 #pragma once
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/memory.h"
 
 struct arena_chunk;
 struct arena_defer;
@@ -15,7 +20,25 @@ struct arena {
 	struct arena_chunk *chunks; /* newest first */
 	struct arena_defer *defers; /* newest first */
 	size_t total;		    /* bytes asked of malloc and still held */
+	size_t max;		    /* the most it should hold; 0: no matter */
+	bool failed;		    /* there was no room for something large */
+	/* What it holds beyond ARENA_UNMETERED is added here as it grows, and while there is no room the arena
+	 * is full; NULL: nobody counts. */
+	struct memory_account *meter;
+	size_t metered;
 };
+
+enum { ARENA_LARGE = 64 * 1024, ARENA_UNMETERED = 256 * 1024 };
+
+static inline bool arena_full(const struct arena *a)
+{
+	return a->failed || (a->max && (a->total > a->max || memory_spent())) ||
+	       (a->metered && !memory_account_has_room(a->meter));
+}
+
+/* Whether there is room for so many bytes at once, beyond ARENA_LARGE; it is there then.  If not, the arena
+ * is full from now on, whether or not it has a maximum. */
+bool arena_room(struct arena *a, size_t size);
 
 /* Zeroed and aligned for any type. */
 void *arena_alloc(struct arena *a, size_t size);

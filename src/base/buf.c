@@ -1,11 +1,13 @@
 /* buf.c - growth and formatting for struct buf; see buf.h. */
 #include "base/buf.h"
+#include "base/check.h"
+#include "base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST = 512 };
+enum { LEAST = 512, WORDS = 4096 };
 
 void buf_init(struct buf *b, size_t max)
 {
@@ -23,6 +25,7 @@ bool buf_grow(struct buf *b, size_t n)
 	size_t cap = b->cap ? b->cap : LEAST;
 	char *at;
 
+	INVARIANT(b->len <= b->cap);
 	if (b->overflow || n > b->max || b->len > b->max - n) {
 		b->overflow = true;
 		return false;
@@ -31,14 +34,29 @@ bool buf_grow(struct buf *b, size_t n)
 		cap *= 2;
 	if (cap > b->max)
 		cap = b->max;
-	at = realloc(b->at, cap);
-	if (!at) {
-		fprintf(stderr, "lodge: out of memory (%zu bytes)\n", cap);
-		abort();
+	/* A few words are always to be had: a refusal has some. */
+	at = b->at || cap > WORDS ? memory_grow(b->at, cap) : memory_get(cap);
+	if (!at) { /* what it has stays; whoever made it asks at the end */
+		b->overflow = b->starved = true;
+		return false;
 	}
 	b->at = at;
 	b->cap = cap;
 	return true;
+}
+
+void buf_fit(struct buf *b)
+{
+	enum { MUCH = 64 * 1024 };
+	char *at;
+
+	if (b->cap - b->len < MUCH || !b->len)
+		return;
+	at = realloc(b->at, b->len);
+	if (!at)
+		return;
+	b->at = at;
+	b->cap = b->len;
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

@@ -1,8 +1,8 @@
 /* buf.h - a growable run of bytes with a named maximum.
  *
- * A buffer that would pass its maximum keeps what it has, remembers that it
- * overflowed, and ignores further bytes; whoever made it asks once at the
- * end.  Nothing here knows what the bytes mean. */
+ * A buffer that would pass its maximum, or for which there is no memory,
+ * keeps what it has, remembers that it overflowed, and ignores further bytes;
+ * whoever made it asks once at the end.  Nothing here knows what the bytes mean. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@ struct buf {
 	size_t len, cap;
 	size_t max; /* the most it may hold */
 	bool overflow;
+	bool starved; /* and it was for want of memory */
 };
 
 void buf_init(struct buf *b, size_t max);
@@ -22,6 +23,15 @@ void buf_free(struct buf *b);
 bool buf_grow(struct buf *b, size_t n);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_put_int(struct buf *b, int64_t v);
+
+/* Gives back what it does not use, where that is much. */
+void buf_fit(struct buf *b);
+/* Empty again, and as if nothing had overflowed; what memory it has stays. */
+static inline void buf_clear(struct buf *b)
+{
+	b->len = 0;
+	b->overflow = b->starved = false;
+}
 
 static inline bool buf_room(struct buf *b, size_t n)
 {

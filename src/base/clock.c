@@ -1,6 +1,7 @@
 /* clock.c - clocks, and dates by arithmetic alone (no locale, no time zone database). */
 #include "base/clock.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,10 +13,25 @@ static int64_t clock_us(clockid_t id)
 	return (int64_t)t.tv_sec * SECOND_US + t.tv_nsec / 1000;
 }
 
+#ifdef LODGE_FAULTS
+static _Atomic int64_t clock_ahead_us;
+
+void clock_move_us(int64_t by)
+{
+	atomic_fetch_add(&clock_ahead_us, by);
+}
+
+int64_t clock_now_us(void)
+{
+	return clock_us(CLOCK_REALTIME) +
+	       atomic_load_explicit(&clock_ahead_us, memory_order_relaxed);
+}
+#else
 int64_t clock_now_us(void)
 {
 	return clock_us(CLOCK_REALTIME);
 }
+#endif
 
 int64_t clock_mono_ms(void)
 {
@@ -108,7 +124,7 @@ void time_write_http(int64_t us, char out[29])
 }
 
 /* Reads exactly n digits and moves on; -1 if they are not there. */
-static int take_digits(const char **at, const char *end, int n)
+static int take_date_digits(const char **at, const char *end, int n)
 {
 	int v = 0;
 
@@ -144,12 +160,12 @@ bool time_read(const char *text, size_t len, int64_t *ret_us)
 	int y, mo, d, h, mi, s;
 	int64_t us = 0, unit = SECOND_US / 10, offset = 0;
 
-	if ((y = take_digits(&at, end, 4)) < 1 || !take_char(&at, end, "-") ||
-		(mo = take_digits(&at, end, 2)) < 1 || mo > 12 || !take_char(&at, end, "-") ||
-		(d = take_digits(&at, end, 2)) < 1 || d > days_in_month(y, mo) ||
-		!take_char(&at, end, "Tt") || (h = take_digits(&at, end, 2)) < 0 || h > 23 ||
-		!take_char(&at, end, ":") || (mi = take_digits(&at, end, 2)) < 0 || mi > 59 ||
-		!take_char(&at, end, ":") || (s = take_digits(&at, end, 2)) < 0 || s > 59)
+	if ((y = take_date_digits(&at, end, 4)) < 1 || !take_char(&at, end, "-") ||
+		(mo = take_date_digits(&at, end, 2)) < 1 || mo > 12 || !take_char(&at, end, "-") ||
+		(d = take_date_digits(&at, end, 2)) < 1 || d > days_in_month(y, mo) ||
+		!take_char(&at, end, "Tt") || (h = take_date_digits(&at, end, 2)) < 0 || h > 23 ||
+		!take_char(&at, end, ":") || (mi = take_date_digits(&at, end, 2)) < 0 || mi > 59 ||
+		!take_char(&at, end, ":") || (s = take_date_digits(&at, end, 2)) < 0 || s > 59)
 		return false;
 	if (take_char(&at, end, ".")) {
 		const char *first = at;
@@ -163,8 +179,9 @@ bool time_read(const char *text, size_t len, int64_t *ret_us)
 		bool minus = at < end && *at == '-';
 		int oh, om;
 
-		if (!take_char(&at, end, "+-") || (oh = take_digits(&at, end, 2)) < 0 || oh > 23 ||
-			!take_char(&at, end, ":") || (om = take_digits(&at, end, 2)) < 0 || om > 59)
+		if (!take_char(&at, end, "+-") || (oh = take_date_digits(&at, end, 2)) < 0 ||
+			oh > 23 || !take_char(&at, end, ":") ||
+			(om = take_date_digits(&at, end, 2)) < 0 || om > 59)
 			return false;
 		offset = (minus ? -1 : 1) * (oh * 3600 + om * 60);
 	}

@@ -10,7 +10,10 @@
 #define SECOND_US INT64_C(1000000)
 #define TIME_TEXT_LEN 24 /* 2026-01-02T03:04:05.678Z */
 
-int64_t clock_now_us(void);  /* wall clock */
+int64_t clock_now_us(void); /* wall clock */
+#ifdef LODGE_FAULTS
+void clock_move_us(int64_t by); /* for tests: the wall clock goes ahead, or back, by so much more */
+#endif
 int64_t clock_mono_ms(void); /* monotonic, coarse: for deadlines */
 int64_t clock_mono_us(void); /* monotonic, fine: for measuring */
 

@@ -11,12 +11,17 @@
 #include <string.h>
 
 enum { TOKEN_RANDOM = 40, TOKEN_CHECK = 6 };
-enum { ARGON_PASSES = 3, HMAC_BLOCK = 64 };
+enum { ARGON_PASSES = 3, HMAC_BLOCK = 64, HASHING_MOST = 4 };
 #define ARGON_MEMORY (32u * 1024 * 1024)
 
 static EVP_MD *sha256_md;
 static pthread_key_t sha256_ctx_key;
 static unsigned char hash_key[crypto_shorthash_KEYBYTES];
+
+/* Each hash of a password holds ARGON_MEMORY while it is made, so that only so many are made at once. */
+static pthread_mutex_t hashing_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hashing_room = PTHREAD_COND_INITIALIZER;
+static int hashing;
 
 static void ctx_free(void *ctx)
 {
@@ -48,7 +53,7 @@ uint64_t keyed_hash(const void *bytes, size_t n)
 	return hash;
 }
 
-static void must(bool ok, const char *what)
+static void crypto_must(bool ok, const char *what)
 {
 	if (!ok) {
 		fprintf(stderr, "lodge: %s failed\n", what);
@@ -62,7 +67,7 @@ static EVP_MD_CTX *own_ctx(void)
 
 	if (!ctx) {
 		ctx = EVP_MD_CTX_new();
-		must(ctx && !pthread_setspecific(sha256_ctx_key, ctx), "EVP_MD_CTX_new");
+		crypto_must(ctx && !pthread_setspecific(sha256_ctx_key, ctx), "EVP_MD_CTX_new");
 	}
 	return ctx;
 }
@@ -71,8 +76,8 @@ void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 {
 	EVP_MD_CTX *ctx = own_ctx();
 
-	must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) && EVP_DigestUpdate(ctx, bytes, n) &&
-			EVP_DigestFinal_ex(ctx, out, NULL),
+	crypto_must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) && EVP_DigestUpdate(ctx, bytes, n) &&
+			    EVP_DigestFinal_ex(ctx, out, NULL),
 		"SHA-256");
 }
 
@@ -90,13 +95,13 @@ void hmac_sha256(
 		outer[i] = inner[i] ^ 0x5c;
 		inner[i] ^= 0x36;
 	}
-	must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
-			EVP_DigestUpdate(ctx, inner, sizeof inner) &&
-			EVP_DigestUpdate(ctx, bytes, n) && EVP_DigestFinal_ex(ctx, out, NULL) &&
-			EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
-			EVP_DigestUpdate(ctx, outer, sizeof outer) &&
-			EVP_DigestUpdate(ctx, out, SHA256_LEN) &&
-			EVP_DigestFinal_ex(ctx, out, NULL),
+	crypto_must(EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
+			    EVP_DigestUpdate(ctx, inner, sizeof inner) &&
+			    EVP_DigestUpdate(ctx, bytes, n) && EVP_DigestFinal_ex(ctx, out, NULL) &&
+			    EVP_DigestInit_ex2(ctx, sha256_md, NULL) &&
+			    EVP_DigestUpdate(ctx, outer, sizeof outer) &&
+			    EVP_DigestUpdate(ctx, out, SHA256_LEN) &&
+			    EVP_DigestFinal_ex(ctx, out, NULL),
 		"HMAC-SHA-256");
 	sodium_memzero(inner, sizeof inner);
 	sodium_memzero(outer, sizeof outer);
@@ -155,21 +160,48 @@ bool unseal(const uint8_t key[SEAL_KEY_LEN], const char *context, const uint8_t 
 		       n - NONCE, (const uint8_t *)context, strlen(context), sealed, key) == 0;
 }
 
+static void hashing_begins(void)
+{
+	pthread_mutex_lock(&hashing_lock);
+	while (hashing == HASHING_MOST)
+		pthread_cond_wait(&hashing_room, &hashing_lock);
+	hashing++;
+	pthread_mutex_unlock(&hashing_lock);
+}
+
+static void hashing_ends(void)
+{
+	pthread_mutex_lock(&hashing_lock);
+	hashing--;
+	pthread_cond_signal(&hashing_room);
+	pthread_mutex_unlock(&hashing_lock);
+}
+
 bool password_hash(const char *password, size_t len, char out[PASSWORD_HASH_MAX])
 {
+	bool made;
+
 	_Static_assert(PASSWORD_HASH_MAX >= crypto_pwhash_STRBYTES, "hash size");
-	return crypto_pwhash_str(out, password, len, ARGON_PASSES, ARGON_MEMORY) == 0;
+	hashing_begins();
+	made = crypto_pwhash_str(out, password, len, ARGON_PASSES, ARGON_MEMORY) == 0;
+	hashing_ends();
+	return made;
 }
 
 bool password_matches(const char *hash, const char *password, size_t len)
 {
-	return crypto_pwhash_str_verify(hash, password, len) == 0;
+	bool same;
+
+	hashing_begins();
+	same = crypto_pwhash_str_verify(hash, password, len) == 0;
+	hashing_ends();
+	return same;
 }
 
 static const char base62[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /* Six digits over prefix and random part: catches typing errors without asking the store. */
-static void checksum(const char *text, size_t len, char out[TOKEN_CHECK])
+static void token_checksum(const char *text, size_t len, char out[TOKEN_CHECK])
 {
 	uint8_t digest[SHA256_LEN];
 	uint64_t n = 0;
@@ -185,11 +217,11 @@ void token_new(const char *prefix, char out[TOKEN_MAX])
 {
 	size_t at = strlen(prefix);
 
-	must(at + TOKEN_RANDOM + TOKEN_CHECK < TOKEN_MAX, "token prefix");
+	crypto_must(at + TOKEN_RANDOM + TOKEN_CHECK < TOKEN_MAX, "token prefix");
 	memcpy(out, prefix, at);
 	for (int i = 0; i < TOKEN_RANDOM; i++)
 		out[at++] = base62[randombytes_uniform(62)];
-	checksum(out, at, out + at);
+	token_checksum(out, at, out + at);
 	out[at + TOKEN_CHECK] = '\0';
 }
 
@@ -200,6 +232,6 @@ bool token_valid(const char *prefix, const char *text, size_t len)
 
 	if (len != p + TOKEN_RANDOM + TOKEN_CHECK || memcmp(text, prefix, p) != 0)
 		return false;
-	checksum(text, len - TOKEN_CHECK, check);
+	token_checksum(text, len - TOKEN_CHECK, check);
 	return same_bytes(check, sizeof check, text + len - TOKEN_CHECK, sizeof check);
 }

@@ -36,7 +36,11 @@ void seal(const uint8_t key[SEAL_KEY_LEN], const char *context, const void *byte
 bool unseal(const uint8_t key[SEAL_KEY_LEN], const char *context, const uint8_t *sealed, size_t n,
 	void *out);
 
-/* Argon2id; takes tens of milliseconds: never on a loop. */
+/* Characters of a new password, wherever it is set. */
+enum { PASSWORD_MIN = 8, PASSWORD_MAX = 1024 };
+
+/* Argon2id; takes tens of milliseconds and 32 MiB: never on a loop.  Four are made at once at most, others
+ * wait for them. */
 bool password_hash(const char *password, size_t len, char out[PASSWORD_HASH_MAX]);
 bool password_matches(const char *hash, const char *password, size_t len);
 

@@ -1,5 +1,8 @@
 /* error.c - the error table as data, and filling a problem; see error.h. */
 #include "base/error.h"
+
+#include <string.h>
+
 #include "base/arena.h"
 
 static const struct error_row rows[] = {
@@ -26,6 +29,17 @@ int problem_set(struct problem *p, struct arena *a, int err, const char *fmt, ..
 	p->detail = arena_vprintf(a, fmt, ap);
 	va_end(ap);
 	return err;
+}
+
+bool problem_names(const struct problem *p, const char *field)
+{
+	size_t len = strlen(field), left = p->count;
+
+	for (const struct field_error *e = p->first; e && left; e = e->next, left--)
+		if (strncmp(e->field, field, len) == 0 &&
+			(!e->field[len] || strchr(".[/", e->field[len])))
+			return true;
+	return false;
 }
 
 int problem_field(struct problem *p, struct arena *a, const char *field, const char *code,

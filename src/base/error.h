@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -16,12 +17,15 @@ struct arena;
 	X(UNAUTHENTICATED, 401, "unauthenticated", "No valid credential was presented")            \
 	X(FORBIDDEN, 403, "forbidden", "This is not allowed with the credential presented")        \
 	X(SUSPENDED, 403, "suspended", "The account or tenant is suspended")                       \
+	X(CLOSED, 403, "closed", "The tenant is closed")                                           \
 	X(BAD_ORIGIN, 403, "bad_origin", "The request did not come from this service's own pages") \
 	X(NOT_FOUND, 404, "not_found", "There is nothing here")                                    \
 	X(METHOD, 405, "method_not_allowed", "The path does not take this method")                 \
 	X(TIMEOUT, 408, "timeout", "The request took too long to arrive")                          \
 	X(CONFLICT, 409, "conflict", "The present state does not permit this")                     \
 	X(TAKEN, 409, "taken", "That name is in use")                                              \
+	X(SECRET, 409, "secret_unopenable",                                                        \
+		"A stored secret cannot be opened with the present master key: enter it anew")     \
 	X(PRECONDITION, 412, "precondition_failed", "The object has changed since it was read")    \
 	X(TOO_LARGE, 413, "too_large", "The body is too large")                                    \
 	X(URI_TOO_LONG, 414, "uri_too_long", "The request target is too long")                     \
@@ -37,6 +41,8 @@ struct arena;
 	X(UPSTREAM, 502, "upstream_failed", "A service that is needed for this did not answer")    \
 	X(STORE, 503, "store_unavailable", "The store cannot be reached")                          \
 	X(STORE_FULL, 503, "store_full", "The store has no room left")                             \
+	X(KEY, 503, "key_unavailable",                                                             \
+		"This process cannot follow the master key and stores no secret until it can")     \
 	X(BUSY, 503, "busy", "The service is too busy")                                            \
 	X(STOPPING, 503, "stopping", "The service is stopping")                                    \
 	X(TOO_SLOW, 504, "timed_out", "The answer took too long")                                  \
@@ -73,12 +79,15 @@ struct field_error {
 };
 
 /* What a caller is told.  At most FIELD_ERRORS_MAX fields are listed; the rest are counted. */
+enum { RETRY_NEVER_S = INT32_MAX };
+
 struct problem {
 	int err;
-	const char *detail;		   /* a sentence, or NULL for the title */
-	const char *code;		   /* overrides the error's own, or NULL */
-	int retry_after_s;		   /* 0: not said */
-	bool final;			   /* trying again by itself will not help */
+	const char *detail;    /* a sentence, or NULL for the title */
+	const char *challenge; /* of a 401: what is wrong with the token; NULL: none came */
+	const char *code;      /* overrides the error's own, or NULL */
+	int retry_after_s;     /* 0: not said; RETRY_NEVER_S: no time helps */
+	bool final;	       /* trying again by itself will not help */
 	struct field_error *first, **last; /* in the order found */
 	size_t count, unlisted;
 };
@@ -88,6 +97,8 @@ enum { FIELD_ERRORS_MAX = 1000 };
 /* Sets the problem, if it is not set yet, and returns err. */
 int problem_set(struct problem *p, struct arena *a, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* True if the field, or something in it, is among those that offend. */
+bool problem_names(const struct problem *p, const char *field);
 /* Adds one offending field (ERR_INVALID) and returns ERR_INVALID. */
 int problem_field(struct problem *p, struct arena *a, const char *field, const char *code,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));

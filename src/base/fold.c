@@ -1,122 +1,230 @@
 /* fold.c - see fold.h.  Engines disagree about case beyond ASCII, and about collations; a folded
- * column written by us gives the same answer on both. */
+ * column written by us gives the same answer on both.
+ *
+ * Most texts are ASCII and go a short way.  Others are taken apart into code
+ * points by utf8proc (case folded, compatible forms and canonical ones taken
+ * for the same, nothing invisible), changed as below, and put together again. */
 #include "base/fold.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+#include <utf8proc.h>
 
-/* The lower-case letter of a code point below U+0800. */
-static unsigned lower(unsigned c)
+/* To be raised when what is below gives other words than it did. */
+#define FOLD_RULES "2"
+
+#define APART                                                                         \
+	((utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | \
+			     UTF8PROC_CASEFOLD | UTF8PROC_IGNORE))
+#define TOGETHER ((utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPOSE))
+
+enum {
+	DOTLESS_I = 0x131,
+	DOT_ABOVE = 0x307,
+	/* The last code point there is: what is above every text with the same beginning. */
+	LAST_POINT = 0x10ffff,
+};
+
+const char *fold_version(struct arena *a)
 {
-	if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
-		(c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f))
-		return c + 32;
-	if (c >= 0x400 && c <= 0x40f)
-		return c + 80;
-	if ((c >= 0x100 && c <= 0x137 && c != 0x130) || (c >= 0x14a && c <= 0x177))
-		return c | 1;
-	if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e))
-		return c + (c & 1);
-	return c;
+	return arena_printf(a, FOLD_RULES " unicode %s", utf8proc_unicode_version());
 }
 
-/* Folded letters take as many bytes as their capitals, so the copy has the text's length. */
-char *fold(struct arena *a, const char *text)
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return false;
+	return true;
+}
+
+char *fold_ascii(struct arena *a, const char *text)
 {
 	char *copy = arena_strdup(a, text);
 
-	for (unsigned char *p = (unsigned char *)copy; *p; p++) {
-		if (*p < 0x80) {
-			*p = (unsigned char)lower(*p);
-		} else if (*p >= 0xc3 && *p <= 0xdf && p[1]) {
-			unsigned c = lower((*p & 0x1fu) << 6 | (p[1] & 0x3fu));
-
-			p[0] = (unsigned char)(0xc0 | c >> 6);
-			p[1] = (unsigned char)(0x80 | (c & 0x3f));
-			p++;
-		}
-	}
+	for (char *p = copy; *p; p++)
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p + 'a' - 'A');
 	return copy;
 }
 
-/* What stands for a letter of U+00C0..U+017F once its marks are gone. */
-/* clang-format off */
-static const char bare[][3] = {
-	"a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i",
-	"d", "n", "o", "o", "o", "o", "o", "", "o", "u", "u", "u", "u", "y", "th", "ss",
-	"a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i",
-	"d", "n", "o", "o", "o", "o", "o", "", "o", "u", "u", "u", "u", "y", "th", "y",
-	"a", "a", "a", "a", "a", "a", "c", "c", "c", "c", "c", "c", "c", "c", "d", "d",
-	"d", "d", "e", "e", "e", "e", "e", "e", "e", "e", "e", "e", "g", "g", "g", "g",
-	"g", "g", "g", "g", "h", "h", "h", "h", "i", "i", "i", "i", "i", "i", "i", "i",
-	"i", "i", "ij", "ij", "j", "j", "k", "k", "k", "l", "l", "l", "l", "l", "l", "l",
-	"l", "l", "l", "n", "n", "n", "n", "n", "n", "n", "n", "n", "o", "o", "o", "o",
-	"o", "o", "oe", "oe", "r", "r", "r", "r", "r", "r", "s", "s", "s", "s", "s", "s",
-	"s", "s", "t", "t", "t", "t", "t", "t", "u", "u", "u", "u", "u", "u", "u", "u",
-	"u", "u", "u", "u", "w", "w", "y", "y", "y", "z", "z", "z", "z", "z", "z", "s",
+struct points {
+	int32_t *at;
+	size_t count;
 };
-/* clang-format on */
-_Static_assert(sizeof bare / sizeof *bare == 0x180 - 0xc0, "a row for each letter");
 
-/* The last code point there is: what is above every text with the same beginning. */
-#define LAST_POINT 0x10ffff
+/* What a letter becomes before it is taken apart. */
+typedef int32_t early_fn(int32_t c, void *none);
+
+/* False for what is no UTF-8, which nothing is that was let in. */
+static bool take_apart(struct arena *a, const char *text, early_fn *early, struct points *ret)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	ssize_t len = (ssize_t)strlen(text), room = 2 * len + 16, count;
+
+	ret->at = arena_raw(a, (size_t)(room + 1) * sizeof *ret->at, _Alignof(int32_t));
+	count = utf8proc_decompose_custom(bytes, len, ret->at, room, APART, early, NULL);
+	if (count > room) {
+		room = count;
+		ret->at = arena_raw(a, (size_t)(room + 1) * sizeof *ret->at, _Alignof(int32_t));
+		count = utf8proc_decompose_custom(bytes, len, ret->at, room, APART, early, NULL);
+	}
+	ret->count = count > 0 ? (size_t)count : 0;
+	return count >= 0;
+}
+
+/* In their own place, which has room for one more. */
+static char *put_together(struct points *p)
+{
+	ssize_t len = utf8proc_reencode(p->at, (ssize_t)p->count, TOGETHER);
+
+	((char *)p->at)[len > 0 ? len : 0] = '\0';
+	return (char *)p->at;
+}
+
+char *fold(struct arena *a, const char *text)
+{
+	struct points p;
+	size_t kept = 0;
+
+	if (is_ascii(text) || !take_apart(a, text, NULL, &p))
+		return fold_ascii(a, text);
+	for (size_t i = 0; i < p.count; i++)
+		if (p.at[i] != DOT_ABOVE || !kept || p.at[kept - 1] != 'i')
+			p.at[kept++] = p.at[i] == DOTLESS_I ? 'i' : p.at[i];
+	p.count = kept;
+	return put_together(&p);
+}
+
+/* ---- words ---- */
+
+/* What stands between words, whatever it would be taken apart into and was taken from. */
+static bool is_apart(int32_t c)
+{
+	return (c >= 0x80 && c < 0xc0) || c == 0xd7 || c == 0xf7 || (c >= 0x2000 && c <= 0x206f) ||
+	       (c >= 0x3000 && c <= 0x303f) || c == LAST_POINT;
+}
+
+static int32_t early_word(int32_t c, void *none)
+{
+	(void)none;
+	switch (c) {
+	case 0x13f: /* L and l with a middle dot */
+	case 0x140:
+		return 'l';
+	case 0x149: /* n after an apostrophe */
+		return 'n';
+	default:
+		return is_apart(c) ? ' ' : c;
+	}
+}
+
+/* Latin letters that are no letter with a mark, as those write them who have no such letter. */
+static const struct {
+	int32_t point;
+	const char *as;
+} latin[] = { { 0xe6, "ae" }, { 0xf0, "d" }, { 0xf8, "o" }, { 0xfe, "th" }, { 0x111, "d" },
+	{ 0x127, "h" }, { DOTLESS_I, "i" }, { 0x138, "k" }, { 0x142, "l" }, { 0x14b, "n" },
+	{ 0x153, "oe" }, { 0x167, "t" } };
+
+static const char *as_latin(int32_t c)
+{
+	for (size_t i = 0; c >= 0xe6 && c <= 0x167 && i < sizeof latin / sizeof *latin; i++)
+		if (latin[i].point == c)
+			return latin[i].as;
+	return NULL;
+}
 
 /* Marks that combine with the letter before them. */
-static bool is_mark(unsigned c)
+static bool is_mark(int32_t c)
 {
 	return c >= 0x300 && c <= 0x36f;
 }
 
-static bool is_separator(unsigned c)
+static bool is_between(int32_t c)
 {
 	if (c < 0x80)
 		return !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'));
-	return c < 0xc0 || c == 0xd7 || c == 0xf7 || (c >= 0x2000 && c <= 0x206f) ||
-	       (c >= 0x3000 && c <= 0x303f) || c == LAST_POINT;
+	if (is_apart(c))
+		return true;
+	switch (utf8proc_category(c)) {
+	case UTF8PROC_CATEGORY_PC:
+	case UTF8PROC_CATEGORY_PD:
+	case UTF8PROC_CATEGORY_PS:
+	case UTF8PROC_CATEGORY_PE:
+	case UTF8PROC_CATEGORY_PI:
+	case UTF8PROC_CATEGORY_PF:
+	case UTF8PROC_CATEGORY_PO:
+	case UTF8PROC_CATEGORY_ZS:
+	case UTF8PROC_CATEGORY_ZL:
+	case UTF8PROC_CATEGORY_ZP:
+	case UTF8PROC_CATEGORY_CC:
+	case UTF8PROC_CATEGORY_CF:
+		return true;
+	default:
+		return false;
+	}
 }
 
-/* Reads one code point of valid UTF-8. */
-static unsigned next_point(const unsigned char **p)
+/* Each point gives two at most, and a space. */
+static struct points only_words(struct arena *a, const struct points *in)
 {
-	unsigned c = *(*p)++;
-	int more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+	struct points out = { arena_raw(a, (3 * in->count + 1) * sizeof *out.at, _Alignof(int32_t)),
+		0 };
+	bool between = false, bare = true; /* bare: marks go */
 
-	c &= more ? 0x3fu >> more : 0x7fu;
-	for (; more && **p; more--)
-		c = c << 6 | (*(*p)++ & 0x3fu);
-	return c;
-}
+	for (size_t i = 0; i < in->count; i++) {
+		int32_t c = in->at[i];
+		const char *as = as_latin(c);
 
-/* No letter grows by more than it had, so the text's length is room enough. */
-char *fold_words(struct arena *a, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)fold(a, text);
-	char *words = arena_raw(a, strlen(text) + 1, 1), *out = words;
-	bool between = false;
-
-	while (*p) {
-		const unsigned char *from = p;
-		unsigned c = next_point(&p);
-
-		if (is_mark(c))
+		if (is_mark(c) && (bare || between))
 			continue;
-		if (is_separator(c)) {
+		if (is_between(c)) {
 			between = true;
 			continue;
 		}
-		if (between && out > words)
+		if (between && out.count)
+			out.at[out.count++] = ' ';
+		between = false;
+		if (!is_mark(c))
+			bare = as || c < 0x80;
+		if (!as)
+			out.at[out.count++] = c;
+		for (; as && *as; as++)
+			out.at[out.count++] = *as;
+	}
+	return out;
+}
+
+/* The same for a text of ASCII alone. */
+static char *ascii_words(char *text)
+{
+	char *out = text;
+	bool between = false;
+
+	for (const char *p = text; *p; p++) {
+		if (is_between(*p)) {
+			between = true;
+			continue;
+		}
+		if (between && out > text)
 			*out++ = ' ';
 		between = false;
-		if (c >= 0xc0 && c < 0x180) {
-			for (const char *letter = bare[c - 0xc0]; *letter; letter++)
-				*out++ = *letter;
-		} else {
-			for (; from < p; from++)
-				*out++ = (char)*from;
-		}
+		*out++ = *p;
 	}
 	*out = '\0';
-	return words;
+	return text;
+}
+
+char *fold_words(struct arena *a, const char *text)
+{
+	struct points p;
+
+	if (is_ascii(text) || !take_apart(a, text, early_word, &p))
+		return ascii_words(fold_ascii(a, text));
+	p = only_words(a, &p);
+	return put_together(&p);
 }
 
 char *fold_pattern(struct arena *a, const char *text)

@@ -13,7 +13,7 @@ enum { KEY_MAX = 1024 };
 
 /* ---- keys ---- */
 
-/* The colon behind a plain key, or NULL if the line has none. */
+/* The colon after a plain key, or NULL if the line has none. */
 static const char *colon_of(const char *p)
 {
 	for (; *p != '\n'; p++) {
@@ -26,7 +26,7 @@ static const char *colon_of(const char *p)
 }
 
 /* True if the text at p is a key with its colon. */
-static bool is_key(struct front_reader *r, const char *p)
+static bool is_front_key(struct front_reader *r, const char *p)
 {
 	struct front_reader probe = *r;
 	const char *text;
@@ -39,8 +39,8 @@ static bool is_key(struct front_reader *r, const char *p)
 	return *p == ':';
 }
 
-/* A key and its colon; *at is then behind the colon and the blanks that follow it. */
-static bool read_key(struct front_reader *r, const char **at, bool in_flow, const char **ret)
+/* A key and its colon; *at is then after the colon and the blanks that follow it. */
+static bool read_front_key(struct front_reader *r, const char **at, bool in_flow, const char **ret)
 {
 	const char *p = *at, *colon;
 	bool quoted = *p == '"' || *p == '\'';
@@ -79,8 +79,8 @@ struct items {
 	size_t count, cap;
 };
 
-static bool add_item(struct front_reader *r, struct items *list, const char *where, const char *key,
-	const char *text)
+static bool add_front_item(struct front_reader *r, struct items *list, const char *where,
+	const char *key, const char *text)
 {
 	if (list->count == FRONT_ITEMS_MAX)
 		return front_fault(r, where, "a list or map has at most 1,000 items");
@@ -159,11 +159,11 @@ static bool read_flow(struct front_reader *r, const char **at, size_t parent, st
 		if (*p == close)
 			break;
 		where = p;
-		if (map && (!read_key(r, &p, true, &key) || !skip_in_flow(r, &p, parent)))
+		if (map && (!read_front_key(r, &p, true, &key) || !skip_in_flow(r, &p, parent)))
 			return false;
 		if (!(map && strchr(",}", *p)) && !flow_text(r, &p, parent, &text))
 			return false;
-		if (!add_item(r, &list, where, key, text) || !skip_in_flow(r, &p, parent))
+		if (!add_front_item(r, &list, where, key, text) || !skip_in_flow(r, &p, parent))
 			return false;
 		if (*p != close && *p != ',')
 			return front_fault(r, p, "a comma or the closing bracket is wanted here");
@@ -192,13 +192,13 @@ static bool text_below(struct front_reader *r, const char **at, size_t parent, c
 	p = *at + front_indent(*at);
 	if (!**at || front_indent(*at) <= parent)
 		return true;
-	if (*p == '[' || *p == '{' || is_key(r, p) || (*p == '-' && strchr(" \t\n", p[1])))
+	if (*p == '[' || *p == '{' || is_front_key(r, p) || (*p == '-' && strchr(" \t\n", p[1])))
 		return front_fault(r, p, TOO_DEEP);
 	*at = p;
 	return front_text(r, at, parent, ret);
 }
 
-static bool read_list(struct front_reader *r, const char **at, struct front_entry *e)
+static bool read_front_list(struct front_reader *r, const char **at, struct front_entry *e)
 {
 	size_t indent = front_indent(*at);
 	struct items list = { 0 };
@@ -208,8 +208,8 @@ static bool read_list(struct front_reader *r, const char **at, struct front_entr
 		const char *where = *at, *p = *at + indent + 1, *text = NULL;
 
 		p += strspn(p, " \t");
-		if (!text_below(r, &p, indent, &text) || !add_item(r, &list, where, NULL, text) ||
-			!skip_lines(r, &p))
+		if (!text_below(r, &p, indent, &text) ||
+			!add_front_item(r, &list, where, NULL, text) || !skip_lines(r, &p))
 			return false;
 		*at = p;
 	}
@@ -227,8 +227,8 @@ static bool read_map(struct front_reader *r, const char **at, struct front_entry
 	while (**at && front_indent(*at) == indent) {
 		const char *where = *at, *p = *at + indent, *key = NULL, *text = NULL;
 
-		if (!read_key(r, &p, false, &key) || !text_below(r, &p, indent, &text) ||
-			!add_item(r, &list, where, key, text) || !skip_lines(r, &p))
+		if (!read_front_key(r, &p, false, &key) || !text_below(r, &p, indent, &text) ||
+			!add_front_item(r, &list, where, key, text) || !skip_lines(r, &p))
 			return false;
 		*at = p;
 	}
@@ -240,7 +240,7 @@ static bool read_map(struct front_reader *r, const char **at, struct front_entry
 
 /* ---- entries ---- */
 
-static bool read_text(struct front_reader *r, const char **at, struct front_entry *e)
+static bool read_front_text(struct front_reader *r, const char **at, struct front_entry *e)
 {
 	if (!front_text(r, at, 0, &e->text))
 		return false;
@@ -248,31 +248,31 @@ static bool read_text(struct front_reader *r, const char **at, struct front_entr
 	return true;
 }
 
-/* What a key of the first level holds; *at is behind its colon, and then at the beginning of a line. */
-static bool read_value(struct front_reader *r, const char **at, struct front_entry *e)
+/* What a key of the first level holds; *at is after its colon, and then at the beginning of a line. */
+static bool read_front_value(struct front_reader *r, const char **at, struct front_entry *e)
 {
 	const char *p;
 
 	if (**at == '[' || **at == '{')
 		return read_flow(r, at, 0, e);
 	if (**at != '\n' && **at != '#')
-		return read_text(r, at, e);
+		return read_front_text(r, at, e);
 	*at = front_next_line(*at);
 	if (!skip_lines(r, at))
 		return false;
 	p = *at + front_indent(*at);
 	if (*p == '-' && strchr(" \t\n", p[1]))
-		return read_list(r, at, e);
+		return read_front_list(r, at, e);
 	if (!**at || p == *at)
 		return true; /* nothing: null */
 	if (*p == '[' || *p == '{') {
 		*at = p;
 		return read_flow(r, at, 0, e);
 	}
-	if (is_key(r, p))
+	if (is_front_key(r, p))
 		return read_map(r, at, e);
 	*at = p;
-	return read_text(r, at, e);
+	return read_front_text(r, at, e);
 }
 
 static bool read_entries(struct front_reader *r, struct frontmatter *f)
@@ -294,11 +294,11 @@ static bool read_entries(struct front_reader *r, struct frontmatter *f)
 		for (; counted < p; counted++)
 			line += *counted == '\n';
 		e->line = line;
-		if (!read_key(r, &p, false, &e->key))
+		if (!read_front_key(r, &p, false, &e->key))
 			return false;
 		if (front_find(f, e->key))
 			return front_fault(r, counted, "this key is there already");
-		if (!read_value(r, &p, e))
+		if (!read_front_value(r, &p, e))
 			return false;
 		f->count++;
 	}
@@ -313,7 +313,7 @@ const struct front_entry *front_find(const struct frontmatter *f, const char *ke
 }
 
 /* The length of the line `---` at p, with its end; 0 if it is another. */
-static size_t marker(const char *p, const char *end)
+static size_t front_marker_len(const char *p, const char *end)
 {
 	const char *q = p + 3;
 
@@ -329,7 +329,7 @@ static const char *cut_head(
 	struct arena *a, const char *text, const char *end, struct frontmatter *f)
 {
 	const char *p = text, *stop;
-	size_t n = marker(p, end);
+	size_t n = front_marker_len(p, end);
 	char *head, *out;
 
 	if (!n) {
@@ -337,7 +337,7 @@ static const char *cut_head(
 		f->fault = "the file does not begin with a line of ---";
 		return NULL;
 	}
-	for (p += n, stop = p; stop < end && !marker(stop, end);) {
+	for (p += n, stop = p; stop < end && !front_marker_len(stop, end);) {
 		const char *line = memchr(stop, '\n', (size_t)(end - stop));
 
 		stop = line ? line + 1 : end;
@@ -350,7 +350,7 @@ static const char *cut_head(
 		f->fault = "the head has more than 128 KiB";
 		return NULL;
 	}
-	f->body = stop + marker(stop, end);
+	f->body = stop + front_marker_len(stop, end);
 	if (f->body < end && *f->body == '\n')
 		f->body++;
 	else if (end - f->body >= 2 && memcmp(f->body, "\r\n", 2) == 0)

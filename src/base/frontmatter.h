@@ -38,8 +38,8 @@ struct front_entry {
 struct frontmatter {
 	struct front_entry entries[FRONT_ENTRIES_MAX];
 	size_t count;
-	const char *
-		body; /* behind the head and the blank line that may follow it, in the text given */
+	const char
+		*body; /* after the head and the blank line that may follow it, in the text given */
 	size_t body_len;
 	int fault_line; /* 0: none can be named */
 	const char *fault;

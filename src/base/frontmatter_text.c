@@ -6,14 +6,14 @@
 
 enum { TEXT_MAX = 2 * FRONT_HEAD_MAX }; /* an escape of two bytes may stand for three */
 
-static bool is_blank(char c)
+static bool is_blank_char(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 static bool ends_word(char c)
 {
-	return is_blank(c) || c == '\n' || c == '\0';
+	return is_blank_char(c) || c == '\n' || c == '\0';
 }
 
 bool front_fault(struct front_reader *r, const char *at, const char *sentence)
@@ -45,13 +45,13 @@ bool front_line_ends(struct front_reader *r, const char **at)
 	const char *p = *at + strspn(*at, " \t");
 
 	if (*p != '\n' && (*p != '#' || p == *at))
-		return front_fault(r, p, "there is something behind the end of the value");
+		return front_fault(r, p, "there is something after the end of the value");
 	*at = front_next_line(p);
 	return true;
 }
 
 /* What was gathered, into the arena. */
-static const char *keep(struct front_reader *r, struct buf *b)
+static const char *keep_front_text(struct front_reader *r, struct buf *b)
 {
 	const char *text = arena_strndup(r->arena, b->len ? b->at : "", b->len);
 
@@ -78,7 +78,7 @@ static void put_code_point(struct buf *b, uint32_t c)
 	}
 }
 
-static int hex_digit(char c)
+static int escape_hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -92,7 +92,7 @@ static bool escape_by_number(struct front_reader *r, const char **at, int digits
 	uint32_t c = 0;
 
 	for (int i = 0; i < digits; i++) {
-		int digit = hex_digit((*at)[i]);
+		int digit = escape_hex_digit((*at)[i]);
 
 		if (digit < 0)
 			return front_fault(r, *at, "an escape has too few hexadecimal digits");
@@ -106,7 +106,7 @@ static bool escape_by_number(struct front_reader *r, const char **at, int digits
 }
 
 /* The escape whose letter is at *at. */
-static bool escape(struct front_reader *r, const char **at, struct buf *b)
+static bool read_escape(struct front_reader *r, const char **at, struct buf *b)
 {
 	static const struct {
 		char letter;
@@ -143,14 +143,14 @@ static bool escape(struct front_reader *r, const char **at, struct buf *b)
 }
 
 /* From the end of a line of a quoted text to the text of the next: a blank, or a line end for each
- * empty line between them; nothing behind an escaped line end. */
+ * empty line between them; nothing after an escaped line end. */
 static bool fold_line(struct front_reader *r, const char **at, size_t parent, bool escaped,
 	size_t kept, struct buf *b)
 {
 	size_t empty = 0;
 	const char *p = front_next_line(*at);
 
-	while (!escaped && b->len > kept && is_blank(b->at[b->len - 1]))
+	while (!escaped && b->len > kept && is_blank_char(b->at[b->len - 1]))
 		b->len--;
 	for (; *p && front_is_blank(p); p = front_next_line(p))
 		empty++;
@@ -188,13 +188,13 @@ bool front_quoted(
 			ok = fold_line(r, &p, parent, true, kept, &b);
 		} else if (*p == '\\' && quote == '"') {
 			p++;
-			ok = escape(r, &p, &b);
+			ok = read_escape(r, &p, &b);
 			kept = b.len;
 		} else {
 			buf_putc(&b, *p++);
 		}
 	}
-	*ret = keep(r, &b);
+	*ret = keep_front_text(r, &b);
 	*at = ok ? p + 1 : p;
 	return ok;
 }
@@ -206,14 +206,14 @@ static bool plain_line(struct front_reader *r, const char *p, bool in_flow, cons
 	const char *end = p;
 
 	for (; *p != '\n'; p++) {
-		if (*p == '#' && is_blank(p[-1]))
+		if (*p == '#' && is_blank_char(p[-1]))
 			break;
 		if (in_flow && strchr(",[]{}", *p))
 			break;
 		if (*p == ':' && (ends_word(p[1]) || (in_flow && strchr(",[]{}", p[1]))))
 			return front_fault(r, p,
-				"a plain text has a colon with a blank behind it: put the text in quotes");
-		if (!is_blank(*p))
+				"a plain text has a colon with a blank after it: put the text in quotes");
+		if (!is_blank_char(*p))
 			end = p + 1;
 	}
 	*ret = end;
@@ -256,7 +256,8 @@ bool front_plain_in_flow(struct front_reader *r, const char **at, const char **r
 }
 
 /* A plain text and the lines it goes on over, joined by blanks. */
-static bool plain(struct front_reader *r, const char **at, size_t parent, const char **ret)
+static bool read_plain_text(
+	struct front_reader *r, const char **at, size_t parent, const char **ret)
 {
 	const char *p = *at, *end = p, *next;
 	bool ok = plain_begins(r, p);
@@ -275,7 +276,7 @@ static bool plain(struct front_reader *r, const char **at, size_t parent, const 
 		if (!*next || front_indent(next) <= parent || next[strspn(next, " \t")] == '#')
 			break;
 		if (end[strspn(end, " \t")] == '#')
-			ok = front_fault(r, next, "a plain text does not go on behind a comment");
+			ok = front_fault(r, next, "a plain text does not go on after a comment");
 		else if (next[front_indent(next)] == '\t')
 			ok = front_fault(r, next, "indent with blanks, not with a tab");
 		if (!empty)
@@ -283,24 +284,24 @@ static bool plain(struct front_reader *r, const char **at, size_t parent, const 
 		for (; empty; empty--)
 			buf_putc(&b, '\n');
 	}
-	*ret = keep(r, &b);
+	*ret = keep_front_text(r, &b);
 	if (is_null(*ret))
 		*ret = NULL;
 	return ok;
 }
 
-struct block {
+struct block_style {
 	bool folded;
 	char chomp;    /* '+' keeps all line ends, '-' none, 0 one */
 	size_t indent; /* 0: that of its first line */
 };
 
-/* `|`, `>`, with a digit and a sign behind it in either order. */
-static bool block_header(struct front_reader *r, const char **at, struct block *ret)
+/* `|`, `>`, with a digit and a sign after it in either order. */
+static bool block_header(struct front_reader *r, const char **at, struct block_style *ret)
 {
 	const char *p = *at;
 
-	*ret = (struct block){ .folded = *p++ == '>' };
+	*ret = (struct block_style){ .folded = *p++ == '>' };
 	for (int i = 0; i < 2; i++) {
 		if (*p >= '1' && *p <= '9' && !ret->indent)
 			ret->indent = (size_t)(*p++ - '0');
@@ -309,7 +310,7 @@ static bool block_header(struct front_reader *r, const char **at, struct block *
 	}
 	*at = p;
 	if (!ends_word(*p))
-		return front_fault(r, p, "behind | or > stand only a digit, a sign and a comment");
+		return front_fault(r, p, "after | or > stand only a digit, a sign and a comment");
 	return front_line_ends(r, at);
 }
 
@@ -353,9 +354,10 @@ static bool block_indent(struct front_reader *r, const char *at, size_t parent, 
 	return true;
 }
 
-static bool block(struct front_reader *r, const char **at, size_t parent, const char **ret)
+static bool read_block_text(
+	struct front_reader *r, const char **at, size_t parent, const char **ret)
 {
-	struct block k;
+	struct block_style k;
 	size_t empty, end = 0;
 	struct buf b;
 
@@ -368,7 +370,7 @@ static bool block(struct front_reader *r, const char **at, size_t parent, const 
 	empty = skip_empty(at, k.indent);
 	while (**at && front_indent(*at) >= k.indent) {
 		const char *text = *at + k.indent, *stop = strchr(text, '\n');
-		bool flush = !is_blank(*text);
+		bool flush = !is_blank_char(*text);
 
 		put_lines(&b, empty);
 		buf_put(&b, text, (size_t)(stop - text));
@@ -377,7 +379,7 @@ static bool block(struct front_reader *r, const char **at, size_t parent, const 
 		empty = skip_empty(at, k.indent);
 		if (!**at || front_indent(*at) < k.indent)
 			break;
-		if (!k.folded || !flush || is_blank((*at)[k.indent]))
+		if (!k.folded || !flush || is_blank_char((*at)[k.indent]))
 			buf_putc(&b, '\n');
 		else if (!empty)
 			buf_putc(&b, ' ');
@@ -386,15 +388,15 @@ static bool block(struct front_reader *r, const char **at, size_t parent, const 
 		put_lines(&b, end);
 	if (k.chomp == '+')
 		put_lines(&b, empty);
-	*ret = keep(r, &b);
+	*ret = keep_front_text(r, &b);
 	return true;
 }
 
 bool front_text(struct front_reader *r, const char **at, size_t parent, const char **ret)
 {
 	if (**at == '|' || **at == '>')
-		return block(r, at, parent, ret);
+		return read_block_text(r, at, parent, ret);
 	if (**at == '"' || **at == '\'')
 		return front_quoted(r, at, parent, false, ret) && front_line_ends(r, at);
-	return plain(r, at, parent, ret);
+	return read_plain_text(r, at, parent, ret);
 }

@@ -2,7 +2,9 @@
  *
  * The reader is a cursor: the caller asks for what it expects next, and the
  * first fault sticks, with its place.  Text is checked as UTF-8, nesting is
- * bounded, a key that comes twice is a fault.  Nothing here knows schemas. */
+ * bounded, a key that comes twice is a fault.  Memory is that of the strings
+ * asked for and a small multiple of the names open at once; what is skipped
+ * costs none.  Nothing here knows schemas. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,8 +12,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/utf8.h"
 
-enum { JSON_DEPTH_MAX = 64 };
+/* How deep a text may be nested, and how many names the objects that are open at one place may have
+ * together; more is a fault. */
+enum { JSON_DEPTH_MAX = 64, JSON_NAMES_MAX = 65536 };
 
 enum json_type {
 	JSON_FAULT,
@@ -23,16 +28,19 @@ enum json_type {
 	JSON_OBJECT,
 };
 
-struct json_keys;
+/* The fault of a text for which the arena has no room. */
+#define JSON_TOO_MUCH "this takes more memory than there is for it"
+
+struct json_names;
 
 struct json_reader {
 	const char *text, *at, *end;
 	struct arena *arena; /* strings are decoded into it */
 	int depth;
-	bool first;		/* just entered an array or object */
-	struct json_keys *keys; /* of the objects being read, innermost first */
-	const char *fault;	/* what is wrong, or NULL */
-	size_t fault_at;	/* byte offset of the fault */
+	bool first;		  /* just entered an array or object */
+	struct json_names *names; /* of the objects being read, or NULL before the first */
+	const char *fault;	  /* what is wrong, or NULL */
+	size_t fault_at;	  /* byte offset of the fault */
 };
 
 struct json_number {
@@ -66,11 +74,8 @@ bool json_end(struct json_reader *r);
 
 void json_write_string(struct buf *b, const char *text, size_t len);
 void json_write_number(struct buf *b, double v);
+/* Picodollars as a number of dollars, to the last digit; see money.h. */
+void json_write_money(struct buf *b, __int128 pd);
 void json_write_time(struct buf *b, int64_t us);
 /* Writes a compact copy of JSON text that is known to be valid: no white space between tokens. */
 void json_write_compact(struct buf *b, const char *text, size_t len);
-
-/* True for well-formed UTF-8 (no surrogates, nothing over U+10FFFF, nothing overlong). */
-bool utf8_valid(const char *text, size_t len);
-/* The number of code points in valid UTF-8. */
-size_t utf8_count(const char *text, size_t len);

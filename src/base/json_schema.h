@@ -52,6 +52,10 @@ struct json_schema *json_schema_compile(
 bool json_schema_check(const struct json_schema *s, struct arena *a, const char *text, size_t len,
 	struct json_violations *out);
 
+/* The same for several that have so many steps together; what is left of them stays in *left. */
+bool json_schema_check_within(const struct json_schema *s, struct arena *a, const char *text,
+	size_t len, size_t *left, struct json_violations *out);
+
 /* Whether `properties` at the top names it, and whether `type` at the top is this one alone. */
 bool json_schema_has_property(const struct json_schema *s, const char *name, size_t len);
 bool json_schema_is_type(const struct json_schema *s, const char *type);

@@ -7,19 +7,8 @@
 #include "base/clock.h"
 #include "base/json_schema_parts.h"
 
-enum { MATCH_LIMIT = 100 * 1000, MATCH_STEPS = 500 };
-
-const char *check_path(struct checking *k, const struct spot *at)
-{ /* NOLINT(misc-no-recursion): as deep as the instance */
-	const char *up;
-
-	if (!at)
-		return "";
-	up = check_path(k, at->up);
-	if (at->name)
-		return json_pointer_add(k->arena, up, at->name, at->at);
-	return arena_printf(k->arena, "%s/%zu", up, at->at);
-}
+/* Of one regular expression over one text: ways tried, ways within each other, and memory for them. */
+enum { MATCH_LIMIT = 100 * 1000, DEPTH_LIMIT = 10 * 1000, HEAP_KIB = 4096, MATCH_STEPS = 500 };
 
 /* A part of a name, for a sentence. */
 const char *check_quoted(struct checking *k, const char *text, size_t len)
@@ -40,7 +29,7 @@ const char *check_quoted(struct checking *k, const char *text, size_t len)
 bool check_spend(struct checking *k, size_t steps)
 {
 	k->steps += steps;
-	if (k->steps > JSON_SCHEMA_STEPS_MAX && !k->spent)
+	if (k->steps > k->most && !k->spent)
 		k->spent = "takes more steps to check than are allowed";
 	return !k->spent;
 }
@@ -72,7 +61,8 @@ bool check_rule(struct checking *k, const struct rule *rule, const struct json_n
 	if (!check_spend(k, 1))
 		return false;
 	if (!good && k->out)
-		json_violate(k->out, k->arena, check_path(k, at), "", "must not be here");
+		json_violate(
+			k->out, k->arena, json_spot_path(k->arena, at), "", "must not be here");
 	k->depth++;
 	for (size_t i = 0; i < rule->count && (good || k->out); i++) {
 		const struct clause *cl = &rule->clauses[i];
@@ -99,7 +89,13 @@ bool check_silently(struct checking *k, const struct rule *rule, const struct js
 bool json_schema_check(const struct json_schema *s, struct arena *a, const char *text, size_t len,
 	struct json_violations *out)
 {
-	struct checking k = { .arena = a, .out = out };
+	return json_schema_check_within(s, a, text, len, &(size_t){ JSON_SCHEMA_STEPS_MAX }, out);
+}
+
+bool json_schema_check_within(const struct json_schema *s, struct arena *a, const char *text,
+	size_t len, size_t *left, struct json_violations *out)
+{
+	struct checking k = { .arena = a, .out = out, .most = *left };
 	const char *why = NULL;
 	struct json_node *n = json_tree(a, text, len, &why, NULL);
 
@@ -109,12 +105,16 @@ bool json_schema_check(const struct json_schema *s, struct arena *a, const char 
 		return false;
 	}
 	k.limits = pcre2_match_context_create(NULL);
-	if (k.limits)
+	if (k.limits) {
 		pcre2_set_match_limit(k.limits, MATCH_LIMIT);
-	else
+		pcre2_set_depth_limit(k.limits, DEPTH_LIMIT);
+		pcre2_set_heap_limit(k.limits, HEAP_KIB);
+	} else {
 		k.spent = "cannot be checked without memory";
+	}
 	check_rule(&k, s->root, n, NULL);
 	pcre2_match_context_free(k.limits);
+	*left -= k.steps < *left ? k.steps : *left;
 	if (k.spent) {
 		*out = (struct json_violations){ .count = 0 };
 		json_violate(out, a, "", "", "%s", k.spent);

@@ -1,7 +1,7 @@
 /* json_schema_compile.c - from the text of a schema to rules, refusing what will not be checked.
  *
  * The tree is walked once; every place where a schema may stand becomes a
- * rule.  References are resolved behind that, for they may point anywhere, and
+ * rule.  References are resolved after that, for they may point anywhere, and
  * only a place that became a rule is good.  Last, a walk over the keywords that
  * look at the same instance finds a schema that would never end. */
 #include <math.h>
@@ -21,40 +21,34 @@ struct compiler {
 };
 
 static struct rule *compile_rule(
-	struct compiler *c, const struct json_node *n, const char *path, bool top);
+	struct compiler *c, const struct json_node *n, const struct spot *at, bool top);
 
-void json_violate(struct json_violations *v, struct arena *a, const char *path, const char *keyword,
-	const char *fmt, ...)
+/* A schema has many places and few faults: their texts are not made before they are needed. */
+static const struct spot *spot_below(
+	struct arena *a, const struct spot *up, const char *name, size_t at)
 {
-	va_list ap;
+	struct spot *out = arena_new(a, struct spot);
 
-	if (v->count == JSON_VIOLATIONS_MAX) {
-		v->unlisted++;
-		return;
-	}
-	va_start(ap, fmt);
-	v->list[v->count++] = (struct json_violation){ path, keyword, arena_vprintf(a, fmt, ap) };
-	va_end(ap);
-}
-
-const char *json_pointer_add(struct arena *a, const char *path, const char *name, size_t len)
-{
-	size_t start = strlen(path);
-	char *out = arena_alloc(a, start + 2 * len + 2), *to = out + start;
-
-	memcpy(out, path, start);
-	*to++ = '/';
-	for (size_t i = 0; i < len; i++) {
-		if (name[i] == '~' || name[i] == '/')
-			*to++ = '~';
-		*to++ = name[i] == '~' ? '0' : name[i] == '/' ? '1' : name[i] ? name[i] : '?';
-	}
+	*out = (struct spot){ up, name, at };
 	return out;
 }
 
-static const char *pointer_item(struct arena *a, const char *path, size_t i)
+static void schema_fault(struct compiler *c, const struct spot *at, const char *keyword,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void schema_fault(
+	struct compiler *c, const struct spot *at, const char *keyword, const char *fmt, ...)
 {
-	return arena_printf(a, "%s/%zu", path, i);
+	va_list ap;
+
+	if (c->faults->count == JSON_VIOLATIONS_MAX) {
+		c->faults->unlisted++;
+		return;
+	}
+	va_start(ap, fmt);
+	json_violate(c->faults, c->arena, json_spot_path(c->arena, at), keyword, "%s",
+		arena_vprintf(c->arena, fmt, ap));
+	va_end(ap);
 }
 
 /* ---- regular expressions ---- */
@@ -65,8 +59,8 @@ static void free_pattern(void *code)
 }
 
 /* As ECMAScript reads them, as far as PCRE2 can. */
-static pcre2_code *compile_pattern(
-	struct compiler *c, const char *text, size_t len, const char *path, const char *keyword)
+static pcre2_code *compile_pattern(struct compiler *c, const char *text, size_t len,
+	const struct spot *path, const char *keyword)
 {
 	const uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY |
 				 PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF |
@@ -88,15 +82,15 @@ static pcre2_code *compile_pattern(
 		return code;
 	}
 	if (len > JSON_SCHEMA_PATTERN_MAX)
-		json_violate(c->faults, c->arena, path, keyword,
+		schema_fault(c, path, keyword,
 			"is longer than the %d bytes a regular expression may have",
 			JSON_SCHEMA_PATTERN_MAX);
 	else if (c->pattern_count == JSON_SCHEMA_PATTERNS_MAX)
-		json_violate(c->faults, c->arena, path, keyword,
+		schema_fault(c, path, keyword,
 			"is one regular expression more than the %d a schema may have",
 			JSON_SCHEMA_PATTERNS_MAX);
 	else if (pcre2_get_error_message(error, why, sizeof why) > 0)
-		json_violate(c->faults, c->arena, path, keyword,
+		schema_fault(c, path, keyword,
 			"is no regular expression that is understood here: %s, at byte %zu",
 			(const char *)why, at);
 	return NULL;
@@ -104,22 +98,21 @@ static pcre2_code *compile_pattern(
 
 /* ---- the forms of values ---- */
 
-static bool bad_form(struct compiler *c, const struct clause *k, const char *path, const char *must)
+static bool bad_form(
+	struct compiler *c, const struct clause *k, const struct spot *path, const char *must)
 {
-	json_violate(c->faults, c->arena, path, k->keyword->name, "must be %s", must);
+	schema_fault(c, path, k->keyword->name, "must be %s", must);
 	return false;
 }
 
-static bool names_are_distinct(const struct json_node *n)
+static bool names_are_distinct(struct arena *a, const struct json_node *n)
 {
-	for (size_t i = 0; i < n->count; i++) {
+	size_t most = JSON_SCHEMA_TEXT_MAX;
+
+	for (size_t i = 0; i < n->count; i++)
 		if (n->items[i]->type != JSON_STRING)
 			return false;
-		for (size_t j = 0; j < i; j++)
-			if (json_tree_same(n->items[i], n->items[j]))
-				return false;
-	}
-	return true;
+	return !json_hashed_twice(json_hashed(a, n), n->count, &most) && most;
 }
 
 static bool is_count(const struct json_node *n)
@@ -145,7 +138,7 @@ static unsigned type_bit(const struct json_node *n)
 	return 0;
 }
 
-static bool read_types(struct compiler *c, struct clause *k, const char *path)
+static bool read_types(struct compiler *c, struct clause *k, const struct spot *path)
 {
 	const char *must = "null, boolean, integer, number, string, array, object, or a list of "
 			   "these without repeats";
@@ -154,7 +147,8 @@ static bool read_types(struct compiler *c, struct clause *k, const char *path)
 		k->types = type_bit(k->value);
 		return k->types || bad_form(c, k, path, must);
 	}
-	if (k->value->type != JSON_ARRAY || !k->value->count || !names_are_distinct(k->value))
+	if (k->value->type != JSON_ARRAY || !k->value->count ||
+		!names_are_distinct(c->arena, k->value))
 		return bad_form(c, k, path, must);
 	for (size_t i = 0; i < k->value->count; i++) {
 		unsigned bit = type_bit(k->value->items[i]);
@@ -166,7 +160,7 @@ static bool read_types(struct compiler *c, struct clause *k, const char *path)
 	return true;
 }
 
-static bool read_dialect(struct compiler *c, const struct clause *k, const char *path)
+static bool read_dialect(struct compiler *c, const struct clause *k, const struct spot *path)
 {
 	static const char *const known[] = { "json-schema.org/draft/2020-12/schema",
 		"json-schema.org/draft/2019-09/schema", "json-schema.org/draft-07/schema" };
@@ -189,18 +183,18 @@ static struct below *below_add(struct compiler *c, struct clause *k, size_t most
 	return &k->below[k->count++];
 }
 
-static bool read_schemas(struct compiler *c, struct clause *k, const char *path)
+static bool read_schemas(struct compiler *c, struct clause *k, const struct spot *path)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	if (k->value->type != JSON_ARRAY || !k->value->count)
 		return bad_form(c, k, path, "a list of one or more schemas");
 	for (size_t i = 0; i < k->value->count; i++)
-		below_add(c, k, k->value->count)->rule =
-			compile_rule(c, k->value->items[i], pointer_item(c->arena, path, i), false);
+		below_add(c, k, k->value->count)->rule = compile_rule(
+			c, k->value->items[i], spot_below(c->arena, path, NULL, i), false);
 	return true;
 }
 
 /* An object whose members are schemas, or lists of names, or schemas by regular expressions. */
-static bool read_members(struct compiler *c, struct clause *k, const char *path)
+static bool read_keyword_members(struct compiler *c, struct clause *k, const struct spot *path)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	enum form form = k->keyword->form;
 
@@ -208,12 +202,12 @@ static bool read_members(struct compiler *c, struct clause *k, const char *path)
 		return bad_form(c, k, path, "an object");
 	for (size_t i = 0; i < k->value->count; i++) {
 		const struct json_member *m = &k->value->members[i];
-		const char *where = json_pointer_add(c->arena, path, m->name, m->len);
+		const struct spot *where = spot_below(c->arena, path, m->name, m->len);
 		struct below *b = below_add(c, k, k->value->count);
 
 		*b = (struct below){ .name = m->name, .len = m->len, .value = m->value };
 		if (form == FORM_NAMES_BY_NAME) {
-			if (m->value->type != JSON_ARRAY || !names_are_distinct(m->value))
+			if (m->value->type != JSON_ARRAY || !names_are_distinct(c->arena, m->value))
 				return bad_form(c, k, where, "a list of names without repeats");
 			continue;
 		}
@@ -224,7 +218,7 @@ static bool read_members(struct compiler *c, struct clause *k, const char *path)
 	return true;
 }
 
-static bool read_pattern(struct compiler *c, struct clause *k, const char *path)
+static bool read_pattern(struct compiler *c, struct clause *k, const struct spot *path)
 {
 	if (k->value->type != JSON_STRING)
 		return bad_form(c, k, path, "a string");
@@ -232,7 +226,7 @@ static bool read_pattern(struct compiler *c, struct clause *k, const char *path)
 	return k->pattern != NULL;
 }
 
-static bool read_schema(struct compiler *c, struct clause *k, const char *path)
+static bool read_subschema(struct compiler *c, struct clause *k, const struct spot *path)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	if (k->value->type == JSON_ARRAY && strcmp(k->keyword->name, "items") == 0)
 		return bad_form(c, k, path, "one schema; a list of them is called prefixItems");
@@ -240,7 +234,8 @@ static bool read_schema(struct compiler *c, struct clause *k, const char *path)
 	return true;
 }
 
-static bool read_value(struct compiler *c, struct clause *k, const char *path, bool top)
+static bool read_keyword_value(
+	struct compiler *c, struct clause *k, const struct spot *path, bool top)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	const struct json_node *v = k->value;
 
@@ -258,7 +253,9 @@ static bool read_value(struct compiler *c, struct clause *k, const char *path, b
 	case FORM_TYPES:
 		return read_types(c, k, path);
 	case FORM_VALUES:
-		return v->type == JSON_ARRAY || bad_form(c, k, path, "a list of values");
+		if (v->type == JSON_ARRAY)
+			k->sorted = json_hashed(c->arena, v);
+		return k->sorted || bad_form(c, k, path, "a list of values");
 	case FORM_FLAG:
 		return v->type == JSON_BOOL || bad_form(c, k, path, "true or false");
 	case FORM_NUMBER:
@@ -271,16 +268,16 @@ static bool read_value(struct compiler *c, struct clause *k, const char *path, b
 	case FORM_PATTERN:
 		return read_pattern(c, k, path);
 	case FORM_NAMES:
-		return (v->type == JSON_ARRAY && names_are_distinct(v)) ||
+		return (v->type == JSON_ARRAY && names_are_distinct(c->arena, v)) ||
 		       bad_form(c, k, path, "a list of names without repeats");
 	case FORM_SCHEMA:
-		return read_schema(c, k, path);
+		return read_subschema(c, k, path);
 	case FORM_SCHEMAS:
 		return read_schemas(c, k, path);
 	case FORM_NAMES_BY_NAME:
 	case FORM_SCHEMA_BY_NAME:
 	case FORM_SCHEMA_BY_PATTERN:
-		return read_members(c, k, path);
+		return read_keyword_members(c, k, path);
 	case FORM_REF:
 		return (v->type == JSON_STRING && *v->text == '#') ||
 		       bad_form(c, k, path, "a place in this schema, such as #/$defs/name");
@@ -300,35 +297,34 @@ static int by_keyword(const void *x, const void *y)
 static void compile_member(
 	struct compiler *c, struct rule *rule, const struct json_member *m, bool top)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
-	const char *path = json_pointer_add(c->arena, rule->path, m->name, m->len);
+	const struct spot *path = spot_below(c->arena, rule->at, m->name, m->len);
 	struct clause clause = { .keyword = json_keyword(m->name, m->len), .value = m->value };
 
 	if (m->len > 2 && memcmp(m->name, "x-", 2) == 0)
 		return;
 	if (!clause.keyword)
-		json_violate(c->faults, c->arena, path, "",
+		schema_fault(c, path, "",
 			"is not a keyword that is checked here; leave it out, or begin it with x-");
-	else if (read_value(c, &clause, path, top) && clause.keyword->form != FORM_NOTE)
+	else if (read_keyword_value(c, &clause, path, top) && clause.keyword->form != FORM_NOTE)
 		rule->clauses[rule->count++] = clause;
 }
 
 static struct rule *compile_rule(
-	struct compiler *c, const struct json_node *n, const char *path, bool top)
+	struct compiler *c, const struct json_node *n, const struct spot *at, bool top)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	struct rule *rule = arena_new(c->arena, struct rule);
 
-	rule->path = path;
+	rule->at = at;
 	c->rules[n->index] = rule;
 	if (++c->rule_count > JSON_SCHEMA_RULES_MAX) {
 		if (c->rule_count == JSON_SCHEMA_RULES_MAX + 1)
-			json_violate(c->faults, c->arena, path, "",
+			schema_fault(c, at, "",
 				"is one more than the %d schemas that may stand in one",
 				JSON_SCHEMA_RULES_MAX);
 	} else if (n->type == JSON_BOOL) {
 		rule->never = !n->flag;
 	} else if (n->type != JSON_OBJECT) {
-		json_violate(c->faults, c->arena, path, "",
-			"must be a schema: an object, true or false");
+		schema_fault(c, at, "", "must be a schema: an object, true or false");
 	} else {
 		rule->clauses = arena_array(c->arena, struct clause, n->count + 1);
 		for (size_t i = 0; i < n->count; i++)
@@ -400,7 +396,7 @@ static const struct json_node *find_place(struct compiler *c, const char *pointe
 	return *pointer ? NULL : n;
 }
 
-static void resolve(struct compiler *c, struct rule *rule)
+static void resolve_refs(struct compiler *c, struct rule *rule)
 {
 	for (size_t i = 0; i < rule->count; i++) {
 		struct clause *k = &rule->clauses[i];
@@ -415,7 +411,7 @@ static void resolve(struct compiler *c, struct rule *rule)
 		if (to)
 			below_add(c, k, 1)->rule = to;
 		else
-			json_violate(c->faults, c->arena, rule->path, "$ref",
+			schema_fault(c, rule->at, "$ref",
 				"refers to %s, where this schema has no schema", k->value->text);
 	}
 }
@@ -457,13 +453,13 @@ struct json_schema *json_schema_compile(
 		return NULL;
 	}
 	c.rules = arena_array(a, struct rule *, count);
-	schema->root = compile_rule(&c, c.tree, "", true);
+	schema->root = compile_rule(&c, c.tree, NULL, true);
 	for (size_t i = 0; !faults->count && i < count; i++)
 		if (c.rules[i])
-			resolve(&c, c.rules[i]);
+			resolve_refs(&c, c.rules[i]);
 	for (size_t i = 0; !faults->count && i < count; i++)
 		if (c.rules[i] && leads_back(c.rules[i]))
-			json_violate(faults, a, c.rules[i]->path, "$ref",
+			schema_fault(&c, c.rules[i]->at, "$ref",
 				"leads back to itself without going deeper into the value");
 	return faults->count ? NULL : schema;
 }

@@ -14,10 +14,13 @@
 	static bool name(struct checking *k, const struct rule *rule, const struct clause *cl, \
 		const struct json_node *n, const struct spot *at)
 
-#define VIOLATED(...)                                                                           \
-	((k->out ? json_violate(                                                                \
-			   k->out, k->arena, check_path(k, at), cl->keyword->name, __VA_ARGS__) \
-		 : (void)rule),                                                                 \
+/* Where it is, and what it says, is made only for those that are listed. */
+#define VIOLATED(...)                                                                   \
+	((!k->out ? (void)rule                                                          \
+		 : k->out->count == JSON_VIOLATIONS_MAX                                 \
+			 ? (void)k->out->unlisted++                                     \
+			 : json_violate(k->out, k->arena, json_spot_path(k->arena, at), \
+				   cl->keyword->name, __VA_ARGS__)),                    \
 		false)
 
 /* ---- any value ---- */
@@ -41,15 +44,26 @@ KEYWORD(check_type)
 
 KEYWORD(check_enum)
 {
-	check_spend(k, cl->value->count);
-	for (size_t i = 0; i < cl->value->count; i++)
-		if (json_tree_same(cl->value->items[i], n))
+	uint64_t hash = json_tree_hash(n);
+	size_t low = 0, high = cl->value->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (cl->sorted[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < cl->value->count && cl->sorted[low].hash == hash && check_spend(k, 1); low++)
+		if (json_tree_same(cl->sorted[low].node, n))
 			return true;
 	return VIOLATED("must be one of the %zu values in enum", cl->value->count);
 }
 
 KEYWORD(check_const)
 {
+	check_spend(k, 1 + n->count + n->len / 16);
 	return json_tree_same(cl->value, n) || VIOLATED("must be the one value in const");
 }
 
@@ -89,12 +103,14 @@ KEYWORD(check_multiple)
 
 KEYWORD(check_min_length)
 {
+	check_spend(k, n->len / 16);
 	return (double)utf8_count(n->text, n->len) >= cl->value->number ||
 	       VIOLATED("must have at least %.0f characters", cl->value->number);
 }
 
 KEYWORD(check_max_length)
 {
+	check_spend(k, n->len / 16);
 	return (double)utf8_count(n->text, n->len) <= cl->value->number ||
 	       VIOLATED("must have at most %.0f characters", cl->value->number);
 }
@@ -163,43 +179,25 @@ KEYWORD(check_max_count)
 		       n->type == JSON_ARRAY ? "items" : "members");
 }
 
-struct hashed {
-	uint64_t hash;
-	const struct json_node *node;
-};
-
-static int by_hash(const void *x, const void *y)
-{
-	const struct hashed *a = x, *b = y;
-
-	return (a->hash > b->hash) - (a->hash < b->hash);
-}
-
 KEYWORD(check_unique)
 {
-	struct hashed *list;
+	size_t most = JSON_SCHEMA_STEPS_MAX;
+	const struct json_node *twice;
 
-	if (!cl->value->flag || n->count < 2)
+	if (!cl->value->flag || n->count < 2 || !check_spend(k, 4 * n->count))
 		return true;
-	list = arena_array(k->arena, struct hashed, n->count);
-	for (size_t i = 0; i < n->count; i++)
-		list[i] = (struct hashed){ json_tree_hash(n->items[i]), n->items[i] };
-	qsort(list, n->count, sizeof *list, by_hash);
-	for (size_t i = 1; i < n->count; i++)
-		for (size_t j = i; j > 0 && list[j - 1].hash == list[i].hash && check_spend(k, 1);
-			j--)
-			if (json_tree_same(list[j - 1].node, list[i].node))
-				return VIOLATED("must not have an item twice");
-	return true;
+	twice = json_hashed_twice(json_hashed(k->arena, n), n->count, &most);
+	check_spend(k, JSON_SCHEMA_STEPS_MAX - most);
+	return !twice || VIOLATED("must not have an item twice");
 }
 
 /* ---- objects ---- */
 
 KEYWORD(check_required)
 {
-	bool good = true;
+	bool good = check_spend(k, cl->value->count);
 
-	for (size_t i = 0; i < cl->value->count; i++) {
+	for (size_t i = 0; i < cl->value->count && !k->spent; i++) {
 		const struct json_node *name = cl->value->items[i];
 
 		if (!json_tree_member(n, name->text, name->len))
@@ -211,7 +209,7 @@ KEYWORD(check_required)
 
 KEYWORD(check_properties)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	bool good = true;
+	bool good = check_spend(k, cl->count);
 
 	(void)rule;
 	for (size_t i = 0; i < cl->count && !k->spent; i++) {
@@ -291,12 +289,12 @@ KEYWORD(check_property_names)
 
 KEYWORD(check_dependent_required)
 {
-	bool good = true;
+	bool good = check_spend(k, cl->count);
 
-	for (size_t i = 0; i < cl->count; i++) {
+	for (size_t i = 0; i < cl->count && !k->spent; i++) {
 		const struct below *b = &cl->below[i];
 
-		if (!json_tree_member(n, b->name, b->len))
+		if (!json_tree_member(n, b->name, b->len) || !check_spend(k, b->value->count))
 			continue;
 		for (size_t j = 0; j < b->value->count; j++) {
 			const struct json_node *name = b->value->items[j];
@@ -312,10 +310,10 @@ KEYWORD(check_dependent_required)
 
 KEYWORD(check_dependent_schemas)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	bool good = true;
+	bool good = check_spend(k, cl->count);
 
 	(void)rule;
-	for (size_t i = 0; i < cl->count; i++)
+	for (size_t i = 0; i < cl->count && !k->spent; i++)
 		if (json_tree_member(n, cl->below[i].name, cl->below[i].len))
 			good &= check_rule(k, cl->below[i].rule, n, at);
 	return good;
@@ -328,14 +326,14 @@ KEYWORD(check_all)
 	bool good = true;
 
 	(void)rule;
-	for (size_t i = 0; i < cl->count; i++)
+	for (size_t i = 0; i < cl->count && !k->spent; i++)
 		good &= check_rule(k, cl->below[i].rule, n, at);
 	return good;
 }
 
 KEYWORD(check_any)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	for (size_t i = 0; i < cl->count; i++)
+	for (size_t i = 0; i < cl->count && !k->spent; i++)
 		if (check_silently(k, cl->below[i].rule, n, at))
 			return true;
 	return VIOLATED("must satisfy one of the %zu schemas in anyOf", cl->count);
@@ -345,7 +343,7 @@ KEYWORD(check_one)
 { /* NOLINT(misc-no-recursion): depth is bounded */
 	size_t found = 0;
 
-	for (size_t i = 0; i < cl->count; i++)
+	for (size_t i = 0; i < cl->count && !k->spent; i++)
 		found += check_silently(k, cl->below[i].rule, n, at);
 	return found == 1 ||
 	       VIOLATED("must satisfy exactly one of the %zu schemas in oneOf, not %zu", cl->count,

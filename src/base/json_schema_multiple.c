@@ -9,12 +9,12 @@ enum { DIGITS_MAX = 19, EXPONENT_MAX = 100000 };
 
 typedef unsigned __int128 wide;
 
-struct decimal {
+struct json_decimal {
 	uint64_t coefficient;
 	long exponent;
 };
 
-/* "-1.5e3" behind the e, cut off where it no longer matters. */
+/* "-1.5e3" after the e, cut off where it no longer matters. */
 static long read_exponent(const char *p, const char *end)
 {
 	bool minus = p < end && *p == '-';
@@ -26,20 +26,20 @@ static long read_exponent(const char *p, const char *end)
 	return minus ? -e : e;
 }
 
-static bool read_decimal(const struct json_node *n, struct decimal *d)
+static bool read_decimal(const struct json_node *n, struct json_decimal *d)
 {
 	const char *p = n->text + (*n->text == '-'), *end = n->text + n->len;
 	long point = 0, zeros = 0; /* zeros wait until another digit needs them */
-	bool behind = false;
+	bool after_point = false;
 	int digits = 0;
 
-	*d = (struct decimal){ 0 };
+	*d = (struct json_decimal){ 0 };
 	for (; p < end && *p != 'e' && *p != 'E'; p++) {
 		if (*p == '.') {
-			behind = true;
+			after_point = true;
 			continue;
 		}
-		point += behind;
+		point += after_point;
 		if (*p == '0') {
 			zeros += d->coefficient != 0;
 			continue;
@@ -69,7 +69,7 @@ static uint64_t power_of_ten_modulo(long exponent, uint64_t m)
 
 bool json_number_is_multiple(const struct json_node *n, const struct json_node *of)
 {
-	struct decimal x, y;
+	struct json_decimal x, y;
 	wide divisor;
 
 	if (n->number == 0)

@@ -8,6 +8,19 @@
 
 struct rule;
 
+/* A place in the instance or the schema, as the way to it: its text is made where somebody asks. */
+struct spot {
+	const struct spot *up;
+	const char *name; /* NULL: an item */
+	size_t at;	  /* the name's length, or the item's number */
+};
+
+/* A value and its hash, so that many can be told apart without holding each against each. */
+struct hashed {
+	uint64_t hash;
+	const struct json_node *node;
+};
+
 /* A schema below another: a member of properties, an item of allOf, the one of items. */
 struct below {
 	const char *name; /* of the member, or NULL */
@@ -23,13 +36,14 @@ struct clause {
 	const struct json_node *value;
 	unsigned types; /* type: a bit for each json_type; JSON_FAULT stands for integer */
 	pcre2_code *pattern;
+	struct hashed *sorted; /* enum: its values by their hashes */
 	struct below *below;
 	size_t count; /* of below */
 };
 
 /* A schema as it is checked: its clauses in the order of the table. */
 struct rule {
-	const char *path;
+	const struct spot *at;
 	bool never; /* the schema false */
 	struct clause *clauses;
 	size_t count;
@@ -63,18 +77,11 @@ enum form {
 	FORM_REF,
 };
 
-/* A place in the instance, as the way to it. */
-struct spot {
-	const struct spot *up;
-	const char *name; /* NULL: an item */
-	size_t at;	  /* the name's length, or the item's number */
-};
-
 struct checking {
 	struct arena *arena;
 	struct json_violations *out; /* NULL: nobody asks why */
 	pcre2_match_context *limits;
-	size_t steps;
+	size_t steps, most;
 	int64_t regex_us;
 	int depth;
 	const char *spent; /* what ran out, or NULL */
@@ -96,8 +103,12 @@ const struct clause *rule_clause(const struct rule *rule, const char *keyword);
 
 void json_violate(struct json_violations *v, struct arena *a, const char *path, const char *keyword,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Appends "/name" with its escapes. */
-const char *json_pointer_add(struct arena *a, const char *path, const char *name, size_t len);
+/* The way as a JSON pointer. */
+const char *json_spot_path(struct arena *a, const struct spot *at);
+/* Items by their hashes; equal ones stand together. */
+struct hashed *json_hashed(struct arena *a, const struct json_node *list);
+/* The first of two that are the same, or NULL.  Of equal hashes at most `most` pairs are compared. */
+const struct json_node *json_hashed_twice(const struct hashed *list, size_t count, size_t *most);
 
 /* Of the one that checks, for the keywords. */
 bool check_rule(struct checking *k, const struct rule *rule, const struct json_node *n,
@@ -108,6 +119,5 @@ bool check_silently(struct checking *k, const struct rule *rule, const struct js
 /* False when too much has been spent. */
 bool check_spend(struct checking *k, size_t steps);
 bool check_match(struct checking *k, const pcre2_code *code, const char *text, size_t len);
-const char *check_path(struct checking *k, const struct spot *at);
 /* A part of a text, in quotes, for a sentence. */
 const char *check_quoted(struct checking *k, const char *text, size_t len);

@@ -13,10 +13,10 @@ struct builder {
 	const char *const *paths; /* what is wanted; NULL: all */
 };
 
-/* Where the building is: which of the paths lead here, and how many bytes of them are behind it. */
+/* Where the building is: which of the paths lead here, and how many bytes of them are passed. */
 struct way {
 	uint64_t paths;
-	size_t behind;
+	size_t passed;
 	bool all; /* one of them ends here: everything below is wanted */
 };
 
@@ -24,12 +24,12 @@ struct way {
 static bool way_on(const struct builder *b, const struct way *from, const char *name, size_t len,
 	struct way *ret)
 {
-	*ret = (struct way){ .behind = from->behind + len + 1, .all = from->all };
+	*ret = (struct way){ .passed = from->passed + len + 1, .all = from->all };
 	if (from->all)
 		return true;
 	for (uint64_t left = from->paths; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
-		const char *rest = b->paths[i] + from->behind;
+		const char *rest = b->paths[i] + from->passed;
 
 		if (strncmp(rest, name, len) != 0 || (rest[len] && rest[len] != '.'))
 			continue;
@@ -40,12 +40,12 @@ static bool way_on(const struct builder *b, const struct way *from, const char *
 }
 
 /* What an array or object has gathered so far; it grows by doubling. */
-struct gathered {
+struct json_items {
 	void *at;
 	size_t count, cap, size;
 };
 
-static void *gather(struct arena *a, struct gathered *g)
+static void *json_items_add(struct arena *a, struct json_items *g)
 {
 	if (g->count == g->cap) {
 		void *more = arena_alloc(a, g->size * (g->cap = g->cap ? g->cap * 2 : 4));
@@ -57,7 +57,7 @@ static void *gather(struct arena *a, struct gathered *g)
 	return (char *)g->at + g->size * g->count++;
 }
 
-static int by_name(const void *x, const void *y)
+static int by_member_name(const void *x, const void *y)
 {
 	const struct json_member *a = x, *b = y;
 	size_t least = a->len < b->len ? a->len : b->len;
@@ -66,11 +66,11 @@ static int by_name(const void *x, const void *y)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static struct json_node *build(struct builder *b, const struct way *way);
+static struct json_node *build_node(struct builder *b, const struct way *way);
 
 static void build_array(struct builder *b, const struct way *way, struct json_node *n)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	struct gathered g = { .size = sizeof(struct json_node *) };
+	struct json_items g = { .size = sizeof(struct json_node *) };
 
 	json_enter_array(&b->r);
 	for (size_t i = 0; json_next_item(&b->r); i++) {
@@ -78,7 +78,7 @@ static void build_array(struct builder *b, const struct way *way, struct json_no
 		struct way on;
 		char number[24];
 
-		/* items behind the first that is not wanted are not, either */
+		/* items after the first that is not wanted are not, either */
 		if (!way->all &&
 			(i > g.count ||
 				!way_on(b, way, number,
@@ -86,8 +86,8 @@ static void build_array(struct builder *b, const struct way *way, struct json_no
 			json_skip(&b->r, NULL, NULL);
 			continue;
 		}
-		item = build(b, way->all ? way : &on);
-		*(struct json_node **)gather(b->r.arena, &g) = item;
+		item = build_node(b, way->all ? way : &on);
+		*(struct json_node **)json_items_add(b->r.arena, &g) = item;
 	}
 	n->items = g.at;
 	n->count = g.count;
@@ -95,7 +95,7 @@ static void build_array(struct builder *b, const struct way *way, struct json_no
 
 static void build_object(struct builder *b, const struct way *way, struct json_node *n)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	struct gathered g = { .size = sizeof(struct json_member) };
+	struct json_items g = { .size = sizeof(struct json_member) };
 	struct json_member m = { 0 };
 
 	json_enter_object(&b->r);
@@ -106,17 +106,17 @@ static void build_object(struct builder *b, const struct way *way, struct json_n
 			json_skip(&b->r, NULL, NULL);
 			continue;
 		}
-		m.value = build(b, &on);
-		*(struct json_member *)gather(b->r.arena, &g) = m;
+		m.value = build_node(b, &on);
+		*(struct json_member *)json_items_add(b->r.arena, &g) = m;
 	}
 	n->members = g.at;
 	n->count = g.count;
 	if (n->count > 1)
-		qsort(n->members, n->count, sizeof *n->members, by_name);
+		qsort(n->members, n->count, sizeof *n->members, by_member_name);
 }
 
 /* On a fault the tree is of no use; the reader remembers. */
-static struct json_node *build(struct builder *b, const struct way *way)
+static struct json_node *build_node(struct builder *b, const struct way *way)
 { /* NOLINT(misc-no-recursion): depth is bounded */
 	struct json_node *n = arena_new(b->r.arena, struct json_node);
 	struct json_number number;
@@ -152,13 +152,13 @@ static struct json_node *build(struct builder *b, const struct way *way)
 	return n;
 }
 
-static struct json_node *tree(struct arena *a, const char *text, size_t len, struct builder b,
+static struct json_node *build_tree(struct arena *a, const char *text, size_t len, struct builder b,
 	const struct way *way, const char **ret_fault, size_t *ret_count)
 {
 	struct json_node *root;
 
 	json_open(&b.r, a, text, len);
-	root = build(&b, way);
+	root = build_node(&b, way);
 	if (!json_end(&b.r)) {
 		if (ret_fault)
 			*ret_fault = arena_printf(a, "at byte %zu: %s", b.r.fault_at, b.r.fault);
@@ -172,8 +172,8 @@ static struct json_node *tree(struct arena *a, const char *text, size_t len, str
 struct json_node *json_tree(
 	struct arena *a, const char *text, size_t len, const char **ret_fault, size_t *ret_count)
 {
-	return tree(a, text, len, (struct builder){ .count = 0 }, &(struct way){ .all = true },
-		ret_fault, ret_count);
+	return build_tree(a, text, len, (struct builder){ .count = 0 },
+		&(struct way){ .all = true }, ret_fault, ret_count);
 }
 
 struct json_node *json_tree_pick(struct arena *a, const char *text, size_t len,
@@ -181,7 +181,7 @@ struct json_node *json_tree_pick(struct arena *a, const char *text, size_t len,
 {
 	struct way way = { .paths = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX };
 
-	return tree(a, text, len, (struct builder){ .paths = paths }, &way, ret_fault, NULL);
+	return build_tree(a, text, len, (struct builder){ .paths = paths }, &way, ret_fault, NULL);
 }
 
 struct json_node *json_tree_member(const struct json_node *object, const char *name, size_t len)
@@ -190,7 +190,7 @@ struct json_node *json_tree_member(const struct json_node *object, const char *n
 
 	if (object->type != JSON_OBJECT || !object->count)
 		return NULL;
-	found = bsearch(&wanted, object->members, object->count, sizeof wanted, by_name);
+	found = bsearch(&wanted, object->members, object->count, sizeof wanted, by_member_name);
 	return found ? found->value : NULL;
 }
 
@@ -219,7 +219,7 @@ static bool same_number(const struct json_node *a, const struct json_node *b)
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-static bool same_text(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool same_json_text(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	return a_len == b_len && (!a_len || memcmp(a, b, a_len) == 0);
 }
@@ -234,7 +234,7 @@ bool json_tree_same(const struct json_node *a, const struct json_node *b)
 	case JSON_NUMBER:
 		return same_number(a, b);
 	case JSON_STRING:
-		return same_text(a->text, a->len, b->text, b->len);
+		return same_json_text(a->text, a->len, b->text, b->len);
 	case JSON_ARRAY:
 		for (size_t i = 0; i < a->count; i++)
 			if (!json_tree_same(a->items[i], b->items[i]))
@@ -244,7 +244,7 @@ bool json_tree_same(const struct json_node *a, const struct json_node *b)
 		for (size_t i = 0; i < a->count; i++) {
 			const struct json_member *x = &a->members[i], *y = &b->members[i];
 
-			if (!same_text(x->name, x->len, y->name, y->len) ||
+			if (!same_json_text(x->name, x->len, y->name, y->len) ||
 				!json_tree_same(x->value, y->value))
 				return false;
 		}
@@ -256,30 +256,31 @@ bool json_tree_same(const struct json_node *a, const struct json_node *b)
 	return true;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t more)
+static uint64_t mix_hash(uint64_t hash, uint64_t more)
 {
 	return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
 }
 
 uint64_t json_tree_hash(const struct json_node *n)
 { /* NOLINT(misc-no-recursion): depth is bounded */
-	uint64_t hash = mix(n->type, n->count);
+	uint64_t hash = mix_hash(n->type, n->count);
 	double zero = n->number == 0 ? 0 : n->number; /* minus zero is zero */
 
 	switch (n->type) {
 	case JSON_BOOL:
-		return mix(hash, n->flag);
+		return mix_hash(hash, n->flag);
 	case JSON_NUMBER:
-		return mix(hash, keyed_hash(&zero, sizeof zero));
+		return mix_hash(hash, keyed_hash(&zero, sizeof zero));
 	case JSON_STRING:
-		return mix(hash, keyed_hash(n->text, n->len));
+		return mix_hash(hash, keyed_hash(n->text, n->len));
 	case JSON_ARRAY:
 		for (size_t i = 0; i < n->count; i++)
-			hash = mix(hash, json_tree_hash(n->items[i]));
+			hash = mix_hash(hash, json_tree_hash(n->items[i]));
 		return hash;
 	case JSON_OBJECT:
 		for (size_t i = 0; i < n->count; i++)
-			hash = mix(mix(hash, keyed_hash(n->members[i].name, n->members[i].len)),
+			hash = mix_hash(
+				mix_hash(hash, keyed_hash(n->members[i].name, n->members[i].len)),
 				json_tree_hash(n->members[i].value));
 		return hash;
 	case JSON_NULL:

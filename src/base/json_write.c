@@ -1,6 +1,7 @@
 /* json_write.c - JSON text straight into a buffer; see json.h. */
 #include "base/json.h"
 #include "base/clock.h"
+#include "base/money.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,9 +49,17 @@ void json_write_string(struct buf *b, const char *text, size_t len)
 	buf_putc(b, '"');
 }
 
+void json_write_money(struct buf *b, __int128 pd)
+{
+	char text[MONEY_TEXT_MAX];
+
+	buf_puts(b, money_text(pd, text));
+}
+
 void json_write_number(struct buf *b, double v)
 {
-	char text[32];
+	enum { PLACES_MAX = 20 };
+	char text[32], plain[PLACES_MAX + 4];
 
 	if (!isfinite(v)) {
 		buf_lit(b, "null");
@@ -64,6 +73,14 @@ void json_write_number(struct buf *b, double v)
 		snprintf(text, sizeof text, "%.*g", precision, v);
 		if (strtod(text, NULL) == v)
 			break;
+	}
+	/* Small sums of money are read by people: 0.00001, not 1e-05. */
+	for (int places = 5; fabs(v) >= 1e-12 && fabs(v) < 1e-4 && places <= PLACES_MAX; places++) {
+		snprintf(plain, sizeof plain, "%.*f", places, v);
+		if (strtod(plain, NULL) == v) {
+			buf_puts(b, plain);
+			return;
+		}
 	}
 	buf_puts(b, text);
 }

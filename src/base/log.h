@@ -5,6 +5,7 @@
  * escapes whatever could forge a line. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_SILENT = -1, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
@@ -22,7 +23,15 @@ struct log_pair {
 	bool is_number;
 };
 
+/* The longest line, its end with it. */
+enum { LOG_LINE_MAX = 8192 };
+/* The line as it is written, with its end; returns its length. */
+size_t log_compose(char out[LOG_LINE_MAX], enum log_level level, enum log_format format,
+	const char *message, const struct log_pair *pairs);
+/* Never waits: while nobody reads the log, lines are dropped, and the first that goes out again says how many. */
 void log_line(enum log_level level, const char *message, const struct log_pair *pairs);
+/* How many were dropped since the start. */
+uint64_t log_dropped(void);
 
 #define LOG_S(n, v)                      \
 	{                                \

@@ -27,7 +27,7 @@ static void keep_first(struct sse *s)
 	s->first.at = NULL;
 }
 
-static void dispatch(struct sse *s)
+static void dispatch_event(struct sse *s)
 {
 	struct slice data = s->first.at ? s->first : (struct slice){ s->data.at, s->data.len };
 
@@ -85,7 +85,7 @@ static void field_retry(struct sse *s, const char *value, size_t len)
 	s->retry_ms = ms;
 }
 
-static void take_line(struct sse *s, const char *line, size_t len)
+static void take_sse_line(struct sse *s, const char *line, size_t len)
 {
 	const char *colon;
 	size_t name, skip;
@@ -100,7 +100,7 @@ static void take_line(struct sse *s, const char *line, size_t len)
 	}
 	s->begun = true;
 	if (!len) {
-		dispatch(s);
+		dispatch_event(s);
 		return;
 	}
 	colon = memchr(line, ':', len);
@@ -148,12 +148,12 @@ bool sse_feed(struct sse *s, const char *bytes, size_t len)
 		}
 		if (s->line.len) {
 			buf_put(&s->line, p, (size_t)(stop - p));
-			take_line(s, s->line.at, s->line.len);
+			take_sse_line(s, s->line.at, s->line.len);
 			/* The line's memory is used again: what points there is kept. */
 			keep_first(s);
 			s->line.len = 0;
 		} else {
-			take_line(s, p, (size_t)(stop - p));
+			take_sse_line(s, p, (size_t)(stop - p));
 		}
 		s->after_cr = *stop == '\r';
 		p = stop + 1;

@@ -1,7 +1,7 @@
 /* tzif.c - see tzif.h.
  *
  * A file holds everything twice: first in 32 bits, which is skipped, then in
- * 64.  Behind that stands, as a line of text, the rule for all time after the
+ * 64.  After that stands, as a line of text, the rule for all time after the
  * last change that is listed. */
 #include "base/tzif.h"
 
@@ -18,21 +18,21 @@ enum {
 };
 
 /* A day of the year and a second on it at which clocks are changed. */
-struct change {
+struct zone_change {
 	enum { BY_WEEK, BY_DAY, BY_DAY_WITHOUT_LEAP } kind;
 	int month, week, day;
 	int64_t second; /* of the day; may lie in another */
 };
 
 /* What holds after the last listed change. */
-struct rule {
+struct tzif_rule {
 	bool there, saves; /* saves: it has two offsets, and changes between them */
 	int64_t standard, saving;
-	struct change begin, end;
+	struct zone_change begin, end;
 };
 
 struct tzif {
-	struct rule rule;
+	struct tzif_rule rule;
 	int64_t first; /* the offset before every change */
 	size_t count;
 	struct {
@@ -46,20 +46,20 @@ struct text {
 	const char *at, *end;
 };
 
-static char peek(const struct text *t)
+static char peek_rule_char(const struct text *t)
 {
 	return (char)(t->at < t->end ? *t->at : '\0');
 }
 
-static bool take(struct text *t, char c)
+static bool take_rule_char(struct text *t, char c)
 {
-	if (peek(t) != c)
+	if (peek_rule_char(t) != c)
 		return false;
 	t->at++;
 	return true;
 }
 
-static bool is_digit(char c)
+static bool is_rule_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -68,9 +68,9 @@ static bool take_int(struct text *t, int least, int most, int *ret)
 {
 	int n = 0;
 
-	if (!is_digit(peek(t)))
+	if (!is_rule_digit(peek_rule_char(t)))
 		return false;
-	while (is_digit(peek(t)) && n <= most)
+	while (is_rule_digit(peek_rule_char(t)) && n <= most)
 		n = n * 10 + (*t->at++ - '0');
 	*ret = n;
 	return n >= least && n <= most;
@@ -80,28 +80,29 @@ static bool take_int(struct text *t, int least, int most, int *ret)
 static bool take_name(struct text *t)
 {
 	const char *start;
-	bool quoted = take(t, '<');
+	bool quoted = take_rule_char(t, '<');
 
 	start = t->at;
 	while (t->at < t->end &&
 		((*t->at >= 'A' && *t->at <= 'Z') || (*t->at >= 'a' && *t->at <= 'z') ||
-			(quoted && (is_digit(*t->at) || *t->at == '+' || *t->at == '-'))))
+			(quoted && (is_rule_digit(*t->at) || *t->at == '+' || *t->at == '-'))))
 		t->at++;
-	return t->at - start >= 3 && (!quoted || take(t, '>'));
+	return t->at - start >= 3 && (!quoted || take_rule_char(t, '>'));
 }
 
 /* [+-]h[h][:mm[:ss]] */
 static bool take_time(struct text *t, int most_hours, int64_t *ret)
 {
-	bool minus = take(t, '-');
+	bool minus = take_rule_char(t, '-');
 	int hours, minutes = 0, seconds = 0;
 
 	if (!minus)
-		take(t, '+');
+		take_rule_char(t, '+');
 	if (!take_int(t, 0, most_hours, &hours))
 		return false;
-	if (take(t, ':') &&
-		(!take_int(t, 0, 59, &minutes) || (take(t, ':') && !take_int(t, 0, 59, &seconds))))
+	if (take_rule_char(t, ':') &&
+		(!take_int(t, 0, 59, &minutes) ||
+			(take_rule_char(t, ':') && !take_int(t, 0, 59, &seconds))))
 		return false;
 	*ret = (hours * 60 + minutes) * 60 + seconds;
 	*ret = minus ? -*ret : *ret;
@@ -109,16 +110,16 @@ static bool take_time(struct text *t, int most_hours, int64_t *ret)
 }
 
 /* M10.5.0, J300 or 299, and /time if it is not two o'clock. */
-static bool take_change(struct text *t, struct change *ret)
+static bool take_change(struct text *t, struct zone_change *ret)
 {
 	ret->second = 2 * 3600;
-	if (take(t, 'M')) {
+	if (take_rule_char(t, 'M')) {
 		ret->kind = BY_WEEK;
-		if (!take_int(t, 1, 12, &ret->month) || !take(t, '.') ||
-			!take_int(t, 1, 5, &ret->week) || !take(t, '.') ||
+		if (!take_int(t, 1, 12, &ret->month) || !take_rule_char(t, '.') ||
+			!take_int(t, 1, 5, &ret->week) || !take_rule_char(t, '.') ||
 			!take_int(t, 0, 6, &ret->day))
 			return false;
-	} else if (take(t, 'J')) {
+	} else if (take_rule_char(t, 'J')) {
 		ret->kind = BY_DAY_WITHOUT_LEAP;
 		if (!take_int(t, 1, 365, &ret->day))
 			return false;
@@ -127,11 +128,11 @@ static bool take_change(struct text *t, struct change *ret)
 		if (!take_int(t, 0, 365, &ret->day))
 			return false;
 	}
-	return !take(t, '/') || take_time(t, RULE_TIME_MAX_H, &ret->second);
+	return !take_rule_char(t, '/') || take_time(t, RULE_TIME_MAX_H, &ret->second);
 }
 
 /* CET-1CEST,M3.5.0,M10.5.0/3: offsets are written as what is to be added to reach UTC. */
-static bool read_rule(struct text t, struct rule *ret)
+static bool read_rule(struct text t, struct tzif_rule *ret)
 {
 	if (t.at == t.end)
 		return true;
@@ -145,12 +146,12 @@ static bool read_rule(struct text t, struct rule *ret)
 	ret->saving = ret->standard + 3600;
 	if (!take_name(&t))
 		return false;
-	if (peek(&t) != ',') {
+	if (peek_rule_char(&t) != ',') {
 		if (!take_time(&t, 24, &ret->saving))
 			return false;
 		ret->saving = -ret->saving;
 	}
-	return take(&t, ',') && take_change(&t, &ret->begin) && take(&t, ',') &&
+	return take_rule_char(&t, ',') && take_change(&t, &ret->begin) && take_rule_char(&t, ',') &&
 	       take_change(&t, &ret->end) && t.at == t.end;
 }
 
@@ -180,7 +181,7 @@ static int64_t year_of(int64_t local_s)
 }
 
 /* The local second, counted from 1970, at which it happens in a year. */
-static int64_t change_second(const struct change *c, int64_t year)
+static int64_t change_second(const struct zone_change *c, int64_t year)
 {
 	int64_t day = days_before(year, 1) + c->day;
 
@@ -197,7 +198,7 @@ static int64_t change_second(const struct change *c, int64_t year)
 	return day * DAY_S + c->second;
 }
 
-static int64_t rule_offset(const struct rule *r, int64_t utc_s)
+static int64_t rule_offset(const struct tzif_rule *r, int64_t utc_s)
 {
 	int64_t year, begin, end;
 	bool saving;
@@ -213,7 +214,7 @@ static int64_t rule_offset(const struct rule *r, int64_t utc_s)
 
 /* ---- the file ---- */
 
-static uint64_t big_endian(const uint8_t *p, size_t bytes)
+static uint64_t tzif_big_endian(const uint8_t *p, size_t bytes)
 {
 	uint64_t n = 0;
 
@@ -226,8 +227,8 @@ struct head {
 	size_t utc, standard, leaps, changes, types, letters;
 };
 
-/* The length of the block behind the head; 0 if the head is none, or the block is longer than the rest. */
-static size_t read_head(const uint8_t *p, size_t len, size_t time_bytes, struct head *ret)
+/* The length of the block after the head; 0 if the head is none, or the block is longer than the rest. */
+static size_t read_tzif_head(const uint8_t *p, size_t len, size_t time_bytes, struct head *ret)
 {
 	size_t *const counts[] = { &ret->utc, &ret->standard, &ret->leaps, &ret->changes,
 		&ret->types, &ret->letters };
@@ -236,7 +237,7 @@ static size_t read_head(const uint8_t *p, size_t len, size_t time_bytes, struct 
 	if (len < HEAD || memcmp(p, "TZif", 4) != 0)
 		return 0;
 	for (size_t i = 0; i < 6; i++) {
-		*counts[i] = (size_t)big_endian(p + 20 + 4 * i, 4);
+		*counts[i] = (size_t)tzif_big_endian(p + 20 + 4 * i, 4);
 		if (*counts[i] > TZIF_FILE_MAX)
 			return 0;
 	}
@@ -250,7 +251,7 @@ static bool type_offset(const uint8_t *types, size_t count, size_t index, int64_
 {
 	if (index >= count)
 		return false;
-	*ret = (int32_t)big_endian(types + index * TYPE, 4);
+	*ret = (int32_t)tzif_big_endian(types + index * TYPE, 4);
 	return *ret > -OFFSET_MAX_S && *ret < OFFSET_MAX_S;
 }
 
@@ -261,7 +262,7 @@ static bool read_changes(struct tzif *z, const uint8_t *block, const struct head
 	if (!type_offset(types, h->types, 0, &z->first))
 		return false;
 	for (z->count = 0; z->count < h->changes; z->count++) {
-		z->changes[z->count].at = (int64_t)big_endian(block + z->count * 8, 8);
+		z->changes[z->count].at = (int64_t)tzif_big_endian(block + z->count * 8, 8);
 		if (!type_offset(types, h->types, index[z->count], &z->changes[z->count].offset))
 			return false;
 		if (z->count && z->changes[z->count].at <= z->changes[z->count - 1].at)
@@ -282,13 +283,13 @@ struct tzif *tzif_new(const uint8_t *bytes, size_t len)
 {
 	struct head h;
 	struct tzif *z;
-	size_t block = len <= TZIF_FILE_MAX ? read_head(bytes, len, 4, &h) : 0;
+	size_t block = len <= TZIF_FILE_MAX ? read_tzif_head(bytes, len, 4, &h) : 0;
 
 	if (!block || bytes[4] < '2')
 		return NULL;
 	bytes += HEAD + block;
 	len -= HEAD + block;
-	block = read_head(bytes, len, 8, &h);
+	block = read_tzif_head(bytes, len, 8, &h);
 	if (!block || h.leaps) /* our clock counts no leap seconds */
 		return NULL;
 	z = calloc(1, sizeof *z + h.changes * sizeof *z->changes);

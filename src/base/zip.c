@@ -32,14 +32,14 @@ enum {
 	DIRECTORY_MAX = 1024 * 1024,
 };
 
-static unsigned u16(const uint8_t *p)
+static unsigned zip_u16(const uint8_t *p)
 {
 	return p[0] | (unsigned)p[1] << 8;
 }
 
-static uint32_t u32(const uint8_t *p)
+static uint32_t zip_u32(const uint8_t *p)
 {
-	return u16(p) | (uint32_t)u16(p + 2) << 16;
+	return zip_u16(p) | (uint32_t)zip_u16(p + 2) << 16;
 }
 
 /* An entry as the directory describes it. */
@@ -52,7 +52,7 @@ struct record {
 	const uint8_t *bytes;
 };
 
-struct reader {
+struct zip_reader {
 	struct arena *arena;
 	const uint8_t *at;
 	size_t len, directory; /* where the directory begins */
@@ -62,7 +62,7 @@ struct reader {
 	const char *fault;
 };
 
-static bool fault(struct reader *r, const struct record *e, const char *sentence)
+static bool zip_fault(struct zip_reader *r, const struct record *e, const char *sentence)
 {
 	if (!r->fault && e)
 		r->fault =
@@ -97,77 +97,78 @@ static bool is_folder(const struct record *e)
 	return e->name_len && e->name[e->name_len - 1] == '/';
 }
 
-static bool check_record(struct reader *r, const struct record *e)
+static bool check_record(struct zip_reader *r, const struct record *e)
 {
 	unsigned kind = e->mode & MODE_KIND;
 
 	if (!utf8_valid(e->name, e->name_len))
-		return fault(r, NULL, "A name in the archive is not UTF-8.");
+		return zip_fault(r, NULL, "A name in the archive is not UTF-8.");
 	if (!zip_name_valid(e->name, e->name_len - is_folder(e)))
-		return fault(r, NULL,
+		return zip_fault(r, NULL,
 			"A name in the archive is not a relative path of plain parts, or is longer than "
 			"255 bytes.");
 	if (e->flags & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_HIDDEN))
-		return fault(r, e, "is encrypted.");
+		return zip_fault(r, e, "is encrypted.");
 	if (kind && kind != MODE_FILE && kind != MODE_FOLDER)
-		return fault(r, e, "is a link or a device, not a file.");
+		return zip_fault(r, e, "is a link or a device, not a file.");
 	if ((kind == MODE_FOLDER) != is_folder(e) && kind)
-		return fault(r, e, "is not what its name says: a folder ends in a slash.");
+		return zip_fault(r, e, "is not what its name says: a folder ends in a slash.");
 	if (is_folder(e) && e->size)
-		return fault(r, e, "is a folder with bytes of its own.");
+		return zip_fault(r, e, "is a folder with bytes of its own.");
 	if (e->method != STORED && e->method != DEFLATED)
-		return fault(r, e, "is packed in a way that is not known here: use deflate.");
+		return zip_fault(r, e, "is packed in a way that is not known here: use deflate.");
 	if (e->method == STORED && e->packed != e->size)
-		return fault(r, e, "is stored with two different sizes.");
+		return zip_fault(r, e, "is stored with two different sizes.");
 	if (e->size > r->limits->one)
-		return fault(r, e, "is too large.");
+		return zip_fault(r, e, "is too large.");
 	if (e->size > RATIO_FROM && e->size / r->limits->ratio > e->packed)
-		return fault(r, e, "unpacks to far more than it is packed.");
+		return zip_fault(r, e, "unpacks to far more than it is packed.");
 	return true;
 }
 
 /* One record of the directory at *at. */
-static bool read_record(struct reader *r, size_t *at, size_t end, struct record *e)
+static bool read_record(struct zip_reader *r, size_t *at, size_t end, struct record *e)
 {
 	const uint8_t *p = r->at + *at;
 	size_t tail;
 
-	if (end - *at < DIR_LEN || u32(p) != DIR_MARK)
-		return fault(r, NULL, "The archive's directory is broken.");
-	e->flags = u16(p + 8);
-	e->method = u16(p + 10);
-	e->crc = u32(p + 16);
-	e->packed = u32(p + 20);
-	e->size = u32(p + 24);
-	e->name_len = u16(p + 28);
-	tail = u16(p + 30) + (size_t)u16(p + 32);
-	e->mode = u32(p + 38) >> 16;
-	e->from = u32(p + 42);
+	if (end - *at < DIR_LEN || zip_u32(p) != DIR_MARK)
+		return zip_fault(r, NULL, "The archive's directory is broken.");
+	e->flags = zip_u16(p + 8);
+	e->method = zip_u16(p + 10);
+	e->crc = zip_u32(p + 16);
+	e->packed = zip_u32(p + 20);
+	e->size = zip_u32(p + 24);
+	e->name_len = zip_u16(p + 28);
+	tail = zip_u16(p + 30) + (size_t)zip_u16(p + 32);
+	e->mode = zip_u32(p + 38) >> 16;
+	e->from = zip_u32(p + 42);
 	e->name = (const char *)p + DIR_LEN;
-	if (end - *at - DIR_LEN < e->name_len + tail || u16(p + 34))
-		return fault(r, NULL, "The archive's directory is broken.");
+	if (end - *at - DIR_LEN < e->name_len + tail || zip_u16(p + 34))
+		return zip_fault(r, NULL, "The archive's directory is broken.");
 	*at += DIR_LEN + e->name_len + tail;
 	return check_record(r, e);
 }
 
 /* The header before the bytes must not tell another story than the directory. */
-static bool read_head(struct reader *r, struct record *e)
+static bool read_entry_header(struct zip_reader *r, struct record *e)
 {
 	const uint8_t *p = r->at + e->from;
 	size_t names;
 
-	if (e->from > r->directory || r->directory - e->from < HEAD_LEN || u32(p) != HEAD_MARK)
-		return fault(r, e, "is not where the directory says.");
-	names = u16(p + 26) + (size_t)u16(p + 28);
+	if (e->from > r->directory || r->directory - e->from < HEAD_LEN || zip_u32(p) != HEAD_MARK)
+		return zip_fault(r, e, "is not where the directory says.");
+	names = zip_u16(p + 26) + (size_t)zip_u16(p + 28);
 	if (r->directory - e->from - HEAD_LEN < names + e->packed)
-		return fault(r, e, "is cut off.");
-	if (u16(p + 26) != e->name_len || memcmp(p + HEAD_LEN, e->name, e->name_len) != 0 ||
-		u16(p + 8) != e->method ||
-		((u16(p + 6) ^ e->flags) & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_SIZES_BEHIND)))
-		return fault(r, e, "has two headers that disagree.");
+		return zip_fault(r, e, "is cut off.");
+	if (zip_u16(p + 26) != e->name_len || memcmp(p + HEAD_LEN, e->name, e->name_len) != 0 ||
+		zip_u16(p + 8) != e->method ||
+		((zip_u16(p + 6) ^ e->flags) & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_SIZES_BEHIND)))
+		return zip_fault(r, e, "has two headers that disagree.");
 	if (!(e->flags & FLAG_SIZES_BEHIND) &&
-		(u32(p + 14) != e->crc || u32(p + 18) != e->packed || u32(p + 22) != e->size))
-		return fault(r, e, "has two headers that disagree.");
+		(zip_u32(p + 14) != e->crc || zip_u32(p + 18) != e->packed ||
+			zip_u32(p + 22) != e->size))
+		return zip_fault(r, e, "has two headers that disagree.");
 	e->bytes = p + HEAD_LEN + names;
 	e->to = e->from + HEAD_LEN + names + e->packed;
 	return true;
@@ -186,55 +187,56 @@ static bool names_clash(const struct record *a, const struct record *b)
 	return an < bn ? b->name[n] == '/' && !is_folder(a) : a->name[n] == '/' && !is_folder(b);
 }
 
-static bool check_pairs(struct reader *r)
+static bool check_pairs(struct zip_reader *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		for (size_t k = 0; k < i; k++) {
 			const struct record *a = &r->records[i], *b = &r->records[k];
 
 			if (names_clash(a, b))
-				return fault(r, a, "is there twice.");
+				return zip_fault(r, a, "is there twice.");
 			if (a->from < b->to && b->from < a->to)
-				return fault(r, a, "shares its bytes with another entry.");
+				return zip_fault(r, a, "shares its bytes with another entry.");
 		}
 	return true;
 }
 
 /* The end of the file says where the directory is. */
-static bool read_directory(struct reader *r)
+static bool read_directory(struct zip_reader *r)
 {
 	size_t end, at, total = 0;
 	const uint8_t *p;
 
 	for (size_t back = END_LEN;; back++) {
 		if (back > r->len || back > END_LEN + 0xffff)
-			return fault(r, NULL, "This is not a ZIP archive.");
+			return zip_fault(r, NULL, "This is not a ZIP archive.");
 		p = r->at + r->len - back;
-		if (u32(p) == END_MARK && u16(p + 20) == back - END_LEN) {
+		if (zip_u32(p) == END_MARK && zip_u16(p + 20) == back - END_LEN) {
 			end = r->len - back;
 			break;
 		}
 	}
-	r->count = u16(p + 10);
-	r->directory = at = u32(p + 16);
-	if (u16(p + 4) || u16(p + 6) || u16(p + 8) != r->count)
-		return fault(r, NULL, "The archive is one of several parts.");
-	if (r->count == 0xffff || at > end || end - at != u32(p + 12))
-		return fault(r, NULL, "The archive's directory is broken, or beyond 4 GiB.");
+	r->count = zip_u16(p + 10);
+	r->directory = at = zip_u32(p + 16);
+	if (zip_u16(p + 4) || zip_u16(p + 6) || zip_u16(p + 8) != r->count)
+		return zip_fault(r, NULL, "The archive is one of several parts.");
+	if (r->count == 0xffff || at > end || end - at != zip_u32(p + 12))
+		return zip_fault(r, NULL, "The archive's directory is broken, or beyond 4 GiB.");
 	if (r->count > r->limits->entries)
-		return fault(r, NULL,
+		return zip_fault(r, NULL,
 			arena_printf(r->arena, "The archive has more than %zu entries.",
 				r->limits->entries));
 	r->records = arena_array(r->arena, struct record, r->count + 1);
 	for (size_t i = 0; i < r->count; i++) {
-		if (!read_record(r, &at, end, &r->records[i]) || !read_head(r, &r->records[i]))
+		if (!read_record(r, &at, end, &r->records[i]) ||
+			!read_entry_header(r, &r->records[i]))
 			return false;
 		total += r->records[i].size;
 		if (total > r->limits->all)
-			return fault(r, NULL, "The archive unpacks to too many bytes.");
+			return zip_fault(r, NULL, "The archive unpacks to too many bytes.");
 	}
 	if (at != end)
-		return fault(r, NULL, "The archive's directory is broken.");
+		return zip_fault(r, NULL, "The archive's directory is broken.");
 	return check_pairs(r);
 }
 
@@ -258,17 +260,20 @@ static bool inflate_into(const struct record *e, uint8_t *out)
 	return got == Z_STREAM_END && z.total_out == e->size && z.avail_in == 0;
 }
 
-static bool unpack(struct reader *r, const struct record *e, struct zip_entry *out)
+static bool unpack_entry(struct zip_reader *r, const struct record *e, struct zip_entry *out)
 {
-	uint8_t *bytes = arena_raw(r->arena, (size_t)e->size + 1, 1);
+	uint8_t *bytes;
 
+	if (!arena_room(r->arena, e->size))
+		return zip_fault(r, e, "is more than there is memory for.");
+	bytes = arena_raw(r->arena, (size_t)e->size + 1, 1);
 	if (e->method == STORED)
 		memcpy(bytes, e->bytes, e->size);
 	else if (!inflate_into(e, bytes))
-		return fault(r, e, "does not unpack to what the archive says.");
+		return zip_fault(r, e, "does not unpack to what the archive says.");
 	bytes[e->size] = '\0';
 	if (crc32(0, bytes, e->size) != e->crc)
-		return fault(r, e, "is damaged.");
+		return zip_fault(r, e, "is damaged.");
 	*out = (struct zip_entry){ arena_strndup(r->arena, e->name, e->name_len), bytes, e->size };
 	return true;
 }
@@ -276,7 +281,7 @@ static bool unpack(struct reader *r, const struct record *e, struct zip_entry *o
 bool zip_read(struct arena *a, const void *bytes, size_t len, const struct zip_limits *limits,
 	struct zip_entries *ret)
 {
-	struct reader r = { .arena = a, .at = bytes, .len = len, .limits = limits };
+	struct zip_reader r = { .arena = a, .at = bytes, .len = len, .limits = limits };
 	bool ok = read_directory(&r);
 
 	*ret = (struct zip_entries){ 0 };
@@ -284,23 +289,23 @@ bool zip_read(struct arena *a, const void *bytes, size_t len, const struct zip_l
 		ret->at = arena_array(a, struct zip_entry, r.count + 1);
 	for (size_t i = 0; ok && i < r.count; i++)
 		if (!is_folder(&r.records[i]))
-			ok = unpack(&r, &r.records[i], &ret->at[ret->count++]);
+			ok = unpack_entry(&r, &r.records[i], &ret->at[ret->count++]);
 	ret->fault = r.fault;
 	return ok;
 }
 
 /* ---- the writer ---- */
 
-static void put16(struct buf *b, unsigned v)
+static void zip_put16(struct buf *b, unsigned v)
 {
 	buf_putc(b, (char)(v & 0xff));
 	buf_putc(b, (char)(v >> 8 & 0xff));
 }
 
-static void put32(struct buf *b, uint32_t v)
+static void zip_put32(struct buf *b, uint32_t v)
 {
-	put16(b, v & 0xffff);
-	put16(b, v >> 16);
+	zip_put16(b, v & 0xffff);
+	zip_put16(b, v >> 16);
 }
 
 void zip_begin(struct zip_writer *w, struct buf *out)
@@ -313,16 +318,16 @@ void zip_begin(struct zip_writer *w, struct buf *out)
  * contents are the same bytes. */
 static void put_common(struct buf *b, uint32_t crc, size_t len, size_t name_len)
 {
-	put16(b, 20); /* the version needed */
-	put16(b, FLAG_UTF8);
-	put16(b, STORED);
-	put16(b, 0);
-	put16(b, 1 << 5 | 1);
-	put32(b, crc);
-	put32(b, (uint32_t)len);
-	put32(b, (uint32_t)len);
-	put16(b, (unsigned)name_len);
-	put16(b, 0); /* nothing extra */
+	zip_put16(b, 20); /* the version needed */
+	zip_put16(b, FLAG_UTF8);
+	zip_put16(b, STORED);
+	zip_put16(b, 0);
+	zip_put16(b, 1 << 5 | 1);
+	zip_put32(b, crc);
+	zip_put32(b, (uint32_t)len);
+	zip_put32(b, (uint32_t)len);
+	zip_put16(b, (unsigned)name_len);
+	zip_put16(b, 0); /* nothing extra */
 }
 
 void zip_add(struct zip_writer *w, const char *name, bool runs, const void *bytes, size_t len)
@@ -330,19 +335,19 @@ void zip_add(struct zip_writer *w, const char *name, bool runs, const void *byte
 	uint32_t crc = (uint32_t)crc32(0, bytes, (unsigned)len);
 	size_t from = w->out->len - w->start;
 
-	put32(w->out, HEAD_MARK);
+	zip_put32(w->out, HEAD_MARK);
 	put_common(w->out, crc, len, strlen(name));
 	buf_puts(w->out, name);
 	buf_put(w->out, bytes, len);
 
-	put32(&w->directory, DIR_MARK);
-	put16(&w->directory, 3 << 8 | 20); /* made on Unix */
+	zip_put32(&w->directory, DIR_MARK);
+	zip_put16(&w->directory, 3 << 8 | 20); /* made on Unix */
 	put_common(&w->directory, crc, len, strlen(name));
-	put16(&w->directory, 0); /* no comment */
-	put16(&w->directory, 0);
-	put16(&w->directory, 0);
-	put32(&w->directory, (uint32_t)(MODE_FILE | (runs ? 0755 : 0644)) << 16);
-	put32(&w->directory, (uint32_t)from);
+	zip_put16(&w->directory, 0); /* no comment */
+	zip_put16(&w->directory, 0);
+	zip_put16(&w->directory, 0);
+	zip_put32(&w->directory, (uint32_t)(MODE_FILE | (runs ? 0755 : 0644)) << 16);
+	zip_put32(&w->directory, (uint32_t)from);
 	buf_puts(&w->directory, name);
 	w->count++;
 }
@@ -352,14 +357,14 @@ void zip_end(struct zip_writer *w)
 	size_t from = w->out->len - w->start;
 
 	buf_put(w->out, w->directory.at, w->directory.len);
-	put32(w->out, END_MARK);
-	put16(w->out, 0);
-	put16(w->out, 0);
-	put16(w->out, (unsigned)w->count);
-	put16(w->out, (unsigned)w->count);
-	put32(w->out, (uint32_t)w->directory.len);
-	put32(w->out, (uint32_t)from);
-	put16(w->out, 0);
+	zip_put32(w->out, END_MARK);
+	zip_put16(w->out, 0);
+	zip_put16(w->out, 0);
+	zip_put16(w->out, (unsigned)w->count);
+	zip_put16(w->out, (unsigned)w->count);
+	zip_put32(w->out, (uint32_t)w->directory.len);
+	zip_put32(w->out, (uint32_t)from);
+	zip_put16(w->out, 0);
 	w->out->overflow |= w->directory.overflow;
 	buf_free(&w->directory);
 }

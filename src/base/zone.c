@@ -74,7 +74,7 @@ static struct tzif *read_zone(const char *name)
 }
 
 /* With the lock held; NULL if it is not known. */
-static const struct tzif *find(const char *name)
+static const struct tzif *find_zone(const char *name)
 {
 	struct tzif *zone;
 
@@ -96,7 +96,7 @@ bool zone_offset_s(const char *name, int64_t utc_s, int64_t *ret)
 	const struct tzif *zone;
 
 	pthread_mutex_lock(&lock);
-	zone = find(name);
+	zone = find_zone(name);
 	if (zone)
 		*ret = tzif_offset_s(zone, utc_s);
 	pthread_mutex_unlock(&lock);

@@ -9,7 +9,8 @@
 
 #define NO_MESSAGE "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"(no message)\"}]}"
 
-static size_t headers(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
+static size_t anthropic_headers(
+	const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
 {
 	size_t n = 0;
 
@@ -51,7 +52,7 @@ static void write_id(struct slice id, struct buf *out)
 }
 
 /* True if the part says something; a comma goes before all but the first. */
-static bool write_part(const struct chat_part *p, bool first, struct buf *out)
+static bool anthropic_write_part(const struct chat_part *p, bool first, struct buf *out)
 {
 	if (p->kind == PART_OTHER || (p->kind == PART_TEXT && !p->text.len))
 		return false;
@@ -75,12 +76,12 @@ static bool write_part(const struct chat_part *p, bool first, struct buf *out)
 	return true;
 }
 
-static bool write_parts(const struct chat_message *m, bool first, struct buf *out)
+static bool anthropic_write_parts(const struct chat_message *m, bool first, struct buf *out)
 {
 	bool any = false;
 
 	for (const struct chat_part *p = m->parts; p; p = p->next)
-		any |= write_part(p, first && !any, out);
+		any |= anthropic_write_part(p, first && !any, out);
 	return any;
 }
 
@@ -104,12 +105,12 @@ static void write_input(struct arena *a, struct slice arguments, struct buf *out
 	}
 }
 
-static bool write_thoughts(const struct chat_message *m, struct buf *out)
+static bool anthropic_write_thoughts(const struct chat_message *m, struct buf *out)
 {
 	bool any = false;
 
 	for (const struct chat_thought *t = m->thoughts; t; t = t->next) {
-		if (strcmp(t->maker, "anthropic") != 0 || !t->seal.len)
+		if (strcmp(t->maker, "anthropic") != 0 || !t->signature.len)
 			continue;
 		if (any)
 			buf_putc(out, ',');
@@ -121,7 +122,7 @@ static bool write_thoughts(const struct chat_message *m, struct buf *out)
 			text_put_quoted(out, t->text);
 			buf_lit(out, ",\"signature\":");
 		}
-		text_put_quoted(out, t->seal);
+		text_put_quoted(out, t->signature);
 		buf_putc(out, '}');
 	}
 	return any;
@@ -135,8 +136,8 @@ static bool write_assistant(
 
 	if (!first)
 		buf_putc(out, ',');
-	any = write_thoughts(m, out);
-	any |= write_parts(m, !any, out);
+	any = anthropic_write_thoughts(m, out);
+	any |= anthropic_write_parts(m, !any, out);
 	for (const struct chat_call *call = m->calls; call; call = call->next) {
 		if (any)
 			buf_putc(out, ',');
@@ -161,8 +162,8 @@ static bool write_result(const struct chat_message *m, bool first, struct buf *o
 	buf_lit(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
 	write_id(m->call_id, out);
 	buf_lit(out, ",\"content\":[");
-	write_parts(m, true, out);
-	buf_lit(out, "]}");
+	anthropic_write_parts(m, true, out);
+	buf_puts(out, m->failed ? "],\"is_error\":true}" : "]}");
 	return true;
 }
 
@@ -174,7 +175,7 @@ static bool write_blocks(
 		return write_assistant(c, m, first, out);
 	if (m->role == CHAT_TOOL)
 		return write_result(m, first, out);
-	return write_parts(m, first, out);
+	return anthropic_write_parts(m, first, out);
 }
 
 static void write_messages(const struct chat *c, struct buf *out)
@@ -219,7 +220,7 @@ static void write_system(const struct chat *c, struct buf *out)
 	buf_lit(out, ",\"system\":[");
 	for (const struct chat_message *m = c->messages; m; m = m->next)
 		if (m->role == CHAT_SYSTEM)
-			any |= write_parts(m, !any, out);
+			any |= anthropic_write_parts(m, !any, out);
 	if (c->format == FORMAT_OBJECT) {
 		buf_puts(out, any ? "," : "");
 		any = true;
@@ -253,7 +254,7 @@ static void write_choice(const struct chat *c, struct buf *out)
 	buf_putc(out, '}');
 }
 
-static void write_tools(const struct chat *c, struct buf *out)
+static void anthropic_write_tools(const struct chat *c, struct buf *out)
 {
 	if (!c->tools)
 		return;
@@ -379,7 +380,7 @@ static void write_stops(const struct chat *c, struct buf *out)
 		buf_putc(out, ']');
 }
 
-static void write_request(const struct chat *c, const struct target *t, struct buf *out)
+static void anthropic_write_request(const struct chat *c, const struct target *t, struct buf *out)
 {
 	int64_t limit = provider_max_tokens(c, t);
 
@@ -390,7 +391,7 @@ static void write_request(const struct chat *c, const struct target *t, struct b
 	buf_printf(out, ",\"max_tokens\":%lld", (long long)limit);
 	write_system(c, out);
 	write_messages(c, out);
-	write_tools(c, out);
+	anthropic_write_tools(c, out);
 	/* Whoever thinks is not to be told how warmly; and it is at most 1 here, and not both. */
 	if (!write_thinking(c, t, limit, out) && !isnan(c->temperature)) {
 		buf_lit(out, ",\"temperature\":");
@@ -407,8 +408,8 @@ const struct provider provider_anthropic = {
 	.name = "anthropic",
 	.base_url = "https://api.anthropic.com/v1",
 	.path = "/messages",
-	.headers = headers,
-	.write = write_request,
+	.headers = anthropic_headers,
+	.write = anthropic_write_request,
 	.read_event = anthropic_read_event,
 	.read_whole = anthropic_read_whole,
 };

@@ -24,7 +24,7 @@ static const struct {
 	{ "model_context_window_exceeded", FINISH_LENGTH },
 };
 
-static void read_reason(struct reply *r, struct json_reader *j)
+static void anthropic_read_reason(struct reply *r, struct json_reader *j)
 {
 	const char *word;
 
@@ -38,63 +38,72 @@ static void read_reason(struct reply *r, struct json_reader *j)
 	reply_reason(r, FINISH_STOP);
 }
 
-/* Figures that are null or missing leave what was said before. */
-static void read_usage(struct reply *r, struct json_reader *j, bool all)
-{
-	struct usage u = r->usage;
-	int64_t output = -1;
-	const char *key;
-	size_t len;
+static const struct usage_member output_details[] = {
+	USAGE_FIGURE("thinking_tokens", reasoning),
+	{ 0 },
+};
 
-	if (json_peek(j) != JSON_OBJECT) {
-		json_skip(j, NULL, NULL);
+static const struct usage_member usage_members[] = {
+	USAGE_FIGURE("input_tokens", input),
+	USAGE_FIGURE("cache_read_input_tokens", cache_read),
+	USAGE_FIGURE("cache_creation_input_tokens", cache_write),
+	USAGE_FIGURE("output_tokens", output),
+	USAGE_WITHIN("output_tokens_details", output_details),
+	{ 0 },
+};
+
+/* A figure that was said takes the place of an earlier one; one that cannot be is as none. */
+static void take_figure(int64_t figure, int64_t *ret, struct usage *u)
+{
+	u->estimated |= figure == FIGURE_ABSURD;
+	if (figure != FIGURE_UNSAID)
+		*ret = figure < 0 ? 0 : figure;
+}
+
+/* Figures that are null or missing leave what was said before.  Those of the output before the end are
+ * not the last. */
+static void anthropic_read_usage(struct reply *r, struct json_reader *j, bool last)
+{
+	struct usage_figures f = NO_FIGURES;
+	struct usage u = r->usage;
+	unsigned said = r->usage_said;
+
+	if (!usage_read(j, usage_members, &f))
 		return;
-	}
-	json_enter_object(j);
-	while (json_next_key(j, &key, &len)) {
-		if (strcmp(key, "input_tokens") == 0) {
-			text_read_count(j, &u.input);
-		} else if (strcmp(key, "cache_read_input_tokens") == 0) {
-			text_read_count(j, &u.cache_read);
-		} else if (strcmp(key, "cache_creation_input_tokens") == 0) {
-			text_read_count(j, &u.cache_write);
-		} else if (strcmp(key, "output_tokens") == 0) {
-			text_read_count(j, &output);
-		} else if (strcmp(key, "output_tokens_details") == 0 &&
-			   json_peek(j) == JSON_OBJECT) {
-			json_enter_object(j);
-			while (json_next_key(j, &key, &len)) {
-				if (strcmp(key, "thinking_tokens") == 0)
-					text_read_count(j, &u.reasoning);
-				else
-					json_skip(j, NULL, NULL);
-			}
-		} else {
-			json_skip(j, NULL, NULL);
-		}
-	}
-	if (output >= 0)
-		u.output = output;
+	take_figure(f.input, &u.input, &u);
+	take_figure(f.cache_read, &u.cache_read, &u);
+	take_figure(f.cache_write, &u.cache_write, &u);
+	take_figure(f.output, &u.output, &u);
+	take_figure(f.reasoning, &u.reasoning, &u);
 	if (u.reasoning > u.output)
 		u.reasoning = u.output;
+	/* The three of the input are one sum: where one is wrong, all of it is counted. */
+	if (f.input >= 0)
+		said |= USAGE_INPUT;
+	if (f.input == FIGURE_ABSURD || f.cache_read == FIGURE_ABSURD ||
+		f.cache_write == FIGURE_ABSURD)
+		said &= ~(unsigned)USAGE_INPUT;
+	said &= ~(unsigned)USAGE_OUTPUT;
+	if (last && f.output >= 0)
+		said |= USAGE_OUTPUT;
 	if (!j->fault)
-		reply_usage(r, &u, all && output >= 0);
+		reply_usage(r, &u, said);
 }
 
 /* ---- blocks ---- */
 
 /* The members of a block, or of what it grows by: their names do not collide. */
-struct block {
+struct content_block {
 	const char *type;
 	struct slice id, name, text, thinking, signature, data, json, input;
 };
 
-static void read_block(struct json_reader *j, struct block *b)
+static void anthropic_read_block(struct json_reader *j, struct content_block *b)
 {
 	const char *key;
 	size_t len;
 
-	*b = (struct block){ .type = "" };
+	*b = (struct content_block){ .type = "" };
 	json_enter_object(j);
 	while (json_next_key(j, &key, &len)) {
 		if (strcmp(key, "type") == 0)
@@ -124,9 +133,9 @@ static void read_block(struct json_reader *j, struct block *b)
 static void take_block(struct reply *r, struct json_reader *j, int64_t index, bool whole)
 {
 	const struct slice none = { 0 };
-	struct block b;
+	struct content_block b;
 
-	read_block(j, &b);
+	anthropic_read_block(j, &b);
 	if (j->fault)
 		return;
 	r->block = index;
@@ -137,9 +146,9 @@ static void take_block(struct reply *r, struct json_reader *j, int64_t index, bo
 	} else if (strcmp(b.type, "thinking") == 0) {
 		r->block_kind = BLOCK_THINKING;
 		reply_thought(r, b.thinking);
-		reply_seal(r, b.signature, none, false);
+		reply_signature(r, b.signature, none, false);
 	} else if (strcmp(b.type, "redacted_thinking") == 0) {
-		reply_seal(r, b.data, none, true);
+		reply_signature(r, b.data, none, true);
 	} else if (strcmp(b.type, "tool_use") == 0) {
 		int call;
 
@@ -155,12 +164,12 @@ static void take_block(struct reply *r, struct json_reader *j, int64_t index, bo
 	}
 }
 
-static void take_delta(struct reply *r, struct json_reader *j, int64_t index)
+static void anthropic_take_delta(struct reply *r, struct json_reader *j, int64_t index)
 {
 	const struct slice none = { 0 };
-	struct block b;
+	struct content_block b;
 
-	read_block(j, &b);
+	anthropic_read_block(j, &b);
 	if (j->fault)
 		return;
 	if (index != r->block) {
@@ -173,14 +182,14 @@ static void take_delta(struct reply *r, struct json_reader *j, int64_t index)
 	else if (r->block_kind == BLOCK_THINKING && strcmp(b.type, "thinking_delta") == 0)
 		reply_thought(r, b.thinking);
 	else if (r->block_kind == BLOCK_THINKING && strcmp(b.type, "signature_delta") == 0)
-		reply_seal(r, b.signature, none, false);
+		reply_signature(r, b.signature, none, false);
 	else if (r->block_kind == BLOCK_CALL && strcmp(b.type, "input_json_delta") == 0)
 		reply_arguments(r, reply_call_find(r, index), b.json);
 }
 
 /* ---- messages ---- */
 
-static void read_content(struct reply *r, struct json_reader *j)
+static void anthropic_read_content(struct reply *r, struct json_reader *j)
 {
 	int64_t index = 0;
 
@@ -190,7 +199,7 @@ static void read_content(struct reply *r, struct json_reader *j)
 }
 
 /* A message: all of it, or (in message_start) its head, or (in message_delta) its end. */
-static void read_message(struct reply *r, struct json_reader *j, bool whole)
+static void anthropic_read_message(struct reply *r, struct json_reader *j, bool whole)
 {
 	struct slice id = { 0 }, model = { 0 }, content = { 0 };
 	struct json_reader inner;
@@ -206,9 +215,9 @@ static void read_message(struct reply *r, struct json_reader *j, bool whole)
 		else if (strcmp(key, "content") == 0)
 			text_read_raw(j, &content);
 		else if (strcmp(key, "stop_reason") == 0)
-			read_reason(r, j);
+			anthropic_read_reason(r, j);
 		else if (strcmp(key, "usage") == 0)
-			read_usage(r, j, whole);
+			anthropic_read_usage(r, j, whole);
 		else
 			json_skip(j, NULL, NULL);
 	}
@@ -219,24 +228,24 @@ static void read_message(struct reply *r, struct json_reader *j, bool whole)
 	if (!whole || !content.at)
 		return;
 	json_open(&inner, j->arena, content.at, content.len);
-	read_content(r, &inner);
+	anthropic_read_content(r, &inner);
 	if (inner.fault)
 		text_refuse(j, inner.fault);
 }
 
 /* The members of an event, wherever they stand. */
-struct stream_event {
+struct anthropic_event {
 	const char *type;
 	struct slice message, block, delta, usage, error;
 	int64_t index;
 };
 
-static void read_members(struct json_reader *j, struct stream_event *e)
+static void anthropic_read_members(struct json_reader *j, struct anthropic_event *e)
 {
 	const char *key;
 	size_t len;
 
-	*e = (struct stream_event){ .type = "", .index = -1 };
+	*e = (struct anthropic_event){ .type = "", .index = -1 };
 	json_enter_object(j);
 	while (json_next_key(j, &key, &len)) {
 		if (strcmp(key, "type") == 0)
@@ -259,7 +268,7 @@ static void read_members(struct json_reader *j, struct stream_event *e)
 	json_end(j);
 }
 
-static void fail_with(struct reply *r, struct json_reader *j)
+static void anthropic_fail_with(struct reply *r, struct json_reader *j)
 {
 	struct fault f;
 
@@ -268,7 +277,7 @@ static void fail_with(struct reply *r, struct json_reader *j)
 		reply_fail_with(r, &f);
 }
 
-static void take(struct reply *r, const struct stream_event *e)
+static void anthropic_take_event(struct reply *r, const struct anthropic_event *e)
 {
 	struct slice what = e->message.at ? e->message
 			    : e->block.at ? e->block
@@ -278,19 +287,19 @@ static void take(struct reply *r, const struct stream_event *e)
 
 	json_open(&j, &r->scratch, what.at ? what.at : "", what.len);
 	if (strcmp(e->type, "message_start") == 0) {
-		read_message(r, &j, false);
+		anthropic_read_message(r, &j, false);
 	} else if (strcmp(e->type, "content_block_start") == 0) {
 		take_block(r, &j, e->index, false);
 	} else if (strcmp(e->type, "content_block_delta") == 0) {
-		take_delta(r, &j, e->index);
+		anthropic_take_delta(r, &j, e->index);
 	} else if (strcmp(e->type, "message_delta") == 0) {
-		read_message(r, &j, false);
+		anthropic_read_message(r, &j, false);
 		if (!j.fault && e->usage.at) {
 			json_open(&j, &r->scratch, e->usage.at, e->usage.len);
-			read_usage(r, &j, true);
+			anthropic_read_usage(r, &j, true);
 		}
 	} else if (strcmp(e->type, "error") == 0) {
-		fail_with(r, &j);
+		anthropic_fail_with(r, &j);
 	}
 	if (j.fault)
 		reply_unreadable(r, &j);
@@ -298,12 +307,12 @@ static void take(struct reply *r, const struct stream_event *e)
 
 void anthropic_read_event(struct reply *r, const char *name, struct slice data)
 {
-	struct stream_event e;
+	struct anthropic_event e;
 	struct json_reader j;
 
 	(void)name;
 	json_open(&j, &r->scratch, data.at, data.len);
-	read_members(&j, &e);
+	anthropic_read_members(&j, &e);
 	if (j.fault) {
 		reply_unreadable(r, &j);
 	} else if (strcmp(e.type, "content_block_stop") == 0) {
@@ -312,22 +321,22 @@ void anthropic_read_event(struct reply *r, const char *name, struct slice data)
 	} else if (strcmp(e.type, "message_stop") == 0) {
 		reply_finish(r);
 	} else {
-		take(r, &e);
+		anthropic_take_event(r, &e);
 	}
 }
 
 void anthropic_read_whole(struct reply *r, struct slice body)
 {
-	struct stream_event e;
+	struct anthropic_event e;
 	struct json_reader j;
 
 	json_open(&j, &r->scratch, body.at, body.len);
-	read_members(&j, &e);
+	anthropic_read_members(&j, &e);
 	json_open(&j, &r->scratch, body.at, body.len);
 	if (e.error.at)
-		fail_with(r, &j);
+		anthropic_fail_with(r, &j);
 	else
-		read_message(r, &j, true);
+		anthropic_read_message(r, &j, true);
 	if (j.fault)
 		reply_unreadable(r, &j);
 	else if (!r->ended && !r->started)

@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum state { CLOSED, OPEN, HALF_OPEN, STATES };
+enum breaker_state { CLOSED, OPEN, HALF_OPEN, STATES };
 
-struct cell {
+struct breaker_cell {
 	uint64_t account; /* its hash; 0: none */
-	enum state state;
+	enum breaker_state state;
 	int faults;	  /* in a row */
 	int64_t until_ms; /* OPEN: calls are refused; HALF_OPEN: the trial is waited for */
 	int64_t pause_ms;
@@ -16,7 +16,7 @@ struct cell {
 
 struct breaker {
 	pthread_mutex_t lock;
-	struct cell cells[BREAKER_CELLS];
+	struct breaker_cell cells[BREAKER_CELLS];
 };
 
 struct breaker *breaker_new(void)
@@ -37,31 +37,34 @@ void breaker_free(struct breaker *b)
 	free(b);
 }
 
-static uint64_t hash_of(uint64_t h, const char *text)
+static uint64_t hash_account_text(uint64_t h, const char *text)
 {
 	for (; *text; text++)
 		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
 	return h;
 }
 
-static struct cell *cell_of(struct breaker *b, const char *model_id, const char *owner)
+static struct breaker_cell *breaker_cell_of(
+	struct breaker *b, const char *model_id, const char *owner)
 {
 	uint64_t account =
-		hash_of(hash_of(UINT64_C(14695981039346656037), model_id), owner ? owner : "") | 1;
-	struct cell *c = &b->cells[account / 2 % BREAKER_CELLS];
+		hash_account_text(hash_account_text(UINT64_C(14695981039346656037), model_id),
+			owner ? owner : "") |
+		1;
+	struct breaker_cell *c = &b->cells[account / 2 % BREAKER_CELLS];
 
 	if (c->account != account)
-		*c = (struct cell){ .account = account };
+		*c = (struct breaker_cell){ .account = account };
 	return c;
 }
 
 bool breaker_allows(struct breaker *b, const char *model_id, const char *owner, int64_t now_ms)
 {
-	struct cell *c;
+	struct breaker_cell *c;
 	bool allowed;
 
 	pthread_mutex_lock(&b->lock);
-	c = cell_of(b, model_id, owner);
+	c = breaker_cell_of(b, model_id, owner);
 	allowed = c->state == CLOSED || now_ms >= c->until_ms;
 	if (allowed && c->state != CLOSED) {
 		c->state = HALF_OPEN;
@@ -73,20 +76,20 @@ bool breaker_allows(struct breaker *b, const char *model_id, const char *owner, 
 
 /* ---- what each word does in each state ---- */
 
-static void close_it(struct cell *c, int64_t wait_ms, int64_t now_ms)
+static void close_it(struct breaker_cell *c, int64_t wait_ms, int64_t now_ms)
 {
 	(void)wait_ms;
 	(void)now_ms;
-	*c = (struct cell){ .account = c->account };
+	*c = (struct breaker_cell){ .account = c->account };
 }
 
-static void open_for(struct cell *c, int64_t ms, int64_t now_ms)
+static void open_for(struct breaker_cell *c, int64_t ms, int64_t now_ms)
 {
 	c->state = OPEN;
 	c->until_ms = now_ms + ms;
 }
 
-static void count(struct cell *c, int64_t wait_ms, int64_t now_ms)
+static void count_fault(struct breaker_cell *c, int64_t wait_ms, int64_t now_ms)
 {
 	(void)wait_ms;
 	if (++c->faults < BREAKER_FAULTS)
@@ -95,7 +98,7 @@ static void count(struct cell *c, int64_t wait_ms, int64_t now_ms)
 	open_for(c, c->pause_ms, now_ms);
 }
 
-static void open_longer(struct cell *c, int64_t wait_ms, int64_t now_ms)
+static void open_longer(struct breaker_cell *c, int64_t wait_ms, int64_t now_ms)
 {
 	(void)wait_ms;
 	c->pause_ms = c->pause_ms ? c->pause_ms * 2 : BREAKER_PAUSE_MS;
@@ -104,22 +107,22 @@ static void open_longer(struct cell *c, int64_t wait_ms, int64_t now_ms)
 	open_for(c, c->pause_ms, now_ms);
 }
 
-static void open_as_asked(struct cell *c, int64_t wait_ms, int64_t now_ms)
+static void open_as_asked(struct breaker_cell *c, int64_t wait_ms, int64_t now_ms)
 {
 	open_for(c, wait_ms, now_ms);
 }
 
 /* The trial was given up: the next caller makes one. */
-static void open_at_once(struct cell *c, int64_t wait_ms, int64_t now_ms)
+static void open_at_once(struct breaker_cell *c, int64_t wait_ms, int64_t now_ms)
 {
 	(void)wait_ms;
 	open_for(c, 0, now_ms);
 }
 
 static void (*const moves[STATES][BREAKER_WORDS])(
-	struct cell *c, int64_t wait_ms, int64_t now_ms) = {
+	struct breaker_cell *c, int64_t wait_ms, int64_t now_ms) = {
 	[CLOSED] = { [BREAKER_GOOD] = close_it,
-		[BREAKER_FAULT] = count,
+		[BREAKER_FAULT] = count_fault,
 		[BREAKER_LIMITED] = open_as_asked },
 	/* Calls that began before it opened, or were made because all others failed too. */
 	[OPEN] = { [BREAKER_GOOD] = close_it, [BREAKER_LIMITED] = open_as_asked },
@@ -132,10 +135,10 @@ static void (*const moves[STATES][BREAKER_WORDS])(
 void breaker_hears(struct breaker *b, const char *model_id, const char *owner,
 	enum breaker_word word, int64_t wait_ms, int64_t now_ms)
 {
-	struct cell *c;
+	struct breaker_cell *c;
 
 	pthread_mutex_lock(&b->lock);
-	c = cell_of(b, model_id, owner);
+	c = breaker_cell_of(b, model_id, owner);
 	if (moves[c->state][word])
 		moves[c->state][word](c, wait_ms, now_ms);
 	pthread_mutex_unlock(&b->lock);

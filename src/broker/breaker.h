@@ -26,7 +26,7 @@ struct breaker;
 
 struct breaker *breaker_new(void);
 void breaker_free(struct breaker *b);
-/* May it be called now?  Behind a pause one caller is told so, and the others when it has come back. */
+/* May it be called now?  After a pause one caller is told so, and the others when it has come back. */
 bool breaker_allows(struct breaker *b, const char *model_id, const char *owner, int64_t now_ms);
 /* How the call went; `wait_ms` is for BREAKER_LIMITED. */
 void breaker_hears(struct breaker *b, const char *model_id, const char *owner,

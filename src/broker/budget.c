@@ -5,40 +5,42 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "broker/room.h"
+#include "store/row.h"
+#include "store/sweep.h"
 
 #define MINUTE_US (60 * SECOND_US)
 #define WINDOW_US (60 * MINUTE_US)
 
-enum { RECOVER_AT_A_TIME = 100 };
-
-struct booked_row {
+struct reservation_row {
 	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id;
 	bool byok;
-	int64_t amount_pd, input_tokens, output_tokens;
+	int64_t amount_pd, input_tokens, output_tokens, lease_until;
 };
 
-FIELDS(booked_row) = {
-	FIELD(booked_row, tenant_id),
-	FIELD(booked_row, id),
-	FIELD(booked_row, agent_id),
-	FIELD(booked_row, model_id),
-	FIELD(booked_row, user_id, .nullable = true),
-	FIELD(booked_row, session_id, .nullable = true),
-	FIELD(booked_row, byok),
-	FIELD(booked_row, amount_pd),
-	FIELD(booked_row, input_tokens),
-	FIELD(booked_row, output_tokens),
+FIELDS(reservation_row) = {
+	FIELD(reservation_row, tenant_id),
+	FIELD(reservation_row, id),
+	FIELD(reservation_row, agent_id),
+	FIELD(reservation_row, model_id),
+	FIELD(reservation_row, user_id, .nullable = true),
+	FIELD(reservation_row, session_id, .nullable = true),
+	FIELD(reservation_row, byok),
+	FIELD(reservation_row, amount_pd),
+	FIELD(reservation_row, input_tokens),
+	FIELD(reservation_row, output_tokens),
+	FIELD(reservation_row, lease_until),
 };
-static SCHEMA(booked_row, .internal = true);
+static SCHEMA(reservation_row, .internal = true);
 
-/* What an agent has spent at most, and what is promised to its calls. */
+/* What an agent has spent at most, and what is reserved for its calls. */
 struct used_row {
-	int64_t spent_pd, promised_pd;
+	int64_t spent_pd, reserved_pd;
 };
 
 FIELDS(used_row) = {
 	FIELD(used_row, spent_pd),
-	FIELD(used_row, promised_pd),
+	FIELD(used_row, reserved_pd),
 };
 static SCHEMA(used_row, .internal = true);
 
@@ -52,22 +54,47 @@ FIELDS(spent_row) = {
 };
 static SCHEMA(spent_row, .internal = true);
 
+struct slot_row {
+	int64_t slot, calls;
+};
+
+FIELDS(slot_row) = {
+	FIELD(slot_row, slot),
+	FIELD(slot_row, calls),
+};
+static SCHEMA(slot_row, .internal = true);
+
+struct rate_slot {
+	const char *tenant_id, *agent_id;
+	int64_t seconds, slot, calls;
+};
+
+FIELDS(rate_slot) = { ROW_FIELDS(rate_slot, tenant_id, agent_id, seconds, slot, calls) };
+static SCHEMA(rate_slot, .internal = true);
+
 #define SUM_OF(what) "cast(coalesce(sum(" what "), 0) as bigint)"
+
+#define FORGET_SLOTS(seconds)                                                                 \
+	"delete from rate_slots where (tenant_id, agent_id, seconds, slot) in "               \
+	"(select tenant_id, agent_id, seconds, slot from rate_slots where seconds = " seconds \
+	" and slot < $1 order by slot limit $2)"
 
 enum {
 	SPENT,
 	SPENT_AT_EDGE,
-	PROMISED,
+	RESERVED,
 	USED_AT_MOST,
 	SPENT_BY_MINUTE,
-	BOOK,
-	UNBOOK,
+	RESERVE,
+	UNRESERVE,
 	EXTEND,
 	EXPIRED,
 	CALLS,
+	CALLS_BY_SLOT,
 	CALLS_ADD,
 	FORGET_MINUTES,
-	FORGET_SLOTS,
+	FORGET_SECONDS,
+	FORGET_SLOT_MINUTES,
 };
 
 static const struct statement sql[] = {
@@ -78,7 +105,7 @@ static const struct statement sql[] = {
 	[SPENT_AT_EDGE] = { "budget_spent_at_edge",
 		"select " SUM_OF("cost_pd") " from ledger where tenant_id = $1 and agent_id = $2 "
 					    "and id >= $3 and id < $4 and cost_pd > 0" },
-	[PROMISED] = { "budget_promised",
+	[RESERVED] = { "budget_reserved",
 		"select " SUM_OF(
 			"amount_pd") " from reservations where tenant_id = $1 and agent_id = $2" },
 	[USED_AT_MOST] = { "budget_used_at_most",
@@ -86,36 +113,42 @@ static const struct statement sql[] = {
 			"cost_pd") " from spend_minutes where tenant_id = $1 and agent_id = $2 "
 				   "and minute >= $3) as spent_pd, (select " SUM_OF(
 					   "amount_pd") " from reservations "
-							"where tenant_id = $1 and agent_id = $2) as promised_pd",
+							"where tenant_id = $1 and agent_id = $2) as reserved_pd",
 		.row = &used_row_schema },
 	[SPENT_BY_MINUTE] = { "budget_by_minute",
 		"select minute, " SUM_OF(
 			"cost_pd") " as spent_pd from spend_minutes "
 				   "where tenant_id = $1 and agent_id = $2 and minute >= $3 group by minute order by minute",
 		.row = &spent_row_schema },
-	[BOOK] = { "budget_book",
-		"insert into reservations (tenant_id, id, agent_id, model_id, user_id, session_id, byok, "
-		"amount_pd, input_tokens, output_tokens, lease_until) "
-		"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" },
-	[UNBOOK] = { "budget_unbook",
+	[RESERVE] = { "budget_reserve", "insert into reservations ({*}) values ({$})",
+		.row = &reservation_row_schema },
+	[UNRESERVE] = { "budget_unreserve",
 		"delete from reservations where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[EXTEND] = { "budget_extend", "update reservations set lease_until = $4 "
 				      "where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[EXPIRED] = { "budget_expired",
 		"select {*} from reservations where lease_until < $1 order by lease_until limit $2",
-		.row = &booked_row_schema, .across = "whoever left them",
+		.row = &reservation_row_schema, .across = "whoever left them",
 		.scan = "the calls under way, once a minute; an index would cost every call" },
 	[CALLS] = { "budget_calls",
 		"select " SUM_OF("calls") " from rate_slots where tenant_id = $1 and agent_id = $2 "
 					  "and seconds = $3 and slot >= $4" },
+	[CALLS_BY_SLOT] = { "budget_calls_by_slot",
+		"select slot, calls from rate_slots where tenant_id = $1 and agent_id = $2 "
+		"and seconds = $3 and slot >= $4 order by slot",
+		.row = &slot_row_schema },
 	[CALLS_ADD] = { "budget_calls_add",
-		"insert into rate_slots (tenant_id, agent_id, seconds, slot, calls) "
-		"values ($1, $2, $3, $4, 1) on conflict (tenant_id, agent_id, seconds, slot) "
-		"do update set calls = rate_slots.calls + 1" },
-	[FORGET_MINUTES] = { "budget_forget_minutes", "delete from spend_minutes where minute < $1",
+		"insert into rate_slots ({*}) values ({$}) "
+		"on conflict (tenant_id, agent_id, seconds, slot) "
+		"do update set calls = rate_slots.calls + :calls",
+		.row = &rate_slot_schema },
+	[FORGET_MINUTES] = { "budget_forget_minutes",
+		"delete from spend_minutes where (tenant_id, agent_id, minute, shard) in "
+		"(select tenant_id, agent_id, minute, shard from spend_minutes where minute < $1 "
+		"order by minute limit $2)",
 		.across = "what is old" },
-	[FORGET_SLOTS] = { "budget_forget_slots",
-		"delete from rate_slots where seconds = $1 and slot < $2",
+	[FORGET_SECONDS] = { "budget_forget_seconds", FORGET_SLOTS("1"), .across = "what is old" },
+	[FORGET_SLOT_MINUTES] = { "budget_forget_slot_minutes", FORGET_SLOTS("60"),
 		.across = "what is old" },
 };
 STATEMENT_SET(budget_sql, sql);
@@ -126,14 +159,15 @@ static const struct window {
 	int64_t seconds; /* of a slot */
 	int64_t slots;	 /* in the window */
 	const char *name;
+	int forget; /* the statement */
 } windows[] = {
-	{ 1, 60, "minute" },
-	{ 60, 60, "hour" },
+	{ 1, 60, "minute", FORGET_SECONDS },
+	{ 60, 60, "hour", FORGET_SLOT_MINUTES },
 };
 
 /* A slot that the window cuts counts whole: no stretch of its length ever holds more than the limit. */
-static int calls_in(
-	struct db *db, const struct booking *b, const struct window *w, int64_t now, int64_t *ret)
+static int calls_in(struct db *db, const struct reservation *b, const struct window *w, int64_t now,
+	int64_t *ret)
 {
 	int64_t slot = now / (w->seconds * SECOND_US);
 
@@ -141,36 +175,71 @@ static int calls_in(
 		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot - w->slots)));
 }
 
-static int check_calls(struct db *db, struct arena *a, const struct booking *b,
+/* Seconds until more than `over` have left the window. */
+static int wait_for_slot(struct db *db, struct arena *a, const struct reservation *b,
+	const struct window *w, int64_t over, int64_t now)
+{
+	int64_t unit = w->seconds * SECOND_US;
+	struct list rows;
+
+	if (db_all(db, a, &sql[CALLS_BY_SLOT], &rows, (size_t)w->slots + 1,
+		    ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(now / unit - w->slots))))
+		return (int)w->seconds;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct slot_row *row = (const struct slot_row *)rows.at + i;
+		int64_t leaves = (row->slot + w->slots + 1) * unit;
+
+		over -= row->calls;
+		if (over < 0)
+			return (int)((leaves - now + SECOND_US - 1) / SECOND_US);
+	}
+	return (int)w->seconds;
+}
+
+static int64_t messages_of(const struct reservation *b)
+{
+	return b->messages ? b->messages : 1;
+}
+
+static int check_calls(struct db *db, struct arena *a, const struct reservation *b,
 	const struct window *w, int64_t most, int64_t now, struct problem *p)
 {
-	int64_t calls;
+	int64_t calls, more = messages_of(b);
 	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
 
-	if (err || most == NIL || calls < most)
+	if (err || most == NIL || calls + more <= most)
 		return err;
 	p->code = "rate_limited";
 	p->final = true;
-	p->retry_after_s = (int)w->seconds;
+	if (more > most) {
+		p->retry_after_s = ROOM_NEVER_S;
+		return problem_set(p, a, ERR_THROTTLED,
+			"This agent may take %lld messages in a %s, and this is %lld at once: bring fewer.",
+			(long long)most, w->name, (long long)more);
+	}
+	p->retry_after_s = wait_for_slot(db, a, b, w, calls + more - 1 - most, now);
 	return problem_set(p, a, ERR_THROTTLED,
-		"This agent may make %lld calls in a %s, and has made them.", (long long)most,
+		"This agent may take %lld messages in a %s, and has taken them.", (long long)most,
 		w->name);
 }
 
-static int count_call(
-	struct db *db, const struct booking *b, const struct window *w, int64_t most, int64_t now)
+static int count_call(struct db *db, const struct reservation *b, const struct window *w,
+	int64_t most, int64_t now)
 {
 	if (most == NIL)
 		return 0;
-	return db_run(db, &sql[CALLS_ADD], NULL,
-		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds),
-			N(now / (w->seconds * SECOND_US))));
+	return db_put(db, &sql[CALLS_ADD],
+		&(struct rate_slot){ .tenant_id = b->tenant_id,
+			.agent_id = b->agent_id,
+			.seconds = w->seconds,
+			.slot = now / (w->seconds * SECOND_US),
+			.calls = messages_of(b) });
 }
 
 /* ---- how much money ---- */
 
 /* What was settled since `since`: whole minutes from their sums, the one that is cut from its rows. */
-static int spent_since(struct db *db, const struct booking *b, int64_t since, int64_t *ret)
+static int spent_since(struct db *db, const struct reservation *b, int64_t since, int64_t *ret)
 {
 	int64_t minute = since / MINUTE_US, edge;
 	struct id first = id_least(since), end = id_least((minute + 1) * MINUTE_US);
@@ -184,9 +253,9 @@ static int spent_since(struct db *db, const struct booking *b, int64_t since, in
 	return err;
 }
 
-/* Seconds until enough of what was spent has left the window; a promise may be settled any moment. */
+/* Seconds until enough of what was spent has left the window; a reservation may be settled any moment. */
 static int wait_for_room(
-	struct db *db, struct arena *a, const struct booking *b, int64_t lacking, int64_t now)
+	struct db *db, struct arena *a, const struct reservation *b, int64_t lacking, int64_t now)
 {
 	struct list rows;
 	int64_t since = (now - WINDOW_US) / MINUTE_US, freed = 0;
@@ -213,26 +282,26 @@ static int64_t dearest_input(const struct price *p)
 	return p->cache_write != NIL && p->cache_write > most ? p->cache_write : most;
 }
 
-static int64_t room_of(int64_t limit, int64_t spent, int64_t promised)
+static int64_t room_of(int64_t limit, int64_t spent, int64_t reserved)
 {
-	__int128 room = (__int128)limit - spent - promised;
+	__int128 room = (__int128)limit - spent - reserved;
 
 	return room < 0 ? 0 : (int64_t)room;
 }
 
-/* The limit less what was settled in the hour and what is promised, both to the last row. */
-static int room_now(struct db *db, const struct booking *b, int64_t now, int64_t *ret)
+/* The limit less what was settled in the hour and what is reserved, both to the last row. */
+static int room_now(struct db *db, const struct reservation *b, int64_t now, int64_t *ret)
 {
-	int64_t spent = 0, promised = 0;
+	int64_t spent = 0, reserved = 0;
 	int err = spent_since(db, b, now - WINDOW_US, &spent);
 
 	if (!err)
-		err = db_int(db, &sql[PROMISED], &promised, ARGS(T(b->tenant_id), T(b->agent_id)));
-	*ret = room_of(b->hourly_limit_pd, spent, promised);
+		err = db_int(db, &sql[RESERVED], &reserved, ARGS(T(b->tenant_id), T(b->agent_id)));
+	*ret = room_of(b->hourly_limit_pd, spent, reserved);
 	return err;
 }
 
-static bool is_of(const struct budget_used *used, const struct booking *b)
+static bool is_of(const struct budget_used *used, const struct reservation *b)
 {
 	return used->agent_id && strcmp(used->agent_id, b->agent_id) == 0 &&
 	       strcmp(used->tenant_id, b->tenant_id) == 0;
@@ -240,7 +309,7 @@ static bool is_of(const struct budget_used *used, const struct booking *b)
 
 /* The same with the minute that the hour cuts taken as a whole: never more than there is, and one
  * statement.  The rows of that minute need only be counted where it matters. */
-static int room_at_least(struct db *db, struct arena *a, const struct booking *b, int64_t now,
+static int room_at_least(struct db *db, struct arena *a, const struct reservation *b, int64_t now,
 	struct budget_used *used, int64_t *ret)
 {
 	int64_t since = (now - WINDOW_US) / MINUTE_US;
@@ -251,9 +320,9 @@ static int room_at_least(struct db *db, struct arena *a, const struct booking *b
 		err = db_one(db, a, &sql[USED_AT_MOST], &row,
 			ARGS(T(b->tenant_id), T(b->agent_id), N(since)));
 		*used = (struct budget_used){ b->tenant_id, b->agent_id, since,
-			err ? 0 : row.spent_pd, err ? 0 : row.promised_pd };
+			err ? 0 : row.spent_pd, err ? 0 : row.reserved_pd };
 	}
-	*ret = room_of(b->hourly_limit_pd, used->spent_pd, used->promised_pd);
+	*ret = room_of(b->hourly_limit_pd, used->spent_pd, used->reserved_pd);
 	return err;
 }
 
@@ -264,8 +333,8 @@ int64_t budget_least_pd(const struct price *p)
 	return in > INT64_MAX - out ? INT64_MAX : in + out;
 }
 
-static int calls_left(struct db *db, const struct booking *b, const struct window *w, int64_t most,
-	int64_t now, int64_t *ret)
+static int calls_left(struct db *db, const struct reservation *b, const struct window *w,
+	int64_t most, int64_t now, int64_t *ret)
 {
 	int64_t calls = 0;
 	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
@@ -274,7 +343,7 @@ static int calls_left(struct db *db, const struct booking *b, const struct windo
 	return err;
 }
 
-int budget_look(struct db *db, const struct booking *b, int64_t now, struct budget_left *ret)
+int budget_look(struct db *db, const struct reservation *b, int64_t now, struct budget_left *ret)
 {
 	int err = calls_left(db, b, &windows[0], b->per_minute, now, &ret->calls_in_minute);
 
@@ -286,49 +355,73 @@ int budget_look(struct db *db, const struct booking *b, int64_t now, struct budg
 	return err;
 }
 
-/* Output tokens that the room pays for besides the prompt; -1 if not even one. */
-static int64_t output_within(int64_t room, __int128 prompt_cost, int64_t price, int64_t wanted)
+/* What the least output costs that the call can be made with. */
+static __int128 least_cost(const struct reservation *b, int64_t price)
+{
+	return (__int128)price * (b->least_output ? b->least_output : 1);
+}
+
+/* Output tokens that the room pays for besides the prompt; -1 if too few. */
+static int64_t output_within(
+	const struct reservation *b, int64_t room, __int128 prompt_cost, int64_t price)
 {
 	__int128 left = (__int128)room - prompt_cost, tokens;
 
-	if (left < price)
+	if (left < least_cost(b, price))
 		return -1;
-	tokens = price ? left / price : wanted;
-	return tokens < wanted ? (int64_t)tokens : wanted;
+	tokens = price ? left / price : b->output_tokens;
+	return tokens < b->output_tokens ? (int64_t)tokens : b->output_tokens;
 }
 
-static int refuse(struct db *db, struct arena *a, const struct booking *b, int64_t lacking,
-	int64_t now, struct problem *p)
+/* `need` may be more than the whole limit: then no time helps. */
+static int refuse_reservation(struct db *db, struct arena *a, const struct reservation *b,
+	__int128 need, int64_t room, int64_t now, struct problem *p)
 {
 	char limit[MONEY_TEXT_MAX];
+	__int128 lacking = need - room;
 
 	p->code = "budget_exhausted";
 	p->final = true;
-	p->retry_after_s = wait_for_room(db, a, b, lacking, now);
+	if (need > b->hourly_limit_pd) {
+		p->retry_after_s = ROOM_NEVER_S;
+		return problem_set(p, a, ERR_THROTTLED,
+			"This agent may spend %s USD in an hour, which is less than this call can cost: "
+			"only another limit helps.",
+			money_text(b->hourly_limit_pd, limit));
+	}
+	p->retry_after_s = wait_for_room(db, a, b, (int64_t)lacking, now);
 	return problem_set(p, a, ERR_THROTTLED,
 		"This agent may spend %s USD in an hour, and the rest of that does not pay for this call.",
 		money_text(b->hourly_limit_pd, limit));
 }
 
 /* Cuts what is wanted to what the room pays for, or refuses. */
-static int cut_to_room(struct db *db, struct arena *a, struct booking *b, __int128 prompt_cost,
+static int cut_to_room(struct db *db, struct arena *a, struct reservation *b, __int128 prompt_cost,
 	int64_t price, int64_t now, struct budget_used *used, struct problem *p)
 {
 	int64_t room, output;
-	__int128 lacking;
 	int err = room_at_least(db, a, b, now, used, &room);
 
-	if (err || output_within(room, prompt_cost, price, b->output_tokens) == b->output_tokens)
+	if (err || output_within(b, room, prompt_cost, price) == b->output_tokens)
 		return err;
 	err = room_now(db, b, now, &room);
 	if (err)
 		return err;
-	output = output_within(room, prompt_cost, price, b->output_tokens);
-	lacking = prompt_cost + price - room;
+	output = output_within(b, room, prompt_cost, price);
 	if (output < 0)
-		return refuse(db, a, b, lacking > INT64_MAX ? INT64_MAX : (int64_t)lacking, now, p);
+		return refuse_reservation(
+			db, a, b, prompt_cost + least_cost(b, price), room, now, p);
 	b->output_tokens = output;
 	return 0;
+}
+
+int budget_need(struct db *db, struct arena *a, const struct reservation *b, int64_t need_pd,
+	int64_t now, struct problem *p)
+{
+	int64_t room;
+	int err = room_now(db, b, now, &room);
+
+	return err || room >= need_pd ? err : refuse_reservation(db, a, b, need_pd, room, now, p);
 }
 
 static bool is_nothing(int64_t price)
@@ -336,7 +429,7 @@ static bool is_nothing(int64_t price)
 	return price == 0 || price == NIL;
 }
 
-bool budget_is_free(const struct booking *b)
+bool budget_is_free(const struct reservation *b)
 {
 	const struct price *p = &b->price;
 
@@ -345,13 +438,36 @@ bool budget_is_free(const struct booking *b)
 	       (!b->agent_id || (b->per_minute == NIL && b->per_hour == NIL));
 }
 
-static const char *agent_of(const char *agent_id)
+static const char *budget_agent_of(const char *agent_id)
 {
 	return agent_id ? agent_id : "";
 }
 
+static int check_rates(
+	struct db *db, struct arena *a, const struct reservation *b, int64_t now, struct problem *p)
+{
+	int err = check_calls(db, a, b, &windows[0], b->per_minute, now, p);
+
+	return err ? err : check_calls(db, a, b, &windows[1], b->per_hour, now, p);
+}
+
+static int count_rates(struct db *db, const struct reservation *b, int64_t now)
+{
+	int err = count_call(db, b, &windows[0], b->per_minute, now);
+
+	return err ? err : count_call(db, b, &windows[1], b->per_hour, now);
+}
+
+int budget_count(struct db *db, struct arena *a, const struct reservation *b, bool take,
+	int64_t now, struct problem *p)
+{
+	int err = check_rates(db, a, b, now, p);
+
+	return err || !take ? err : count_rates(db, b, now);
+}
+
 /* Is there room for it, in calls and in money? */
-static int find_room(struct db *db, struct arena *a, struct booking *b, int64_t now,
+static int find_room(struct db *db, struct arena *a, struct reservation *b, int64_t now,
 	struct budget_used *used, struct problem *p)
 {
 	int64_t price = b->price.completion == NIL ? 0 : b->price.completion;
@@ -359,9 +475,7 @@ static int find_room(struct db *db, struct arena *a, struct booking *b, int64_t 
 	int err = 0;
 
 	if (b->agent_id)
-		err = check_calls(db, a, b, &windows[0], b->per_minute, now, p);
-	if (!err && b->agent_id)
-		err = check_calls(db, a, b, &windows[1], b->per_hour, now, p);
+		err = check_rates(db, a, b, now, p);
 	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price))
 		err = cut_to_room(db, a, b, prompt_cost, price, now, used, p);
 	if (err)
@@ -374,7 +488,7 @@ static int find_room(struct db *db, struct arena *a, struct booking *b, int64_t 
 	return 0;
 }
 
-int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now,
+int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_t now,
 	struct budget_used *used, struct problem *p)
 {
 	struct id id = id_new(NULL);
@@ -383,21 +497,26 @@ int budget_book(struct db *db, struct arena *a, struct booking *b, int64_t now,
 	b->made.id[0] = '\0';
 	err = find_room(db, a, b, now, used, p);
 	if (!err && b->agent_id)
-		err = count_call(db, b, &windows[0], b->per_minute, now);
-	if (!err && b->agent_id)
-		err = count_call(db, b, &windows[1], b->per_hour, now);
+		err = count_rates(db, b, now);
 	if (!err)
-		err = db_run(db, &sql[BOOK], NULL,
-			ARGS(T(b->tenant_id), T(id.text), T(agent_of(b->agent_id)), T(b->model_id),
-				T(b->user_id), T(b->session_id), N(b->byok), N(b->made.amount_pd),
-				N(b->prompt_tokens), N(b->output_tokens),
-				N(now + BOOKING_LEASE_S * SECOND_US)));
+		err = db_put(db, &sql[RESERVE],
+			&(struct reservation_row){ .tenant_id = b->tenant_id,
+				.id = id.text,
+				.agent_id = budget_agent_of(b->agent_id),
+				.model_id = b->model_id,
+				.user_id = b->user_id,
+				.session_id = b->session_id,
+				.byok = b->byok,
+				.amount_pd = b->made.amount_pd,
+				.input_tokens = b->prompt_tokens,
+				.output_tokens = b->output_tokens,
+				.lease_until = now + RESERVATION_LEASE_S * SECOND_US });
 	if (err)
 		return err;
 	memcpy(b->made.id, id.text, sizeof b->made.id);
 	if (b->agent_id && is_of(used, b) &&
-		__builtin_add_overflow(used->promised_pd, b->made.amount_pd, &used->promised_pd))
-		used->promised_pd = INT64_MAX;
+		__builtin_add_overflow(used->reserved_pd, b->made.amount_pd, &used->reserved_pd))
+		used->reserved_pd = INT64_MAX;
 	return 0;
 }
 
@@ -406,11 +525,11 @@ static bool is_empty(const struct usage *u)
 	return !u->input && !u->cache_read && !u->cache_write && !u->output;
 }
 
-static int unbook(struct db *db, const char *id, const struct charge *c)
+static int remove_reservation(struct db *db, const char *id, const struct charge *c)
 {
 	int64_t removed;
-	int err = db_run(
-		db, &sql[UNBOOK], &removed, ARGS(T(c->tenant_id), T(agent_of(c->agent_id)), T(id)));
+	int err = db_run(db, &sql[UNRESERVE], &removed,
+		ARGS(T(c->tenant_id), T(budget_agent_of(c->agent_id)), T(id)));
 
 	return !err && !removed ? ERR_NOT_FOUND : err;
 }
@@ -423,7 +542,9 @@ int budget_settle_all(struct db *db, struct settlement *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct settlement *s = &list[i];
 
-		s->err = s->booking->free ? 0 : unbook(db, s->booking->made.id, s->charge);
+		s->err = s->reservation->free
+				 ? 0
+				 : remove_reservation(db, s->reservation->made.id, s->charge);
 		if (s->err && s->err != ERR_NOT_FOUND)
 			return s->err;
 		if (!s->err && !is_empty(&s->charge->usage))
@@ -432,7 +553,7 @@ int budget_settle_all(struct db *db, struct settlement *list, size_t count)
 	return ledger_enter_all(db, entries, used);
 }
 
-int budget_settle(struct db *db, const struct booking *b, const struct charge *c, int64_t now)
+int budget_settle(struct db *db, const struct reservation *b, const struct charge *c, int64_t now)
 {
 	struct settlement s = { b, c, now, 0 };
 	int err = budget_settle_all(db, &s, 1);
@@ -440,12 +561,12 @@ int budget_settle(struct db *db, const struct booking *b, const struct charge *c
 	return err ? err : s.err;
 }
 
-int budget_extend(struct db *db, const struct booking *b, int64_t now)
+int budget_extend(struct db *db, const struct reservation *b, int64_t now)
 {
 	int64_t changed;
 	int err = db_run(db, &sql[EXTEND], &changed,
-		ARGS(T(b->tenant_id), T(agent_of(b->agent_id)), T(b->made.id),
-			N(now + BOOKING_LEASE_S * SECOND_US)));
+		ARGS(T(b->tenant_id), T(budget_agent_of(b->agent_id)), T(b->made.id),
+			N(now + RESERVATION_LEASE_S * SECOND_US)));
 
 	return !err && !changed ? ERR_NOT_FOUND : err;
 }
@@ -454,11 +575,11 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 {
 	struct list rows;
 	int err = db_all(
-		db, a, &sql[EXPIRED], &rows, RECOVER_AT_A_TIME, ARGS(N(now), N(RECOVER_AT_A_TIME)));
+		db, a, &sql[EXPIRED], &rows, RECOVERED_AT_ONCE, ARGS(N(now), N(RECOVERED_AT_ONCE)));
 
 	*ret = 0;
 	for (size_t i = 0; !err && i < rows.count; i++) {
-		const struct booked_row *row = (const struct booked_row *)rows.at + i;
+		const struct reservation_row *row = (const struct reservation_row *)rows.at + i;
 		struct charge c = {
 			.tenant_id = row->tenant_id,
 			.agent_id = *row->agent_id ? row->agent_id : NULL,
@@ -473,7 +594,7 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 			.cost_pd = row->amount_pd,
 		};
 
-		err = unbook(db, row->id, &c);
+		err = remove_reservation(db, row->id, &c);
 		if (!err && !is_empty(&c.usage))
 			err = ledger_enter(db, &c, now);
 		if (!err)
@@ -484,14 +605,10 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 	return err;
 }
 
-int budget_forget(struct db *db, int64_t now)
+void budget_forget(struct store *store, int64_t now)
 {
-	int err =
-		db_run(db, &sql[FORGET_MINUTES], NULL, ARGS(N((now - 2 * WINDOW_US) / MINUTE_US)));
-
-	for (size_t i = 0; !err && i < sizeof windows / sizeof *windows; i++)
-		err = db_run(db, &sql[FORGET_SLOTS], NULL,
-			ARGS(N(windows[i].seconds),
-				N(now / (windows[i].seconds * SECOND_US) - 2 * windows[i].slots)));
-	return err;
+	sweep_submit(store, &sql[FORGET_MINUTES], (now - 2 * WINDOW_US) / MINUTE_US);
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+		sweep_submit(store, &sql[windows[i].forget],
+			now / (windows[i].seconds * SECOND_US) - 2 * windows[i].slots);
 }

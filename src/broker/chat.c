@@ -177,3 +177,27 @@ int64_t chat_tokens(const struct chat *c)
 	tokens_add(&t, c->format_schema);
 	return tokens_count(&t) + more;
 }
+
+/* Image data is found again in what any provider is sent, except in an assistant's words, where some leave
+ * images out: there nothing is taken off. */
+static bool is_image_data(const struct chat_message *m, const struct chat_part *p)
+{
+	return p->kind == PART_IMAGE_DATA && m->role != CHAT_ASSISTANT && p->media.len > 6 &&
+	       strncasecmp(p->media.at, "image/", 6) == 0;
+}
+
+int64_t chat_tokens_written(const struct chat *c, struct slice body)
+{
+	struct tokens all = { 0 }, data = { 0 };
+	int64_t images = 0;
+
+	tokens_add(&all, body);
+	for (const struct chat_message *m = c->messages; m; m = m->next)
+		for (const struct chat_part *p = m->parts; p; p = p->next) {
+			images += p->kind == PART_IMAGE_URL || p->kind == PART_IMAGE_DATA;
+			if (is_image_data(m, p))
+				tokens_add(&data, p->text);
+		}
+	all.eighths -= data.eighths;
+	return tokens_count(&all) + images * TOKENS_AN_IMAGE;
+}

@@ -34,10 +34,10 @@ struct chat_call {
 	struct slice id, name, arguments; /* the arguments: JSON text, escaped as a string */
 };
 
-/* What the model thought before, with the seal that proves it (EVENT_SEAL). */
+/* What the model thought before, with the signature that proves it (EVENT_SIGNATURE). */
 struct chat_thought {
 	struct chat_thought *next;
-	struct slice text, seal, id;
+	struct slice text, signature, id;
 	bool redacted;
 	const char *maker; /* the kind of provider that made it: no other understands it */
 };
@@ -47,6 +47,7 @@ struct chat_message {
 	enum chat_role role;
 	struct slice name;
 	struct slice call_id; /* CHAT_TOOL: the call that this answers */
+	bool failed;	      /* CHAT_TOOL: the call came to nothing, and the text says why */
 	struct chat_part *parts, **last_part;
 	struct chat_call *calls, **last_call;
 	struct chat_thought *thoughts, **last_thought;
@@ -81,10 +82,11 @@ struct chat_stop {
 	struct slice text;
 };
 
-/* A member of the body that is passed on as it is. */
+/* A member of the body.  Those that are dropped (chat_terms.h) are not among them. */
 struct chat_field {
 	struct chat_field *next;
-	struct slice name, raw;
+	struct slice name, raw; /* the name is escaped text */
+	bool understood; /* it is in the chat: only a body that goes out as it came needs it */
 };
 
 struct chat {
@@ -107,8 +109,11 @@ struct chat {
 	enum chat_effort effort;
 	struct chat_field *fields, **last_field;
 
-	/* Where things stand in the body it was read from; absent if it was built. */
-	struct slice body, model_at, max_tokens_at, stream_options_at, include_usage_at;
+	const char *dropped;   /* members of the body that go to nobody, as in "a, b"; NULL: none */
+	const char *unbounded; /* a part whose tokens its bytes do not bound, or NULL: its place */
+
+	/* The body it was read from, and where in it usage is asked for; absent if it was built. */
+	struct slice body, include_usage_at;
 };
 
 /* What is wrong with a body, as OpenAI would say it. */
@@ -135,7 +140,10 @@ struct slice chat_text(struct chat *c, const char *plain);
 void chat_image(struct chat_part *p, struct slice url);
 void chat_stop_add(struct chat *c, struct slice text);
 
-/* An estimate (tokens.h) of everything the model will read. */
+/* An estimate (tokens.h) of everything the model will read, before it is written for anybody. */
 int64_t chat_tokens(const struct chat *c);
+/* The same of the request itself: every byte of what was written of this chat counts, known or not, but
+ * for the data of images, each of which counts as an image. */
+int64_t chat_tokens_written(const struct chat *c, struct slice body);
 /* What the request needs of a model. */
 bool chat_has_images(const struct chat *c);

@@ -74,9 +74,9 @@ int chat_config_read(struct db *db, struct arena *a, const char *tenant_id, cons
 	return 0;
 }
 
-int chat_config_write(struct db *db, struct arena *a, const struct chat_config *row)
+int chat_config_write(struct db *db, const struct chat_config *row)
 {
-	return db_put(db, a, &sql[CHAT_WRITE], row);
+	return db_put(db, &sql[CHAT_WRITE], row);
 }
 
 int chat_config_minute(const char *text)
@@ -91,6 +91,20 @@ int chat_config_minute(const char *text)
 	return hour < 24 && minute < 60 ? hour * 60 + minute : -1;
 }
 
+int chat_config_start(const struct chat_config *config)
+{
+	int minute = chat_config_minute(config->working_hours_start);
+
+	return minute < 0 ? 0 : minute;
+}
+
+int chat_config_end(const struct chat_config *config)
+{
+	int minute = chat_config_minute(config->working_hours_end);
+
+	return minute < 0 ? DAY_S / 60 : minute;
+}
+
 /* The hours, ready to be asked. */
 struct hours {
 	unsigned days; /* bit n for enum Weekday n */
@@ -101,8 +115,8 @@ struct hours {
 static struct hours hours_of(const struct chat_config *config)
 {
 	struct hours h = { .days = EVERY_DAY,
-		.start = chat_config_minute(config->working_hours_start),
-		.end = chat_config_minute(config->working_hours_end),
+		.start = chat_config_start(config),
+		.end = chat_config_end(config),
 		.zone = config->working_hours_tz };
 	const int *days = config->working_hours_days.at;
 
@@ -116,7 +130,7 @@ static struct hours hours_of(const struct chat_config *config)
 	return h;
 }
 
-static bool is_inside(const struct hours *h, int64_t utc_s)
+static bool is_inside_hours(const struct hours *h, int64_t utc_s)
 {
 	struct zone_time t = { 0 };
 
@@ -153,7 +167,7 @@ int64_t working_hours_wait_s(const struct chat_config *config, int64_t now_us)
 	struct hours h = hours_of(config);
 	int64_t now = now_us / SECOND_US, local, midnight, first = WAIT_FOR_EVER;
 
-	if (!config->working_hours_enabled || is_inside(&h, now))
+	if (!config->working_hours_enabled || is_inside_hours(&h, now))
 		return 0;
 	local = now + offset_at(&h, now);
 	midnight = local - (local % DAY_S + DAY_S) % DAY_S;
@@ -168,7 +182,7 @@ int64_t working_hours_wait_s(const struct chat_config *config, int64_t now_us)
 
 		for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
 			if (candidates[i] > now && candidates[i] < first &&
-				is_inside(&h, candidates[i]))
+				is_inside_hours(&h, candidates[i]))
 				first = candidates[i];
 	}
 	return first == WAIT_FOR_EVER ? WAIT_FOR_EVER : first - now;

@@ -33,10 +33,13 @@ extern const struct statement_set chat_config_sql;
 /* The agent's row; one that was never set is empty.  ERR_NOT_FOUND if there is no such agent. */
 int chat_config_read(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	struct chat_config *ret);
-int chat_config_write(struct db *db, struct arena *a, const struct chat_config *row);
+int chat_config_write(struct db *db, const struct chat_config *row);
 
 /* The minute of the day that HH:MM means, or -1 if there is none such (24:00 is none). */
 int chat_config_minute(const char *text);
+/* The minutes between which the hours lie: where no start is set 00:00, where no end is 24:00. */
+int chat_config_start(const struct chat_config *config);
+int chat_config_end(const struct chat_config *config);
 
 #define WAIT_FOR_EVER INT64_MAX
 

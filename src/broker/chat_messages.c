@@ -30,7 +30,43 @@ static void read_image(struct chat_reader *in, const char *place, struct chat_pa
 	chat_image(p, url);
 }
 
-static void read_part(struct chat_reader *in, const char *place, struct chat_message *m)
+/* How long something stays in a provider's cache has its price: there is one for writing it there. */
+void chat_read_cache(struct chat_reader *in, const char *place, struct slice *ret)
+{
+	const char *key, *life = "5m", *start;
+	size_t len;
+
+	if (json_peek(&in->r) == JSON_NULL) {
+		json_read_null(&in->r);
+		return;
+	}
+	if (!chat_expect(in, place, JSON_OBJECT))
+		return;
+	start = in->r.at;
+	json_enter_object(&in->r);
+	while (!in->wrong && json_next_key(&in->r, &key, &len)) {
+		if (strcmp(key, "ttl") != 0 || json_peek(&in->r) == JSON_NULL)
+			json_skip(&in->r, NULL, NULL);
+		else if (chat_expect(in, place, JSON_STRING))
+			text_read_word(&in->r, &life);
+	}
+	if (!in->wrong && !in->r.fault && strcmp(life, "5m") != 0)
+		chat_wrong(in, place,
+			"Invalid 'ttl' of a cache_control: it is 5m, for more has another price.");
+	*ret = (struct slice){ start, (size_t)(in->r.at - start) };
+}
+
+/* A part of a kind that is not known here, for providers of the same kind.  Sound comes along with it; of
+ * a file, a film or what else there is, the provider may read far more than was sent. */
+static void read_other(
+	struct chat_reader *in, const char *place, const char *type, struct chat_part *p)
+{
+	p->kind = PART_OTHER;
+	if (strcmp(type, "input_audio") != 0 && !in->c->unbounded)
+		in->c->unbounded = arena_strdup(in->c->arena, place);
+}
+
+static void read_chat_part(struct chat_reader *in, const char *place, struct chat_message *m)
 {
 	struct chat_part *p = chat_part_add(in->c, m, PART_OTHER);
 	const char *start, *key, *type = "";
@@ -52,7 +88,7 @@ static void read_part(struct chat_reader *in, const char *place, struct chat_mes
 			image = true;
 			read_image(in, place, p);
 		} else if (strcmp(key, "cache_control") == 0) {
-			text_read_raw(&in->r, &p->cache);
+			chat_read_cache(in, place, &p->cache);
 		} else {
 			json_skip(&in->r, NULL, NULL);
 		}
@@ -70,12 +106,12 @@ static void read_part(struct chat_reader *in, const char *place, struct chat_mes
 		if (!image)
 			chat_wrong(in, place, "Missing required parameter: '%s.image_url'.", place);
 	} else {
-		p->kind = PART_OTHER;
+		read_other(in, place, type, p);
 		p->raw = (struct slice){ start, (size_t)(in->r.at - start) };
 	}
 }
 
-static void read_content(struct chat_reader *in, const char *place, struct chat_message *m)
+static void read_chat_content(struct chat_reader *in, const char *place, struct chat_message *m)
 {
 	char at[PLACE_MAX];
 	int i = 0;
@@ -91,7 +127,7 @@ static void read_content(struct chat_reader *in, const char *place, struct chat_
 		json_enter_array(&in->r);
 		while (!in->wrong && json_next_item(&in->r)) {
 			snprintf(at, sizeof at, "%.*s[%d]", PLACE_MAX - 16, place, i++);
-			read_part(in, at, m);
+			read_chat_part(in, at, m);
 		}
 		return;
 	default:
@@ -102,7 +138,7 @@ static void read_content(struct chat_reader *in, const char *place, struct chat_
 	}
 }
 
-static void read_function(struct chat_reader *in, const char *place, struct chat_call *call)
+static void read_chat_function(struct chat_reader *in, const char *place, struct chat_call *call)
 {
 	const char *key;
 	size_t len;
@@ -120,7 +156,7 @@ static void read_function(struct chat_reader *in, const char *place, struct chat
 	}
 }
 
-static void read_calls(struct chat_reader *in, const char *place, struct chat_message *m)
+static void read_chat_calls(struct chat_reader *in, const char *place, struct chat_message *m)
 {
 	char at[PLACE_MAX];
 	const char *key;
@@ -145,7 +181,7 @@ static void read_calls(struct chat_reader *in, const char *place, struct chat_me
 			if (strcmp(key, "id") == 0 && chat_expect(in, at, JSON_STRING))
 				text_read(&in->r, &call->id);
 			else if (strcmp(key, "function") == 0)
-				read_function(in, at, call);
+				read_chat_function(in, at, call);
 			else
 				json_skip(&in->r, NULL, NULL);
 		}
@@ -179,7 +215,7 @@ static bool role_of(const char *word, enum chat_role *ret)
 	return false;
 }
 
-static void read_message(struct chat_reader *in, int i)
+static void read_chat_message(struct chat_reader *in, int i)
 {
 	struct chat_message *m = chat_message_add(in->c, CHAT_USER, NULL);
 	char place[24], at[PLACE_MAX];
@@ -197,13 +233,17 @@ static void read_message(struct chat_reader *in, int i)
 			text_read_word(&in->r, &role);
 		} else if (strcmp(key, "content") == 0) {
 			content = json_peek(&in->r) != JSON_NULL;
-			read_content(in, at, m);
+			read_chat_content(in, at, m);
 		} else if (strcmp(key, "tool_calls") == 0) {
-			read_calls(in, at, m);
+			read_chat_calls(in, at, m);
 		} else if (strcmp(key, "tool_call_id") == 0) {
 			text_read(&in->r, &m->call_id);
 		} else if (strcmp(key, "name") == 0) {
 			text_read(&in->r, &m->name);
+		} else if (strcmp(key, "audio") == 0 && json_peek(&in->r) != JSON_NULL) {
+			chat_wrong(in, at,
+				"Invalid '%s': what is stored at the provider cannot be reckoned before it is read. Send the text itself.",
+				at);
 		} else {
 			json_skip(&in->r, NULL, NULL);
 		}
@@ -235,7 +275,7 @@ void chat_read_messages(struct chat_reader *in, const char *key)
 		return;
 	json_enter_array(&in->r);
 	while (!in->wrong && json_next_item(&in->r))
-		read_message(in, i++);
+		read_chat_message(in, i++);
 	if (!i && !in->r.fault)
 		chat_wrong(
 			in, key, "Invalid '%s': empty array. Expected at least one message.", key);
@@ -289,7 +329,7 @@ void chat_read_tools(struct chat_reader *in, const char *key)
 			else if (strcmp(name, "function") == 0)
 				read_tool_function(in, at, t);
 			else if (strcmp(name, "cache_control") == 0)
-				text_read_raw(&in->r, &t->cache);
+				chat_read_cache(in, at, &t->cache);
 			else
 				json_skip(&in->r, NULL, NULL);
 		}
@@ -326,7 +366,7 @@ void chat_read_choice(struct chat_reader *in, const char *key)
 	json_enter_object(&in->r);
 	while (!in->wrong && json_next_key(&in->r, &word, &len)) {
 		if (strcmp(word, "function") == 0)
-			read_function(in, key, &named);
+			read_chat_function(in, key, &named);
 		else
 			json_skip(&in->r, NULL, NULL);
 	}

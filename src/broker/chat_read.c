@@ -1,60 +1,21 @@
 /* chat_read.c - an OpenAI chat-completions body into a chat, in one pass; see chat.h.
  *
- * A row for each member that is understood; the others are kept as they are.
+ * A row for each member that is understood; the others are kept as they are,
+ * refused or dropped, as chat_terms.h has it.
  * Long text is checked where it lies and not copied.  The first fault is
  * told in OpenAI's manner, with the place of the member that has it. */
 #include "broker/chat_read.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-
-bool chat_wrong(struct chat_reader *in, const char *param, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (in->wrong)
-		return false;
-	in->wrong = true;
-	snprintf(in->e->param, sizeof in->e->param, "%s", param);
-	va_start(ap, fmt);
-	vsnprintf(in->e->message, sizeof in->e->message, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-static const char *type_name(enum json_type t)
-{
-	static const char *const names[] = { "nothing", "null", "a boolean", "a number", "a string",
-		"an array", "an object" };
-
-	return names[t];
-}
-
-bool chat_expect(struct chat_reader *in, const char *param, enum json_type want)
-{
-	enum json_type got = json_peek(&in->r);
-
-	if (got == want)
-		return true;
-	if (got != JSON_FAULT)
-		chat_wrong(in, param, "Invalid type for '%s': expected %s, but got %s instead.",
-			param, type_name(want), type_name(got));
-	return false;
-}
+#include "broker/chat_terms.h"
 
 static void read_model(struct chat_reader *in, const char *key)
 {
-	const char *start;
-
-	if (!chat_expect(in, key, JSON_STRING))
-		return;
-	start = in->r.at; /* json_peek has passed the white space */
-	if (text_read(&in->r, &in->c->model))
-		in->c->model_at = (struct slice){ start, (size_t)(in->r.at - start) };
-	if (!in->c->model.len)
+	if (chat_expect(in, key, JSON_STRING) && text_read(&in->r, &in->c->model) &&
+		!in->c->model.len)
 		chat_wrong(in, key, "You must name a model in '%s'.", key);
 }
 
@@ -75,20 +36,14 @@ static bool read_whole_number(
 	return true;
 }
 
+/* Both names: the newer one holds, and one of them is sent (provider.h). */
 static void read_max_tokens(struct chat_reader *in, const char *key)
 {
-	const char *start;
 	int64_t v = 0;
-	bool null = json_peek(&in->r) == JSON_NULL;
 
-	start = in->r.at;
-	if (null ? !json_read_null(&in->r) : !read_whole_number(in, key, 1, INT32_MAX, &v))
-		return;
-	/* Both names: the newer one holds. */
-	if (in->c->max_tokens && (null || strcmp(key, "max_tokens") == 0))
-		return;
-	in->c->max_tokens = v;
-	in->c->max_tokens_at = (struct slice){ start, (size_t)(in->r.at - start) };
+	if (read_whole_number(in, key, 1, INT32_MAX, &v) &&
+		(!in->c->max_tokens || strcmp(key, "max_completion_tokens") == 0))
+		in->c->max_tokens = v;
 }
 
 static void read_real(struct chat_reader *in, const char *key, double most, double *ret)
@@ -110,15 +65,6 @@ static void read_temperature(struct chat_reader *in, const char *key)
 static void read_top_p(struct chat_reader *in, const char *key)
 {
 	read_real(in, key, 1, &in->c->top_p);
-}
-
-static void read_n(struct chat_reader *in, const char *key)
-{
-	int64_t n = 1;
-
-	if (read_whole_number(in, key, 1, INT32_MAX, &n) && n != 1)
-		chat_wrong(in, key, "Invalid '%s': one choice is given here, not %lld.", key,
-			(long long)n);
 }
 
 static void read_stop(struct chat_reader *in, const char *key)
@@ -152,17 +98,11 @@ static void read_stream(struct chat_reader *in, const char *key)
 static void read_stream_options(struct chat_reader *in, const char *key)
 {
 	struct chat *c = in->c;
-	const char *start, *name;
+	const char *name;
 	size_t len;
 
-	if (json_peek(&in->r) == JSON_NULL) {
-		c->stream_options_at = (struct slice){ in->r.at, 4 };
-		json_read_null(&in->r);
-		return;
-	}
 	if (!chat_expect(in, key, JSON_OBJECT))
 		return;
-	start = in->r.at;
 	json_enter_object(&in->r);
 	while (!in->wrong && json_next_key(&in->r, &name, &len)) {
 		const char *value;
@@ -171,7 +111,7 @@ static void read_stream_options(struct chat_reader *in, const char *key)
 			json_skip(&in->r, NULL, NULL);
 			continue;
 		}
-		json_peek(&in->r);
+		json_peek(&in->r); /* passes the white space */
 		value = in->r.at;
 		if (json_peek(&in->r) == JSON_NULL)
 			json_read_null(&in->r);
@@ -179,7 +119,6 @@ static void read_stream_options(struct chat_reader *in, const char *key)
 			read_flag(in, "stream_options.include_usage", &c->include_usage);
 		c->include_usage_at = (struct slice){ value, (size_t)(in->r.at - value) };
 	}
-	c->stream_options_at = (struct slice){ start, (size_t)(in->r.at - start) };
 }
 
 static void read_parallel(struct chat_reader *in, const char *key)
@@ -196,7 +135,7 @@ static void read_seed(struct chat_reader *in, const char *key)
 		in, key, -INT64_C(9007199254740991), INT64_C(9007199254740991), &in->c->seed);
 }
 
-static void read_effort(struct chat_reader *in, const char *key)
+static void read_chat_effort(struct chat_reader *in, const char *key)
 {
 	const char *word;
 
@@ -211,7 +150,7 @@ static void read_effort(struct chat_reader *in, const char *key)
 			key);
 }
 
-static void read_schema(struct chat_reader *in)
+static void read_chat_schema(struct chat_reader *in)
 {
 	const char *key;
 	size_t len;
@@ -231,7 +170,7 @@ static void read_schema(struct chat_reader *in)
 	}
 }
 
-static void read_format(struct chat_reader *in, const char *key)
+static void read_chat_format(struct chat_reader *in, const char *key)
 {
 	const char *name, *type = "";
 	size_t len;
@@ -244,7 +183,7 @@ static void read_format(struct chat_reader *in, const char *key)
 			chat_expect(in, "response_format.type", JSON_STRING))
 			text_read_word(&in->r, &type);
 		else if (strcmp(name, "json_schema") == 0)
-			read_schema(in);
+			read_chat_schema(in);
 		else
 			json_skip(&in->r, NULL, NULL);
 	}
@@ -260,6 +199,11 @@ static void read_format(struct chat_reader *in, const char *key)
 			"Invalid value for 'response_format.type': it is text, json_object or json_schema.");
 }
 
+static void read_cache(struct chat_reader *in, const char *key)
+{
+	chat_read_cache(in, key, &(struct slice){ 0 });
+}
+
 static const struct member {
 	const char *name;
 	void (*read)(struct chat_reader *in, const char *key);
@@ -268,44 +212,74 @@ static const struct member {
 	{ "messages", chat_read_messages, true },
 	{ "model", read_model, true },
 	{ "stream", read_stream },
-	{ "stream_options", read_stream_options, true },
+	{ "stream_options", read_stream_options },
 	{ "temperature", read_temperature },
 	{ "top_p", read_top_p },
-	{ "max_completion_tokens", read_max_tokens, true },
-	{ "max_tokens", read_max_tokens, true },
-	{ "n", read_n },
+	{ "max_completion_tokens", read_max_tokens },
+	{ "max_tokens", read_max_tokens },
 	{ "tools", chat_read_tools },
 	{ "tool_choice", chat_read_choice },
 	{ "parallel_tool_calls", read_parallel },
 	{ "stop", read_stop },
-	{ "response_format", read_format },
-	{ "reasoning_effort", read_effort },
+	{ "response_format", read_chat_format },
+	{ "reasoning_effort", read_chat_effort },
 	{ "seed", read_seed },
+	{ "cache_control", read_cache },
 };
 
-static void keep_field(struct chat_reader *in, const char *key, size_t len)
+static const struct member *member_of(const char *key)
+{
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		if (strcmp(key, members[i].name) == 0)
+			return &members[i];
+	return NULL;
+}
+
+static void keep_field(struct chat_reader *in, const char *key, size_t len, struct slice raw)
 {
 	struct chat_field *f = arena_new(in->c->arena, struct chat_field);
 
 	f->name = text_escape(in->c->arena, key, len);
-	if (!json_skip(&in->r, &f->raw.at, &f->raw.len))
-		return;
+	f->raw = raw;
+	f->understood = member_of(key) && strcmp(key, "cache_control") != 0;
 	*in->c->last_field = f;
 	in->c->last_field = &f->next;
 }
 
-static void read_member(struct chat_reader *in, const char *key, size_t len)
+/* What nobody reads is sent on, unless the price hangs on it. */
+static void pass_on(struct chat_reader *in, const char *key, struct slice raw)
 {
-	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-		if (strcmp(key, members[i].name) != 0)
-			continue;
-		if (!members[i].null_too && json_peek(&in->r) == JSON_NULL)
-			json_read_null(&in->r);
-		else
-			members[i].read(in, members[i].name);
+	const struct chat_term *t = chat_term_of(key, raw);
+	struct chat *c = in->c;
+
+	if (t && t->rule == TERM_REFUSED)
+		chat_wrong(in, t->name, "Invalid '%s': %s", t->name, t->why);
+	else if (t)
+		c->dropped = arena_printf(c->arena, "%s%s%s", c->dropped ? c->dropped : "",
+			c->dropped ? ", " : "", t->name);
+}
+
+static void read_chat_member(struct chat_reader *in, const char *key, size_t len)
+{
+	const struct member *m = member_of(key);
+	const char *dropped = in->c->dropped;
+	struct slice raw = { 0 };
+
+	json_peek(&in->r); /* passes the white space */
+	raw.at = in->r.at;
+	if (!m)
+		json_skip(&in->r, NULL, NULL);
+	else if (!m->null_too && json_peek(&in->r) == JSON_NULL)
+		json_read_null(&in->r);
+	else
+		m->read(in, m->name);
+	raw.len = (size_t)(in->r.at - raw.at);
+	if (in->wrong || in->r.fault)
 		return;
-	}
-	keep_field(in, key, len);
+	if (!m)
+		pass_on(in, key, raw);
+	if (in->c->dropped == dropped)
+		keep_field(in, key, len, raw);
 }
 
 int chat_read(struct chat *c, struct arena *a, const char *body, size_t len, struct chat_error *e)
@@ -324,7 +298,7 @@ int chat_read(struct chat *c, struct arena *a, const char *body, size_t len, str
 	}
 	json_enter_object(&in.r);
 	while (!in.wrong && json_next_key(&in.r, &key, &key_len))
-		read_member(&in, key, key_len);
+		read_chat_member(&in, key, key_len);
 	if (!in.wrong)
 		json_end(&in.r);
 	if (in.r.fault) {

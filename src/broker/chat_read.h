@@ -18,3 +18,5 @@ bool chat_expect(struct chat_reader *in, const char *param, enum json_type want)
 void chat_read_messages(struct chat_reader *in, const char *key);
 void chat_read_tools(struct chat_reader *in, const char *key);
 void chat_read_choice(struct chat_reader *in, const char *key);
+/* A cache_control object as JSON text, or null. */
+void chat_read_cache(struct chat_reader *in, const char *place, struct slice *ret);

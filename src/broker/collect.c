@@ -20,7 +20,7 @@ void collect_close(struct collected *c)
 	arena_free(&c->arena);
 }
 
-static struct slice keep(struct collected *c, struct slice s)
+static struct slice collect_keep(struct collected *c, struct slice s)
 {
 	if (!s.at)
 		return s;
@@ -28,7 +28,7 @@ static struct slice keep(struct collected *c, struct slice s)
 }
 
 /* The thought under way: a sealed one is over. */
-static struct collected_thought *thought(struct collected *c)
+static struct collected_thought *collect_thought(struct collected *c)
 {
 	struct collected_thought *t = c->last_thought;
 
@@ -44,12 +44,12 @@ static struct collected_thought *thought(struct collected *c)
 	return t;
 }
 
-static void seal(struct collected *c, const struct event *e)
+static void collect_signature(struct collected *c, const struct event *e)
 {
-	struct collected_thought *t = thought(c);
+	struct collected_thought *t = collect_thought(c);
 
-	t->seal = keep(c, e->text);
-	t->id = keep(c, e->id);
+	t->signature = collect_keep(c, e->text);
+	t->id = collect_keep(c, e->id);
 	t->redacted = e->redacted;
 	t->sealed = true;
 }
@@ -58,27 +58,27 @@ static void call_begin(struct collected *c, const struct event *e)
 {
 	struct collected_call *call = arena_new(&c->arena, struct collected_call);
 
-	call->id = keep(c, e->id);
-	call->name = keep(c, e->name);
+	call->id = collect_keep(c, e->id);
+	call->name = collect_keep(c, e->name);
 	buf_init(&call->arguments, COLLECT_MAX);
 	*c->last_call = call;
 	c->last_call = &call->next;
 }
 
-static void put(struct collected *c, struct buf *b, struct slice text)
+static void collect_put(struct collected *c, struct buf *b, struct slice text)
 {
 	text_put(b, text);
 	c->overflowed |= b->overflow;
 }
 
-static void arguments(struct collected *c, const struct event *e)
+static void collect_arguments(struct collected *c, const struct event *e)
 {
 	struct collected_call *call = c->calls;
 
 	for (int i = 0; call && i < e->index; i++)
 		call = call->next;
 	if (call)
-		put(c, &call->arguments, e->text);
+		collect_put(c, &call->arguments, e->text);
 }
 
 void collect_take(void *collected, const struct event *e)
@@ -87,24 +87,24 @@ void collect_take(void *collected, const struct event *e)
 
 	switch (e->kind) {
 	case EVENT_START:
-		c->id = keep(c, e->id);
-		c->model = keep(c, e->name);
+		c->id = collect_keep(c, e->id);
+		c->model = collect_keep(c, e->name);
 		break;
 	case EVENT_TEXT:
-		put(c, &c->text, e->text);
-		c->logprobs = keep(c, e->logprobs);
+		collect_put(c, &c->text, e->text);
+		c->logprobs = collect_keep(c, e->logprobs);
 		break;
 	case EVENT_THOUGHT:
-		put(c, &thought(c)->text, e->text);
+		collect_put(c, &collect_thought(c)->text, e->text);
 		break;
-	case EVENT_SEAL:
-		seal(c, e);
+	case EVENT_SIGNATURE:
+		collect_signature(c, e);
 		break;
 	case EVENT_CALL:
 		call_begin(c, e);
 		break;
 	case EVENT_ARGUMENTS:
-		arguments(c, e);
+		collect_arguments(c, e);
 		break;
 	case EVENT_CALL_END:
 		break;

@@ -14,7 +14,7 @@ struct collected_call {
 struct collected_thought {
 	struct collected_thought *next;
 	struct buf text;
-	struct slice seal, id;
+	struct slice signature, id;
 	bool redacted, sealed;
 };
 

@@ -28,7 +28,7 @@ struct demo {
 
 /* ---- reading what was said ---- */
 
-static const char *text_of(struct arena *a, const struct chat_message *m)
+static const char *demo_message_text(struct arena *a, const struct chat_message *m)
 {
 	struct buf b;
 	const char *text;
@@ -68,7 +68,7 @@ static const struct chat_tool *tool_named(const struct chat *c, const char *name
 	return NULL;
 }
 
-/* Behind "use tool" or "call tool" (the tool, ...), or NULL. */
+/* After "use tool" or "call tool" (the tool, ...), or NULL. */
 static const char *after_tool_words(const char *text)
 {
 	static const char *const words[] = { "use tool ", "use the tool ", "call tool ",
@@ -100,7 +100,7 @@ static void call_add(struct demo *d, struct slice name, struct slice arguments)
 		d->calls[d->call_count++] = (struct demo_call){ name, arguments };
 }
 
-static void say(struct demo *d, const char *text)
+static void demo_say(struct demo *d, const char *text)
 {
 	d->text = text;
 	d->len = strlen(text);
@@ -108,7 +108,7 @@ static void say(struct demo *d, const char *text)
 
 /* ---- the rules ---- */
 
-static const char *kept(struct arena *a, struct buf *b)
+static const char *demo_keep_text(struct arena *a, struct buf *b)
 {
 	const char *text = arena_strndup(a, b->at ? b->at : "", b->len);
 
@@ -130,7 +130,7 @@ static const char *tool_names(struct arena *a, const struct chat *c)
 		buf_puts(&b, n == SHOWN && t->next ? ", ..." : "");
 	}
 	buf_puts(&b, n ? "" : "none");
-	return kept(a, &b);
+	return demo_keep_text(a, &b);
 }
 
 /* "use tool NAME with {json}", as often as it is said, up to CALLS_MAX times. */
@@ -149,8 +149,8 @@ static bool rule_tools(struct arena *a, const struct chat *c, struct demo *d, co
 			len--;
 		t = tool_named(c, at, len);
 		if (!t) {
-			say(d, arena_printf(a, "I have no tool named \"%.*s\". I have: %s.",
-				       (int)(len < 64 ? len : 64), at, tool_names(a, c)));
+			demo_say(d, arena_printf(a, "I have no tool named \"%.*s\". I have: %s.",
+					    (int)(len < 64 ? len : 64), at, tool_names(a, c)));
 			d->call_count = 0;
 			return true;
 		}
@@ -175,13 +175,13 @@ static bool rule_count(struct arena *a, struct demo *d, const char *text)
 		return false;
 	n = strtol(at + 9, NULL, 10);
 	if (n > COUNT_MAX) {
-		say(d, arena_printf(a, "I count to %d at most.", COUNT_MAX));
+		demo_say(d, arena_printf(a, "I count to %d at most.", COUNT_MAX));
 		return true;
 	}
 	buf_init(&b, COUNT_MAX * 8);
 	for (long i = 1; i <= n; i++)
 		buf_printf(&b, i < n ? "%ld " : "%ld", i);
-	say(d, kept(a, &b));
+	demo_say(d, demo_keep_text(a, &b));
 	return true;
 }
 
@@ -193,7 +193,7 @@ static bool rule_words(struct arena *a, struct demo *d, const char *text)
 		!strcasestr(text, "how many words"))
 		return false;
 	colon = strchr(text, ':');
-	say(d, arena_printf(a, "That is %ld words.", count_words(colon ? colon + 1 : text)));
+	demo_say(d, arena_printf(a, "That is %ld words.", count_words(colon ? colon + 1 : text)));
 	return true;
 }
 
@@ -204,9 +204,10 @@ static bool rule_about(struct arena *a, const struct chat *c, struct demo *d, co
 
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
 		if (strcasestr(text, asked[i])) {
-			say(d, arena_printf(a,
-				       "I am Lodge's demonstration model, not an AI model: I answer by a few fixed rules and reach no network. Say \"count to 5\", \"count words: ...\", or \"use tool NAME with {...}\". My tools: %s. An administrator can add a real model.",
-				       tool_names(a, c)));
+			demo_say(d,
+				arena_printf(a,
+					"I am Lodge's demonstration model, not an AI model: I answer by a few fixed rules and reach no network. Say \"count to 5\", \"count words: ...\", or \"use tool NAME with {...}\". My tools: %s. An administrator can add a real model.",
+					tool_names(a, c)));
 			return true;
 		}
 	return false;
@@ -221,9 +222,10 @@ static void rule_echo(struct arena *a, struct demo *d, const char *text)
 		while (shown && ((unsigned char)text[shown] & 0xc0) == 0x80)
 			shown--;
 	}
-	say(d, arena_printf(a,
-		       "This is Lodge's demonstration model; it understands nothing and repeats what it reads. You wrote %ld words: \"%.*s%s\"",
-		       count_words(text), (int)shown, text, shown < len ? "..." : ""));
+	demo_say(d,
+		arena_printf(a,
+			"This is Lodge's demonstration model; it understands nothing and repeats what it reads. You wrote %ld words: \"%.*s%s\"",
+			count_words(text), (int)shown, text, shown < len ? "..." : ""));
 }
 
 /* After tools have answered: what they said. */
@@ -246,9 +248,9 @@ static void rule_results(
 		buf_puts(&b, b.len ? "\nThe tool " : "The tool ");
 		text_put(&b, name);
 		buf_lit(&b, " answered: ");
-		buf_puts(&b, text_of(a, m));
+		buf_puts(&b, demo_message_text(a, m));
 	}
-	say(d, kept(a, &b));
+	demo_say(d, demo_keep_text(a, &b));
 }
 
 static bool rule_forced(const struct chat *c, struct demo *d)
@@ -260,7 +262,7 @@ static bool rule_forced(const struct chat *c, struct demo *d)
 	return d->call_count > 0;
 }
 
-static void think(struct arena *a, const struct chat *c, struct demo *d)
+static void demo_think(struct arena *a, const struct chat *c, struct demo *d)
 {
 	const struct chat_message *last = NULL, *asked = NULL;
 	const char *text;
@@ -275,11 +277,24 @@ static void think(struct arena *a, const struct chat *c, struct demo *d)
 		rule_results(a, c, d, asked);
 		return;
 	}
-	text = last ? text_of(a, last) : "";
+	text = last ? demo_message_text(a, last) : "";
 	if (c->tool_choice != CHOICE_NONE && (rule_tools(a, c, d, text) || rule_forced(c, d)))
 		return;
 	if (!rule_count(a, d, text) && !rule_words(a, d, text) && !rule_about(a, c, d, text))
 		rule_echo(a, d, text);
+}
+
+/* What it would say ends before the first of the texts at which it was told to stop. */
+static void heed_stop(struct arena *a, const struct chat *c, struct demo *d)
+{
+	for (const struct chat_stop *s = c->stop; s; s = s->next) {
+		size_t len;
+		const char *stop = text_decode(a, s->text, &len);
+		const char *at = len ? memmem(d->text, d->len, stop, len) : NULL;
+
+		if (at)
+			d->len = (size_t)(at - d->text);
+	}
 }
 
 static void *demo_open(struct arena *a, const struct chat *c, const struct target *t)
@@ -288,29 +303,30 @@ static void *demo_open(struct arena *a, const struct chat *c, const struct targe
 
 	d->text = "";
 	d->limit = provider_max_tokens(c, t);
-	think(a, c, d);
+	demo_think(a, c, d);
 	if (c->format != FORMAT_TEXT && !d->call_count) {
 		struct slice s = text_escape(a, d->text, d->len);
 
-		say(d, arena_printf(a, "{\"answer\":\"%.*s\"}", (int)s.len, s.at));
+		demo_say(d, arena_printf(a, "{\"answer\":\"%.*s\"}", (int)s.len, s.at));
 	}
+	heed_stop(a, c, d);
 	return d;
 }
 
 /* ---- speaking ---- */
 
-static bool finish(struct reply *r, enum finish why)
+static bool demo_finish(struct reply *r, enum finish why)
 {
 	struct usage u = { .input = r->prompt_tokens, .output = tokens_count(&r->spoken) };
 
-	reply_usage(r, &u, true);
+	reply_usage(r, &u, USAGE_INPUT | USAGE_OUTPUT);
 	reply_reason(r, why);
 	reply_finish(r);
 	return false;
 }
 
 /* True if there is room for more of this. */
-static bool fits(const struct demo *d, const struct reply *r, struct slice a, struct slice b)
+static bool demo_fits(const struct demo *d, const struct reply *r, struct slice a, struct slice b)
 {
 	struct tokens t = r->spoken;
 
@@ -319,7 +335,7 @@ static bool fits(const struct demo *d, const struct reply *r, struct slice a, st
 	return !d->limit || tokens_count(&t) <= d->limit;
 }
 
-/* A word with the space behind it. */
+/* A word with the space after it. */
 static bool speak_word(struct demo *d, struct reply *r)
 {
 	const struct slice none = { 0 };
@@ -328,13 +344,15 @@ static bool speak_word(struct demo *d, struct reply *r)
 	bool room;
 
 	n += strspn(d->text + d->at + n, " \n");
+	if (n > d->len - d->at) /* it stops within a word */
+		n = d->len - d->at;
 	word = text_escape(&r->scratch, d->text + d->at, n);
-	room = fits(d, r, word, none);
+	room = demo_fits(d, r, word, none);
 	if (room)
 		reply_text(r, word, none);
 	arena_reset(&r->scratch);
 	d->at += n;
-	return room || finish(r, FINISH_LENGTH);
+	return room || demo_finish(r, FINISH_LENGTH);
 }
 
 static bool speak_call(struct demo *d, struct reply *r)
@@ -342,8 +360,8 @@ static bool speak_call(struct demo *d, struct reply *r)
 	const struct demo_call *call = &d->calls[d->next_call];
 	int index;
 
-	if (!fits(d, r, call->name, call->arguments))
-		return finish(r, FINISH_LENGTH);
+	if (!demo_fits(d, r, call->name, call->arguments))
+		return demo_finish(r, FINISH_LENGTH);
 	index = reply_call(r, d->next_call++, (struct slice){ 0 }, call->name);
 	reply_arguments(r, index, call->arguments);
 	reply_call_end(r, index);
@@ -363,7 +381,7 @@ static bool demo_speak(void *state, struct reply *r)
 		return speak_word(d, r);
 	if (d->next_call < d->call_count)
 		return speak_call(d, r);
-	return finish(r, FINISH_STOP);
+	return demo_finish(r, FINISH_STOP);
 }
 
 const struct provider provider_demo = {

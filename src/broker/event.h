@@ -17,7 +17,7 @@ enum event_kind {
 	EVENT_START,	 /* the model begins; id and name (of the model) if it says */
 	EVENT_TEXT,	 /* more of the answer */
 	EVENT_THOUGHT,	 /* more of what the model thinks aloud */
-	EVENT_SEAL,	 /* ends a thought: opaque, to be given back to the same kind of provider */
+	EVENT_SIGNATURE, /* ends a thought: opaque, to be given back to the same kind of provider */
 	EVENT_CALL,	 /* a tool is called: index, id, name */
 	EVENT_ARGUMENTS, /* more of the arguments of call `index`: JSON text, escaped as a string */
 	EVENT_CALL_END,	 /* the arguments of call `index` are complete */

@@ -150,7 +150,7 @@ static void read_status(struct json_reader *r, struct said *s)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): the reader bounds the depth */
-static void read_member(struct json_reader *r, const char *key, struct said *s)
+static void read_fault_member(struct json_reader *r, const char *key, struct said *s)
 {
 	bool text = json_peek(r) == JSON_STRING;
 
@@ -183,7 +183,7 @@ static void read_said(struct json_reader *r, struct said *s) /* NOLINT(misc-no-r
 	} else if (json_peek(r) == JSON_OBJECT) {
 		json_enter_object(r);
 		while (json_next_key(r, &key, &len))
-			read_member(r, key, s);
+			read_fault_member(r, key, s);
 	} else {
 		json_skip(r, NULL, NULL);
 	}

@@ -25,7 +25,10 @@
 	X(REFUSED, "refused", false, 400, "The model provider does not accept the request")       \
 	/* A larger model may stand further down, but the chain is no router: it is not tried. */ \
 	X(CONTEXT_LENGTH, "context_length", false, 400, "The request is too long for the model")  \
-	X(CONTENT_FILTER, "content_filter", false, 400, "The provider's filter stopped the request")
+	X(CONTENT_FILTER, "content_filter", false, 400,                                           \
+		"The provider's filter stopped the request")                                      \
+	/* Ours: who asks holds all the memory there is for him. */                               \
+	X(MEMORY, "memory", false, 503, "There is no memory left for the model's answer")
 
 enum fault_class {
 #define X(name, ...) FAULT_##name,

@@ -109,10 +109,10 @@ SCHEMA(gate_facts, .internal = true);
 #define AGENT_THERE "(cast($2 as text) is null or a.id is not null)"
 #define CHOSEN "where m.status in ('active', 'experimental') and " AGENT_THERE " and " REACHED
 
-enum { GATE_CATALOG, GATE_ONE = GATE_CATALOG + LIST_SORTS, GATE_CHAIN, GATE_ALL };
+enum { LIST_OF(GATE_CATALOG), GATE_ONE, GATE_CHAIN, GATE_ALL };
 
 static const struct statement sql[] = {
-	LIST_STATEMENTS("gate_catalog", &gate_facts_schema, COLUMNS, FROM CHOSEN, "m.id", "4", "5",
+	LISTING(GATE_CATALOG, "gate_catalog", &gate_facts_schema, COLUMNS, FROM CHOSEN, "m.id",
 		.scan = "the registry of models, walked in the order of its key"),
 	[GATE_ONE] = { "gate_one",
 		"select " COLUMNS WAY_COLUMNS " from " FROM WAY_FROM
@@ -171,7 +171,7 @@ int gate_moment_load(struct db *db, struct arena *a, const struct gate_who *who,
 		return err;
 	ret->wait_s = working_hours_wait_s(&chat, now);
 	return budget_look(db,
-		&(struct booking){ .tenant_id = who->tenant_id,
+		&(struct reservation){ .tenant_id = who->tenant_id,
 			.agent_id = who->agent_id,
 			.hourly_limit_pd = chat.hourly_limit_pd,
 			.per_minute = chat.chat_rpm_limit,
@@ -277,8 +277,7 @@ static bool room_does_not_pay(const struct gate_facts *f)
 }
 
 static const struct gate_rule rules[] = {
-	{ ERR_SUSPENDED, "tenant_not_running", "The tenant is suspended or closed.", false,
-		tenant_stands_still },
+	{ ERR_SUSPENDED, "tenant_not_running", TENANT_STANDS_STILL, false, tenant_stands_still },
 	{ ERR_SUSPENDED, "user_suspended", "The user who drives the agent is suspended.", false,
 		user_is_suspended },
 	{ ERR_FORBIDDEN, "user_not_member",
@@ -304,7 +303,7 @@ static const struct gate_rule rules[] = {
 	{ ERR_THROTTLED, "outside_working_hours", "The agent is outside its working hours.", false,
 		agent_is_off_work },
 	{ ERR_THROTTLED, "rate_limited",
-		"The agent has made as many calls as it may in a minute or an hour.", false,
+		"The agent has taken as many messages as it may in a minute or an hour.", false,
 		agent_made_its_calls },
 	{ ERR_THROTTLED, "budget_exhausted",
 		"What is left of the agent's budget for the hour does not pay for a call.", false,

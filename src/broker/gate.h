@@ -10,6 +10,11 @@
 #include "broker/model.h"
 #include "store/store.h"
 
+/* What whoever would have a tenant work is told while it does not. */
+#define TENANT_STANDS_STILL                                                     \
+	"The tenant is abandoned, suspended or closed, and nothing of it runs " \
+	"until a super administrator changes that."
+
 /* How an agent stands at one moment, whatever it calls. */
 struct gate_moment {
 	int64_t wait_s; /* until its working hours begin, 0 in them; WAIT_FOR_EVER */
@@ -24,7 +29,7 @@ struct gate_facts {
 	bool supports_tools, supports_vision, is_free;
 	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd; /* a token; NIL: not set */
 	bool has_address; /* base_url and the provider's name for it are set */
-	/* the way to it, for a plan: loaded where one model or a chain is asked for */
+	/* the way to it, for its candidates: loaded where one model or a chain is asked for */
 	const char *base_url, *provider_model, *secrets;
 	int64_t timeout_s, total_timeout_s, max_tokens;
 	struct list failover_chain;
@@ -61,7 +66,7 @@ int gate_load(struct db *db, struct arena *a, const struct gate_who *who, const 
 	struct gate_facts *ret);
 /* The same for the models of the agent's chain, in its order, as a list of gate_facts. */
 int gate_load_chain(struct db *db, struct arena *a, const struct gate_who *who, struct list *ret);
-/* Only looks: what it tells of rates and budget may be gone when a call is booked. */
+/* Only looks: what it tells of rates and budget may be gone when a call is reserved. */
 int gate_moment_load(struct db *db, struct arena *a, const struct gate_who *who, int64_t now,
 	struct gate_moment *ret);
 /* The same for all models that the tenant reaches and may choose, as a list of gate_facts. */

@@ -6,53 +6,87 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
+#include "store/row.h"
 
 #define MINUTE_US (60 * SECOND_US)
 
 enum { SHARDS = 8 };
 
-/* $6 shard, $7.. tokens, $11 whole dollars, $12 picodollars beside them, $13 calls */
-#define SUMMED(table, unit)                                                                        \
-	"insert into " table " (tenant_id, " unit ", agent_id, model_id, byok, shard, requests, "  \
-	"input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd)" \
-	" values ($1, $2, $3, $4, $5, $6, $13, $7, $8, $9, $10, $11 + $12 / 1000000000000, "       \
-	"$12 % 1000000000000) "                                                                    \
-	"on conflict (tenant_id, " unit ", agent_id, model_id, byok, shard) do update set "        \
-	"requests = " table ".requests + $13, "                                                    \
-	"input_tokens = " table ".input_tokens + $7, "                                             \
-	"cache_read_tokens = " table ".cache_read_tokens + $8, "                                   \
-	"cache_write_tokens = " table ".cache_write_tokens + $9, "                                 \
-	"output_tokens = " table ".output_tokens + $10, "                                          \
-	"cost_whole = " table ".cost_whole + $11 + (" table ".cost_pd + $12) / 1000000000000, "    \
-	"cost_pd = (" table ".cost_pd + $12) % 1000000000000"
+struct ledger_row {
+	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id, *outcome;
+	bool byok, estimated;
+	int64_t input_tokens, cache_read_tokens, cache_write_tokens, output_tokens;
+	int64_t reasoning_tokens, cost_pd;
+};
+
+FIELDS(ledger_row) = {
+	ROW_FIELDS(ledger_row, tenant_id, id, agent_id, model_id, outcome, byok, estimated,
+		input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
+		reasoning_tokens, cost_pd),
+	ROW_NULLABLE(ledger_row, user_id, session_id),
+};
+static SCHEMA(ledger_row, .internal = true);
+
+/* What is added to the sums of a day or an hour. */
+struct sum_row {
+	const char *tenant_id, *agent_id, *model_id;
+	bool byok;
+	int64_t unit, shard, requests;
+	int64_t input_tokens, cache_read_tokens, cache_write_tokens, output_tokens;
+	int64_t whole, rest; /* dollars, and picodollars beside them */
+};
+
+FIELDS(sum_row) = { ROW_FIELDS(sum_row, tenant_id, agent_id, model_id, byok, unit, shard, requests,
+	input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, whole, rest) };
+static SCHEMA(sum_row, .internal = true);
+
+struct minute_row {
+	const char *tenant_id, *agent_id;
+	int64_t minute, shard, cost_pd;
+};
+
+FIELDS(minute_row) = { ROW_FIELDS(minute_row, tenant_id, agent_id, minute, shard, cost_pd) };
+static SCHEMA(minute_row, .internal = true);
+
+#define SUMS                                                                             \
+	"requests, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, " \
+	"cost_whole, cost_pd"
+#define SUMS_OF_ROW                                                                           \
+	":requests, :input_tokens, :cache_read_tokens, :cache_write_tokens, :output_tokens, " \
+	":whole + :rest / 1000000000000, :rest % 1000000000000"
+#define ADDED(table)                                                                \
+	"requests = " table ".requests + :requests, "                               \
+	"input_tokens = " table ".input_tokens + :input_tokens, "                   \
+	"cache_read_tokens = " table ".cache_read_tokens + :cache_read_tokens, "    \
+	"cache_write_tokens = " table ".cache_write_tokens + :cache_write_tokens, " \
+	"output_tokens = " table ".output_tokens + :output_tokens, "                \
+	"cost_whole = " table ".cost_whole + :whole + (" table                      \
+	".cost_pd + :rest) / 1000000000000, "                                       \
+	"cost_pd = (" table ".cost_pd + :rest) % 1000000000000"
+#define SUMMED(table, unit)                                                                  \
+	"insert into " table " (tenant_id, " unit ", agent_id, model_id, byok, shard, " SUMS \
+	") values (:tenant_id, :unit, :agent_id, :model_id, :byok, :shard, " SUMS_OF_ROW     \
+	") on conflict (tenant_id, " unit                                                    \
+	", agent_id, model_id, byok, shard) do update set " ADDED(table)
 
 enum { ENTER, ADD_DAY, ADD_HOUR, ADD_MINUTE, ADD_TENANT, MARK_ACTIVE, MARK_BOTH };
 
 static const struct statement sql[] = {
-	[ENTER] = { "ledger_enter",
-		"insert into ledger (tenant_id, id, agent_id, model_id, user_id, session_id, byok, "
-		"outcome, estimated, input_tokens, cache_read_tokens, cache_write_tokens, "
-		"output_tokens, reasoning_tokens, cost_pd) values ($1, $2, $3, $4, $5, $6, $7, $8, "
-		"$9, $10, $11, $12, $13, $14, $15)" },
-	[ADD_DAY] = { "ledger_day", SUMMED("cost_days", "day") },
-	[ADD_HOUR] = { "ledger_hour", SUMMED("cost_hours", "hour") },
+	[ENTER] = { "ledger_enter", "insert into ledger ({*}) values ({$})",
+		.row = &ledger_row_schema },
+	[ADD_DAY] = { "ledger_day", SUMMED("cost_days", "day"), .args = &sum_row_schema },
+	[ADD_HOUR] = { "ledger_hour", SUMMED("cost_hours", "hour"), .args = &sum_row_schema },
 	[ADD_MINUTE] = { "ledger_minute",
-		"insert into spend_minutes (tenant_id, agent_id, minute, shard, cost_pd) "
-		"values ($1, $2, $3, $4, $5) on conflict (tenant_id, agent_id, minute, shard) "
-		"do update set cost_pd = spend_minutes.cost_pd + $5" },
+		"insert into spend_minutes ({*}) values ({$}) "
+		"on conflict (tenant_id, agent_id, minute, shard) "
+		"do update set cost_pd = spend_minutes.cost_pd + :cost_pd",
+		.row = &minute_row_schema },
 	[ADD_TENANT] = { "ledger_tenant",
-		"insert into usage_days (tenant_id, day, shard, requests, input_tokens, "
-		"cache_read_tokens, cache_write_tokens, output_tokens, cost_whole, cost_pd, sessions, "
-		"sessions_completed, sessions_failed, sessions_cancelled, messages, subtasks) "
-		"values ($1, $2, $3, $10, $4, $5, $6, $7, $8 + $9 / 1000000000000, "
-		"$9 % 1000000000000, 0, 0, 0, 0, 0, 0) "
-		"on conflict (tenant_id, day, shard) do update set "
-		"requests = usage_days.requests + $10, input_tokens = usage_days.input_tokens + $4, "
-		"cache_read_tokens = usage_days.cache_read_tokens + $5, "
-		"cache_write_tokens = usage_days.cache_write_tokens + $6, "
-		"output_tokens = usage_days.output_tokens + $7, "
-		"cost_whole = usage_days.cost_whole + $8 + (usage_days.cost_pd + $9) / 1000000000000, "
-		"cost_pd = (usage_days.cost_pd + $9) % 1000000000000" },
+		"insert into usage_days (tenant_id, day, shard, " SUMS
+		", sessions, sessions_completed, sessions_failed, sessions_cancelled, messages, "
+		"subtasks) values (:tenant_id, :unit, :shard, " SUMS_OF_ROW ", 0, 0, 0, 0, 0, 0) "
+		"on conflict (tenant_id, day, shard) do update set " ADDED("usage_days"),
+		.args = &sum_row_schema },
 	[MARK_ACTIVE] = { "ledger_active",
 		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, $3, $4) "
 		"on conflict (tenant_id, day, kind, id) do nothing" },
@@ -73,7 +107,7 @@ int64_t ledger_shard(struct db *db)
 	return n % SHARDS;
 }
 
-static const char *agent_of(const struct charge *c)
+static const char *ledger_agent_of(const struct charge *c)
 {
 	return c->agent_id ? c->agent_id : "";
 }
@@ -84,11 +118,22 @@ static int enter_row(struct db *db, const struct charge *c, int64_t now)
 	const struct usage *u = &c->usage;
 	struct id id = id_at(now);
 
-	return db_run(db, &sql[ENTER], NULL,
-		ARGS(T(c->tenant_id), T(id.text), T(agent_of(c)), T(c->model_id), T(c->user_id),
-			T(c->session_id), N(c->byok), T(outcomes[c->outcome]), N(u->estimated),
-			N(u->input), N(u->cache_read), N(u->cache_write), N(u->output),
-			N(u->reasoning), N(c->cost_pd)));
+	return db_put(db, &sql[ENTER],
+		&(struct ledger_row){ .tenant_id = c->tenant_id,
+			.id = id.text,
+			.agent_id = ledger_agent_of(c),
+			.model_id = c->model_id,
+			.user_id = c->user_id,
+			.session_id = c->session_id,
+			.outcome = outcomes[c->outcome],
+			.byok = c->byok,
+			.estimated = u->estimated,
+			.input_tokens = u->input,
+			.cache_read_tokens = u->cache_read,
+			.cache_write_tokens = u->cache_write,
+			.output_tokens = u->output,
+			.reasoning_tokens = u->reasoning,
+			.cost_pd = c->cost_pd });
 }
 
 static int mark_active(struct db *db, const struct charge *c, int64_t day)
@@ -110,7 +155,7 @@ struct sum {
 	struct usage usage;
 };
 
-static bool is_same(const char *a, const char *b)
+static bool same_charge_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -119,9 +164,10 @@ static bool is_alike(const struct sum *sum, const struct charge *c, int64_t now)
 {
 	const struct charge *like = sum->like;
 
-	return sum->minute == now / MINUTE_US && is_same(like->agent_id, c->agent_id) &&
-	       is_same(like->user_id, c->user_id) && is_same(like->model_id, c->model_id) &&
-	       is_same(like->tenant_id, c->tenant_id) && like->byok == c->byok &&
+	return sum->minute == now / MINUTE_US && same_charge_text(like->agent_id, c->agent_id) &&
+	       same_charge_text(like->user_id, c->user_id) &&
+	       same_charge_text(like->model_id, c->model_id) &&
+	       same_charge_text(like->tenant_id, c->tenant_id) && like->byok == c->byok &&
 	       sum->cost_pd <= INT64_MAX - c->cost_pd;
 }
 
@@ -137,33 +183,45 @@ static void add_up(struct sum *sum, const struct charge *c)
 	sum->cost_pd += c->cost_pd;
 }
 
+static struct sum_row row_of(const struct sum *sum, int64_t shard)
+{
+	const struct charge *c = sum->like;
+
+	return (struct sum_row){ .tenant_id = c->tenant_id,
+		.agent_id = ledger_agent_of(c),
+		.model_id = c->model_id,
+		.byok = c->byok,
+		.shard = shard,
+		.requests = sum->calls,
+		.input_tokens = sum->usage.input,
+		.cache_read_tokens = sum->usage.cache_read,
+		.cache_write_tokens = sum->usage.cache_write,
+		.output_tokens = sum->usage.output,
+		.whole = sum->whole,
+		.rest = sum->rest };
+}
+
 static int add_sum(struct db *db, const struct sum *sum)
 {
 	const struct charge *c = sum->like;
-	const struct usage *u = &sum->usage;
-	const char *agent_id = agent_of(c);
-	int64_t shard = ledger_shard(db), hour = sum->minute / 60, day = hour / 24;
-	const struct {
-		const struct statement *st;
-		int64_t unit;
-	} sums[] = { { &sql[ADD_DAY], day }, { &sql[ADD_HOUR], hour } };
-	int err = 0;
+	struct sum_row row = row_of(sum, ledger_shard(db));
+	int64_t hour = sum->minute / 60, day = hour / 24;
+	int err;
 
-	for (size_t i = 0; !err && i < sizeof sums / sizeof *sums; i++)
-		err = db_run(db, sums[i].st, NULL,
-			ARGS(T(c->tenant_id), N(sums[i].unit), T(agent_id), T(c->model_id),
-				N(c->byok), N(shard), N(u->input), N(u->cache_read),
-				N(u->cache_write), N(u->output), N(sum->whole), N(sum->rest),
-				N(sum->calls)));
+	row.unit = hour;
+	err = db_put(db, &sql[ADD_HOUR], &row);
+	row.unit = day;
 	if (!err)
-		err = db_run(db, &sql[ADD_TENANT], NULL,
-			ARGS(T(c->tenant_id), N(day), N(shard), N(u->input), N(u->cache_read),
-				N(u->cache_write), N(u->output), N(sum->whole), N(sum->rest),
-				N(sum->calls)));
+		err = db_put(db, &sql[ADD_DAY], &row);
+	if (!err)
+		err = db_put(db, &sql[ADD_TENANT], &row);
 	if (!err && c->agent_id && sum->cost_pd)
-		err = db_run(db, &sql[ADD_MINUTE], NULL,
-			ARGS(T(c->tenant_id), T(agent_id), N(sum->minute), N(shard),
-				N(sum->cost_pd)));
+		err = db_put(db, &sql[ADD_MINUTE],
+			&(struct minute_row){ .tenant_id = c->tenant_id,
+				.agent_id = row.agent_id,
+				.minute = sum->minute,
+				.shard = row.shard,
+				.cost_pd = sum->cost_pd });
 	return err ? err : mark_active(db, c, day);
 }
 

@@ -4,10 +4,9 @@
  * belongs to: they are the ledger's own and nobody else writes them.  It
  * knows tokens and money, and nothing of providers or budgets. */
 #pragma once
+#include "base/money.h"
 #include "broker/usage.h"
 #include "store/store.h"
-
-#define PICODOLLARS INT64_C(1000000000000)
 
 enum charge_outcome { CHARGE_OK, CHARGE_FAILED, CHARGE_CANCELLED, CHARGE_LOST };
 

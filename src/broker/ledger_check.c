@@ -63,7 +63,8 @@ enum { TENANT_NEXT, HOUR_NEXT, ROW_NEXT, DAY_NEXT, HOURS_DIFFER, DAYS_DIFFER, US
 
 static const struct statement sql[] = {
 	[TENANT_NEXT] = { "ledger_check_tenant",
-		"select id as value from tenants where id > $1 and status <> 'closed' order by id limit 1",
+		"select id as value from tenants where id > $1 and not exists "
+		"(select 1 from erasures e where e.tenant_id = tenants.id) order by id limit 1",
 		.row = &one_text_schema, .across = "every tenant in turn" },
 	[HOUR_NEXT] = { "ledger_check_hour",
 		"select coalesce(min(hour), -1) from cost_hours where tenant_id = $1 and hour >= $2" },
@@ -91,14 +92,15 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(ledger_check_sql, sql);
 
-struct check {
+struct ledger_comparison {
 	struct db *db;
 	struct arena *arena;
 	const char *tenant_id, *found;
 };
 
 /* The sentence about what differs; the first column that does is named. */
-static void tell(struct check *c, const char *table, int64_t us, const struct difference *d)
+static void tell_difference(
+	struct ledger_comparison *c, const char *table, int64_t us, const struct difference *d)
 {
 	const struct {
 		const char *name;
@@ -122,19 +124,19 @@ static void tell(struct check *c, const char *table, int64_t us, const struct di
 		*d->model_id ? ", model " : "", d->model_id, d->byok ? ", its own key" : "", what);
 }
 
-static int compare(struct check *c, int statement, const char *table, int64_t us,
+static int compare_ledger(struct ledger_comparison *c, int statement, const char *table, int64_t us,
 	const struct value *args, size_t count)
 {
 	struct difference d;
 	int err = db_one(c->db, c->arena, &sql[statement], &d, args, count);
 
 	if (!err)
-		tell(c, table, us, &d);
+		tell_difference(c, table, us, &d);
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 /* The first hour from this one on that has sums or rows; -1 if there is none. */
-static int next_hour(struct check *c, int64_t hour, int64_t *ret)
+static int next_hour(struct ledger_comparison *c, int64_t hour, int64_t *ret)
 {
 	struct id first = id_least(hour * HOUR_US);
 	struct one_text row;
@@ -152,7 +154,7 @@ static int next_hour(struct check *c, int64_t hour, int64_t *ret)
 	return 0;
 }
 
-static int check_hours(struct check *c)
+static int check_hours(struct ledger_comparison *c)
 {
 	int64_t hour;
 	int err = next_hour(c, 0, &hour);
@@ -160,7 +162,7 @@ static int check_hours(struct check *c)
 	while (!err && hour >= 0 && !c->found) {
 		struct id first = id_least(hour * HOUR_US), end = id_least((hour + 1) * HOUR_US);
 
-		err = compare(c, HOURS_DIFFER, "cost_hours", hour * HOUR_US,
+		err = compare_ledger(c, HOURS_DIFFER, "cost_hours", hour * HOUR_US,
 			ARGS(T(c->tenant_id), N(hour), T(first.text), T(end.text)));
 		if (!err && !c->found) {
 			arena_reset(c->arena);
@@ -170,16 +172,16 @@ static int check_hours(struct check *c)
 	return err;
 }
 
-static int check_days(struct check *c)
+static int check_days(struct ledger_comparison *c)
 {
 	int64_t day = 0;
 	int err = db_int(c->db, &sql[DAY_NEXT], &day, ARGS(T(c->tenant_id), N(0)));
 
 	while (!err && day >= 0 && !c->found) {
-		err = compare(c, DAYS_DIFFER, "cost_days", day * 24 * HOUR_US,
+		err = compare_ledger(c, DAYS_DIFFER, "cost_days", day * 24 * HOUR_US,
 			ARGS(T(c->tenant_id), N(day)));
 		if (!err && !c->found)
-			err = compare(c, USAGE_DIFFERS, "usage_days", day * 24 * HOUR_US,
+			err = compare_ledger(c, USAGE_DIFFERS, "usage_days", day * 24 * HOUR_US,
 				ARGS(T(c->tenant_id), N(day)));
 		if (!err && !c->found)
 			err = db_int(
@@ -192,7 +194,7 @@ int ledger_check(struct db *db, struct arena *a, const char **ret)
 {
 	struct arena scratch = { 0 };
 	char tenant_id[ID_LEN + 1] = "";
-	struct check c = { .db = db, .arena = &scratch, .tenant_id = tenant_id };
+	struct ledger_comparison c = { .db = db, .arena = &scratch, .tenant_id = tenant_id };
 	struct one_text next;
 	int err = 0;
 

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static size_t headers(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
+static size_t openai_headers(
+	const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
 {
 	size_t n = 0;
 
@@ -70,7 +71,7 @@ static void write_content(const struct chat_message *m, struct buf *out)
 	buf_putc(out, ']');
 }
 
-static void write_message(const struct chat_message *m, struct buf *out)
+static void openai_write_message(const struct chat_message *m, struct buf *out)
 {
 	buf_lit(out, "{\"role\":\"");
 	buf_puts(out, role_names[m->role]);
@@ -114,7 +115,7 @@ void openai_write_tool(const struct chat_tool *t, struct buf *out)
 }
 
 void openai_write_choice(
-	const struct chat *c, const char *before, const char *behind, struct buf *out)
+	const struct chat *c, const char *before, const char *after, struct buf *out)
 {
 	static const char *const choices[] = {
 		[CHOICE_AUTO] = "\"auto\"",
@@ -127,7 +128,7 @@ void openai_write_choice(
 		buf_puts(out, before);
 		buf_lit(out, "\"name\":");
 		text_put_quoted(out, c->tool_chosen);
-		buf_puts(out, behind);
+		buf_puts(out, after);
 	} else if (c->tool_choice) {
 		buf_lit(out, ",\"tool_choice\":");
 		buf_puts(out, choices[c->tool_choice]);
@@ -137,7 +138,7 @@ void openai_write_choice(
 						: ",\"parallel_tool_calls\":false");
 }
 
-static void write_tools(const struct chat *c, struct buf *out)
+static void openai_write_tools(const struct chat *c, struct buf *out)
 {
 	if (!c->tools)
 		return;
@@ -151,7 +152,7 @@ static void write_tools(const struct chat *c, struct buf *out)
 	openai_write_choice(c, "\"function\":{", "}}", out);
 }
 
-static void write_format(const struct chat *c, struct buf *out)
+static void openai_write_format(const struct chat *c, struct buf *out)
 {
 	if (c->format == FORMAT_OBJECT)
 		buf_lit(out, ",\"response_format\":{\"type\":\"json_object\"}");
@@ -197,7 +198,7 @@ static void write_limits(const struct chat *c, const struct target *t, struct bu
 		buf_printf(out, ",\"reasoning_effort\":\"%s\"", chat_effort_names[c->effort]);
 }
 
-static void write_request(const struct chat *c, const struct target *t, struct buf *out)
+static void openai_write_request(const struct chat *c, const struct target *t, struct buf *out)
 {
 	if (chat_splices(c)) {
 		chat_splice(c, t, out);
@@ -209,15 +210,17 @@ static void write_request(const struct chat *c, const struct target *t, struct b
 	for (const struct chat_message *m = c->messages; m; m = m->next) {
 		if (m != c->messages)
 			buf_putc(out, ',');
-		write_message(m, out);
+		openai_write_message(m, out);
 	}
 	buf_putc(out, ']');
-	write_tools(c, out);
+	openai_write_tools(c, out);
 	write_limits(c, t, out);
-	write_format(c, out);
+	openai_write_format(c, out);
 	if (c->stream)
 		buf_lit(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
 	for (const struct chat_field *f = c->fields; f; f = f->next) {
+		if (f->understood)
+			continue;
 		buf_putc(out, ',');
 		text_put_quoted(out, f->name);
 		buf_putc(out, ':');
@@ -230,8 +233,8 @@ const struct provider provider_openai = {
 	.name = "openai",
 	.base_url = "https://api.openai.com/v1",
 	.path = "/chat/completions",
-	.headers = headers,
-	.write = write_request,
+	.headers = openai_headers,
+	.write = openai_write_request,
 	.read_event = openai_read_event,
 	.read_whole = openai_read_whole,
 };

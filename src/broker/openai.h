@@ -10,8 +10,8 @@ void openai_write_tool(const struct chat_tool *t, struct buf *out);
 /* tool_choice and parallel_tool_calls, each with a comma before it; what stands around the name of a
  * chosen tool is another in each API. */
 void openai_write_choice(
-	const struct chat *c, const char *before, const char *behind, struct buf *out);
+	const struct chat *c, const char *before, const char *after, struct buf *out);
 /* temperature and top_p, each with a comma before it. */
 void openai_write_sampling(const struct chat *c, struct buf *out);
-/* A usage object of either API, or null, at j; false if there was none or it cannot be read. */
-bool openai_read_usage(struct json_reader *j, struct usage *ret);
+/* A usage object of either API, or whatever stands in its place, at j; which figures were said. */
+unsigned openai_read_usage(struct json_reader *j, struct usage *ret);

@@ -179,7 +179,7 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 	case EVENT_ARGUMENTS:
 		chunk_of_call(o, e);
 		break;
-	case EVENT_SEAL: /* has no place in this shape */
+	case EVENT_SIGNATURE: /* has no place in this shape */
 	case EVENT_CALL_END:
 		break;
 	case EVENT_USAGE:
@@ -198,7 +198,7 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 
 /* ---- the whole ---- */
 
-static void write_thoughts(const struct collected *c, struct buf *out)
+static void write_collected_thoughts(const struct collected *c, struct buf *out)
 {
 	bool any = false;
 
@@ -240,7 +240,7 @@ static void write_whole(struct openai_out *o)
 	else
 		buf_lit(o->out, "null");
 	buf_lit(o->out, ",\"refusal\":null");
-	write_thoughts(c, o->out);
+	write_collected_thoughts(c, o->out);
 	write_calls(c, o->out);
 	buf_lit(o->out, "},\"logprobs\":");
 	text_put(o->out, c->logprobs.at ? c->logprobs : SLICE("null"));

@@ -28,7 +28,7 @@ static const struct {
 	{ "safety", FINISH_CONTENT_FILTER },
 };
 
-static void read_reason(struct reply *r, struct json_reader *j)
+static void openai_read_reason(struct reply *r, struct json_reader *j)
 {
 	const char *word;
 
@@ -49,80 +49,54 @@ static void read_reason(struct reply *r, struct json_reader *j)
 
 /* ---- usage ---- */
 
-static void read_details(struct json_reader *j, struct usage_figures *f)
-{
-	const char *key;
-	size_t len;
+/* Of the chat completions, of the responses, and of those who are like them. */
+static const struct usage_member usage_details[] = {
+	USAGE_FIGURE("cached_tokens", cache_read),
+	USAGE_FIGURE("cache_write_tokens", cache_write),
+	USAGE_FIGURE("cache_creation_tokens", cache_write),
+	USAGE_FIGURE("reasoning_tokens", reasoning),
+	{ 0 },
+};
 
-	if (json_peek(j) != JSON_OBJECT) {
-		json_skip(j, NULL, NULL);
-		return;
-	}
-	json_enter_object(j);
-	while (json_next_key(j, &key, &len)) {
-		if (strcmp(key, "cached_tokens") == 0)
-			text_read_count(j, &f->cache_read);
-		else if (strcmp(key, "cache_write_tokens") == 0 ||
-			 strcmp(key, "cache_creation_tokens") == 0)
-			text_read_count(j, &f->cache_write);
-		else if (strcmp(key, "reasoning_tokens") == 0)
-			text_read_count(j, &f->reasoning);
-		else
-			json_skip(j, NULL, NULL);
-	}
+static const struct usage_member usage_members[] = {
+	USAGE_FIGURE("prompt_tokens", input),
+	USAGE_FIGURE("input_tokens", input),
+	USAGE_FIGURE("completion_tokens", output),
+	USAGE_FIGURE("output_tokens", output),
+	USAGE_FIGURE("total_tokens", total),
+	USAGE_FIGURE("prompt_cache_hit_tokens", cache_read),
+	USAGE_WITHIN("prompt_tokens_details", usage_details),
+	USAGE_WITHIN("input_tokens_details", usage_details),
+	USAGE_WITHIN("completion_tokens_details", usage_details),
+	USAGE_WITHIN("output_tokens_details", usage_details),
+	{ 0 },
+};
+
+unsigned openai_read_usage(struct json_reader *j, struct usage *ret)
+{
+	struct usage_figures f = NO_FIGURES;
+
+	*ret = (struct usage){ 0 };
+	return usage_read(j, usage_members, &f) && !j->fault ? usage_inclusive(&f, ret) : 0;
 }
 
-bool openai_read_usage(struct json_reader *j, struct usage *ret)
-{
-	struct usage_figures f = { .input = -1, .output = -1, .total = -1 };
-	const char *key;
-	size_t len;
-
-	if (json_peek(j) == JSON_NULL) {
-		json_read_null(j);
-		return false;
-	}
-	if (!json_enter_object(j))
-		return false;
-	while (json_next_key(j, &key, &len)) {
-		if (strcmp(key, "prompt_tokens") == 0 || strcmp(key, "input_tokens") == 0)
-			text_read_count(j, &f.input);
-		else if (strcmp(key, "completion_tokens") == 0 || strcmp(key, "output_tokens") == 0)
-			text_read_count(j, &f.output);
-		else if (strcmp(key, "total_tokens") == 0)
-			text_read_count(j, &f.total);
-		else if (strcmp(key, "prompt_cache_hit_tokens") == 0)
-			text_read_count(j, &f.cache_read);
-		else if (strcmp(key, "prompt_tokens_details") == 0 ||
-			 strcmp(key, "input_tokens_details") == 0 ||
-			 strcmp(key, "completion_tokens_details") == 0 ||
-			 strcmp(key, "output_tokens_details") == 0)
-			read_details(j, &f);
-		else
-			json_skip(j, NULL, NULL);
-	}
-	if (j->fault || f.input < 0 || f.output < 0)
-		return false;
-	*ret = usage_inclusive(&f);
-	return true;
-}
-
-static void read_usage(struct reply *r, struct json_reader *j)
+static void openai_take_usage(struct reply *r, struct json_reader *j)
 {
 	struct usage u;
+	unsigned said = openai_read_usage(j, &u);
 
-	if (openai_read_usage(j, &u))
-		reply_usage(r, &u, true);
+	if (said)
+		reply_usage(r, &u, said);
 }
 
 /* ---- tool calls ---- */
 
-struct call {
+struct openai_call {
 	struct slice id, name, arguments;
 	int64_t index; /* -1: not said */
 };
 
-static void read_function(struct json_reader *j, struct call *call)
+static void openai_read_function(struct json_reader *j, struct openai_call *call)
 {
 	const char *key;
 	size_t len;
@@ -149,7 +123,7 @@ static void read_function(struct json_reader *j, struct call *call)
 }
 
 /* Without an index, something that has a name begins a call, and the rest goes on with the last. */
-static void take_call(struct reply *r, const struct call *call)
+static void take_call(struct reply *r, const struct openai_call *call)
 {
 	int64_t key = call->index >= 0 ? call->index
 		      : call->name.len ? r->call_count
@@ -165,7 +139,7 @@ static void take_call(struct reply *r, const struct call *call)
 	reply_arguments(r, index, call->arguments);
 }
 
-static void read_calls(struct reply *r, struct json_reader *j)
+static void openai_read_calls(struct reply *r, struct json_reader *j)
 {
 	const char *name;
 	size_t len;
@@ -176,7 +150,7 @@ static void read_calls(struct reply *r, struct json_reader *j)
 	}
 	json_enter_array(j);
 	while (json_next_item(j)) {
-		struct call call = { .index = -1 };
+		struct openai_call call = { .index = -1 };
 
 		json_enter_object(j);
 		while (json_next_key(j, &name, &len)) {
@@ -185,7 +159,7 @@ static void read_calls(struct reply *r, struct json_reader *j)
 			else if (strcmp(name, "id") == 0)
 				text_read(j, &call.id);
 			else if (strcmp(name, "function") == 0)
-				read_function(j, &call);
+				openai_read_function(j, &call);
 			else
 				json_skip(j, NULL, NULL);
 		}
@@ -197,7 +171,7 @@ static void read_calls(struct reply *r, struct json_reader *j)
 /* ---- messages and their deltas, which have the same members ---- */
 
 /* Content is text, or with some a list of parts of which those with text count. */
-static void read_content(struct reply *r, struct json_reader *j, struct slice logprobs)
+static void openai_read_content(struct reply *r, struct json_reader *j, struct slice logprobs)
 {
 	struct slice text;
 	const char *key;
@@ -222,7 +196,7 @@ static void read_content(struct reply *r, struct json_reader *j, struct slice lo
 	}
 }
 
-static void read_message(struct reply *r, struct json_reader *j, struct slice logprobs)
+static void openai_read_message(struct reply *r, struct json_reader *j, struct slice logprobs)
 {
 	bool thought = false;
 	struct slice text;
@@ -236,7 +210,7 @@ static void read_message(struct reply *r, struct json_reader *j, struct slice lo
 	json_enter_object(j);
 	while (json_next_key(j, &key, &len)) {
 		if (strcmp(key, "content") == 0) {
-			read_content(r, j, logprobs);
+			openai_read_content(r, j, logprobs);
 		} else if (strcmp(key, "refusal") == 0) {
 			if (text_read(j, &text))
 				reply_text(r, text, (struct slice){ 0 });
@@ -249,7 +223,7 @@ static void read_message(struct reply *r, struct json_reader *j, struct slice lo
 				json_skip(j, NULL, NULL);
 			}
 		} else if (strcmp(key, "tool_calls") == 0) {
-			read_calls(r, j);
+			openai_read_calls(r, j);
 		} else {
 			json_skip(j, NULL, NULL);
 		}
@@ -262,7 +236,7 @@ struct choice {
 	int64_t index;
 };
 
-static void read_choice(struct reply *r, struct json_reader *j)
+static void openai_read_choice(struct reply *r, struct json_reader *j)
 {
 	struct choice c = { 0 };
 	struct json_reader inner;
@@ -278,14 +252,14 @@ static void read_choice(struct reply *r, struct json_reader *j)
 		else if (strcmp(key, "index") == 0)
 			text_read_count(j, &c.index);
 		else if (strcmp(key, "finish_reason") == 0)
-			read_reason(r, j);
+			openai_read_reason(r, j);
 		else
 			json_skip(j, NULL, NULL);
 	}
 	if (j->fault || !c.message.at || c.index != 0)
 		return;
 	json_open(&inner, j->arena, c.message.at, c.message.len);
-	read_message(r, &inner, c.logprobs);
+	openai_read_message(r, &inner, c.logprobs);
 	if (inner.fault)
 		text_refuse(j, inner.fault);
 }
@@ -298,10 +272,10 @@ static void read_choices(struct reply *r, struct json_reader *j)
 	}
 	json_enter_array(j);
 	while (json_next_item(j))
-		read_choice(r, j);
+		openai_read_choice(r, j);
 }
 
-static void read_error(struct reply *r, struct json_reader *j)
+static void openai_read_error(struct reply *r, struct json_reader *j)
 {
 	struct fault f;
 
@@ -328,9 +302,9 @@ static void read_object(struct reply *r, struct slice text)
 		else if (strcmp(key, "choices") == 0)
 			text_read_raw(&j, &choices);
 		else if (strcmp(key, "usage") == 0)
-			read_usage(r, &j);
+			openai_take_usage(r, &j);
 		else if (strcmp(key, "error") == 0 && json_peek(&j) != JSON_NULL)
-			read_error(r, &j);
+			openai_read_error(r, &j);
 		else
 			json_skip(&j, NULL, NULL);
 	}

@@ -8,19 +8,22 @@
 
 #include <string.h>
 
-static size_t headers(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
+enum { LEAST_OUTPUT = 16 }; /* tokens: fewer are refused here, so no fewer are reserved */
+
+static size_t responses_headers(
+	const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX])
 {
 	return provider_openai.headers(t, out);
 }
 
-static void comma(bool *first, struct buf *out)
+static void responses_comma(bool *first, struct buf *out)
 {
 	if (!*first)
 		buf_putc(out, ',');
 	*first = false;
 }
 
-static void write_part(const struct chat_part *p, bool said, struct buf *out)
+static void responses_write_part(const struct chat_part *p, bool said, struct buf *out)
 {
 	if (p->kind == PART_TEXT) {
 		buf_puts(out, said ? "{\"type\":\"output_text\",\"text\":"
@@ -41,7 +44,7 @@ static void write_part(const struct chat_part *p, bool said, struct buf *out)
 	buf_putc(out, '}');
 }
 
-static void write_parts(const struct chat_message *m, struct buf *out)
+static void responses_write_parts(const struct chat_message *m, struct buf *out)
 {
 	bool said = m->role == CHAT_ASSISTANT, first = true;
 
@@ -49,18 +52,18 @@ static void write_parts(const struct chat_message *m, struct buf *out)
 	for (const struct chat_part *p = m->parts; p; p = p->next) {
 		if (p->kind == PART_OTHER || (said && p->kind != PART_TEXT))
 			continue;
-		comma(&first, out);
-		write_part(p, said, out);
+		responses_comma(&first, out);
+		responses_write_part(p, said, out);
 	}
 	buf_putc(out, ']');
 }
 
-static void write_thoughts(const struct chat_message *m, bool *first, struct buf *out)
+static void responses_write_thoughts(const struct chat_message *m, bool *first, struct buf *out)
 {
 	for (const struct chat_thought *t = m->thoughts; t; t = t->next) {
-		if (strcmp(t->maker, "openai_responses") != 0 || !t->seal.len || !t->id.len)
+		if (strcmp(t->maker, "openai_responses") != 0 || !t->signature.len || !t->id.len)
 			continue;
-		comma(first, out);
+		responses_comma(first, out);
 		buf_lit(out, "{\"type\":\"reasoning\",\"id\":");
 		text_put_quoted(out, t->id);
 		buf_lit(out, ",\"summary\":[");
@@ -70,7 +73,7 @@ static void write_thoughts(const struct chat_message *m, bool *first, struct buf
 			buf_putc(out, '}');
 		}
 		buf_lit(out, "],\"encrypted_content\":");
-		text_put_quoted(out, t->seal);
+		text_put_quoted(out, t->signature);
 		buf_putc(out, '}');
 	}
 }
@@ -84,27 +87,27 @@ static void write_items(const struct chat_message *m, bool *first, struct buf *o
 	};
 
 	if (m->role == CHAT_TOOL) {
-		comma(first, out);
+		responses_comma(first, out);
 		buf_lit(out, "{\"type\":\"function_call_output\",\"call_id\":");
 		text_put_quoted(out, m->call_id);
 		buf_lit(out, ",\"output\":");
 		if (m->parts && m->parts->kind == PART_TEXT && !m->parts->next)
 			text_put_quoted(out, m->parts->text);
 		else
-			write_parts(m, out);
+			responses_write_parts(m, out);
 		buf_putc(out, '}');
 		return;
 	}
-	write_thoughts(m, first, out);
+	responses_write_thoughts(m, first, out);
 	if (m->parts) {
-		comma(first, out);
+		responses_comma(first, out);
 		buf_printf(
 			out, "{\"type\":\"message\",\"role\":\"%s\",\"content\":", roles[m->role]);
-		write_parts(m, out);
+		responses_write_parts(m, out);
 		buf_putc(out, '}');
 	}
 	for (const struct chat_call *call = m->calls; call; call = call->next) {
-		comma(first, out);
+		responses_comma(first, out);
 		buf_lit(out, "{\"type\":\"function_call\",\"call_id\":");
 		text_put_quoted(out, call->id);
 		buf_lit(out, ",\"name\":");
@@ -115,7 +118,7 @@ static void write_items(const struct chat_message *m, bool *first, struct buf *o
 	}
 }
 
-static void write_tools(const struct chat *c, struct buf *out)
+static void responses_write_tools(const struct chat *c, struct buf *out)
 {
 	if (!c->tools)
 		return;
@@ -134,7 +137,7 @@ static void write_tools(const struct chat *c, struct buf *out)
 	openai_write_choice(c, "", "}", out);
 }
 
-static void write_format(const struct chat *c, struct buf *out)
+static void responses_write_format(const struct chat *c, struct buf *out)
 {
 	if (c->format == FORMAT_OBJECT)
 		buf_lit(out, ",\"text\":{\"format\":{\"type\":\"json_object\"}}");
@@ -147,7 +150,7 @@ static void write_format(const struct chat *c, struct buf *out)
 	buf_puts(out, c->format_strict ? ",\"strict\":true}}" : ",\"strict\":false}}");
 }
 
-static void write_request(const struct chat *c, const struct target *t, struct buf *out)
+static void responses_write_request(const struct chat *c, const struct target *t, struct buf *out)
 {
 	int64_t limit = provider_max_tokens(c, t);
 	bool first = true;
@@ -158,11 +161,10 @@ static void write_request(const struct chat *c, const struct target *t, struct b
 	for (const struct chat_message *m = c->messages; m; m = m->next)
 		write_items(m, &first, out);
 	buf_lit(out, "],\"store\":false");
-	write_tools(c, out);
+	responses_write_tools(c, out);
 	if (limit) {
-		/* Fewer than 16 are refused here. */
 		buf_lit(out, ",\"max_output_tokens\":");
-		buf_put_int(out, limit < 16 ? 16 : limit);
+		buf_put_int(out, limit < LEAST_OUTPUT ? LEAST_OUTPUT : limit);
 	}
 	openai_write_sampling(c, out);
 	if (c->effort > EFFORT_NONE) {
@@ -172,7 +174,7 @@ static void write_request(const struct chat *c, const struct target *t, struct b
 	} else if (c->effort == EFFORT_NONE) {
 		buf_lit(out, ",\"reasoning\":{\"effort\":\"none\"}");
 	}
-	write_format(c, out);
+	responses_write_format(c, out);
 	buf_puts(out, c->stream ? ",\"stream\":true}" : "}");
 }
 
@@ -180,8 +182,9 @@ const struct provider provider_openai_responses = {
 	.name = "openai_responses",
 	.base_url = "https://api.openai.com/v1",
 	.path = "/responses",
-	.headers = headers,
-	.write = write_request,
+	.least_output = LEAST_OUTPUT,
+	.headers = responses_headers,
+	.write = responses_write_request,
 	.read_event = responses_read_event,
 	.read_whole = responses_read_whole,
 };

@@ -6,109 +6,8 @@
 #include "base/json.h"
 #include "contract/schema.h"
 
-enum { PLACES = 12, EXPONENT_MAX = 100000 };
-
-/* A decimal number taken apart: digits without zeros at their end, times ten to the power. */
-struct decimal {
-	int64_t digits, power;
-};
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Adds digits; zeros wait until a digit behind them makes them count.  NULL if there is no digit or
- * more of them than any amount has. */
-static const char *take_digits(
-	const char *at, const char *end, struct decimal *d, int64_t *zeros, bool fraction)
-{
-	const char *start = at;
-
-	for (; at < end && is_digit(*at); at++) {
-		d->power -= fraction;
-		if (*at == '0') {
-			*zeros += d->digits != 0;
-			continue;
-		}
-		for (; *zeros; --*zeros)
-			if (__builtin_mul_overflow(d->digits, INT64_C(10), &d->digits))
-				return NULL;
-		if (__builtin_mul_overflow(d->digits, INT64_C(10), &d->digits) ||
-			__builtin_add_overflow(d->digits, *at - '0', &d->digits))
-			return NULL;
-	}
-	return at > start ? at : NULL;
-}
-
-static const char *take_exponent(const char *at, const char *end, struct decimal *d)
-{
-	int64_t n = 0, sign = 1;
-	const char *start;
-
-	if (at < end && (*at == '-' || *at == '+'))
-		sign = *at++ == '-' ? -1 : 1;
-	for (start = at; at < end && is_digit(*at); at++)
-		n = n < EXPONENT_MAX ? n * 10 + (*at - '0') : n;
-	d->power += sign * n;
-	return at > start ? at : NULL;
-}
-
-static int parse(const char *text, size_t len, bool exponent, int64_t *ret_pd)
-{
-	const char *end = text + len, *at;
-	struct decimal d = { 0, PLACES };
-	int64_t zeros = 0;
-
-	at = take_digits(text, end, &d, &zeros, false);
-	if (at && at < end && *at == '.')
-		at = take_digits(at + 1, end, &d, &zeros, true);
-	if (at && exponent && at < end && (*at == 'e' || *at == 'E'))
-		at = take_exponent(at + 1, end, &d);
-	if (at != end)
-		return ERR_INVALID;
-	/* What is left has no zero at its end: below a picodollar it cannot be made whole. */
-	for (d.power += zeros; d.digits && d.power; d.power--)
-		if (d.power < 0 || __builtin_mul_overflow(d.digits, INT64_C(10), &d.digits))
-			return ERR_INVALID;
-	*ret_pd = d.digits;
-	return 0;
-}
-
-int money_parse(const char *text, size_t len, int64_t *ret_pd)
-{
-	return parse(text, len, false, ret_pd);
-}
-
-int money_parse_number(const char *text, size_t len, int64_t *ret_pd)
-{
-	return parse(text, len, true, ret_pd);
-}
-
-const char *money_text(int64_t pd, char *out)
-{
-	uint64_t rest = pd < 0 ? -(uint64_t)pd : (uint64_t)pd;
-	char *at = out + MONEY_TEXT_MAX - 1;
-	bool shown = false;
-
-	*at = '\0';
-	for (int i = 0; i < PLACES; i++, rest /= 10) {
-		shown |= rest % 10 != 0;
-		if (shown)
-			*--at = (char)('0' + rest % 10);
-	}
-	if (shown)
-		*--at = '.';
-	do
-		*--at = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (pd < 0)
-		*--at = '-';
-	return at;
-}
-
 /* Adds count times price; false if it does not fit or makes no sense. */
-static bool add(__int128 *sum, int64_t count, int64_t price)
+static bool add_priced_tokens(__int128 *sum, int64_t count, int64_t price)
 {
 	__int128 product;
 
@@ -126,9 +25,10 @@ int price_cost(const struct price *p, const struct usage *u, int64_t *ret_pd)
 	int64_t written = p->cache_write == NIL ? p->prompt : p->cache_write;
 	__int128 sum = 0;
 
-	if (!add(&sum, u->input, p->prompt) || !add(&sum, u->cache_read, read) ||
-		!add(&sum, u->cache_write, written) || !add(&sum, u->output, p->completion) ||
-		sum > INT64_MAX)
+	if (!add_priced_tokens(&sum, u->input, p->prompt) ||
+		!add_priced_tokens(&sum, u->cache_read, read) ||
+		!add_priced_tokens(&sum, u->cache_write, written) ||
+		!add_priced_tokens(&sum, u->output, p->completion) || sum > INT64_MAX)
 		return ERR_INVALID;
 	*ret_pd = (int64_t)sum;
 	return 0;
@@ -155,7 +55,8 @@ static int64_t *part_of(struct price *p, const char *name, size_t len)
 }
 
 /* One member; false when the text itself is broken. */
-static bool read_part(struct json_reader *r, int64_t *part, const char *field, struct problem *p)
+static bool read_price_part(
+	struct json_reader *r, int64_t *part, const char *field, struct problem *p)
 {
 	const char *text;
 	size_t len;
@@ -205,7 +106,7 @@ int price_read(const char *json, size_t len, const char *path, struct price *ret
 		int64_t *part = part_of(ret, name, name_len);
 
 		if (part) {
-			if (!read_part(&r, part, field, p))
+			if (!read_price_part(&r, part, field, p))
 				break;
 			continue;
 		}

@@ -10,21 +10,13 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/money.h"
 #include "broker/usage.h"
 
 /* Picodollars a token; NIL where no price is set. */
 struct price {
 	int64_t prompt, completion, cache_read, cache_write;
 };
-
-/* Decimal text such as "0.000003" into picodollars; ERR_INVALID if it is not that, is negative, is
- * finer than a picodollar, or does not fit. */
-int money_parse(const char *text, size_t len, int64_t *ret_pd);
-/* The same for the text of a JSON number, which may have an exponent: 3e-06. */
-int money_parse_number(const char *text, size_t len, int64_t *ret_pd);
-/* The shortest decimal text, such as "0.000003"; `out` holds MONEY_TEXT_MAX bytes. */
-enum { MONEY_TEXT_MAX = 24 };
-const char *money_text(int64_t pd, char *out);
 
 /* What the call costs.  A bucket without a price of its own is priced as prompt (the cache's) or not at
  * all; ERR_INVALID if it does not fit into 64 bits or a count is negative. */

@@ -28,7 +28,8 @@ struct provider {
 	const char *name; /* the kind, as in a model's row */
 	const char *
 		base_url; /* where it lives if nobody says otherwise; NULL: it is inside the program */
-	const char *path; /* behind the base URL */
+	const char *path;     /* after the base URL */
+	int64_t least_output; /* it refuses a lower limit than this, and is sent none; 0: 1 */
 	size_t (*headers)(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX]);
 	/* The body of the request.  `out` may overflow, which the caller asks at the end. */
 	void (*write)(const struct chat *c, const struct target *t, struct buf *out);
@@ -49,14 +50,15 @@ extern const struct provider provider_openai, provider_openai_responses, provide
 extern const struct provider *const providers[];
 /* The provider of that kind, or NULL (as for "router", which is none). */
 const struct provider *provider_find(const char *kind);
-/* The address of a request: the base URL, with /v1 behind it if it has no path, and the path. */
+/* The address of a request: the base URL, with /v1 after it if it has no path, and the path. */
 const char *provider_url(struct arena *a, const struct provider *p, const struct target *t);
 
 /* The most that may be written: the least of what the chat and the target say; 0: neither. */
 int64_t provider_max_tokens(const struct chat *c, const struct target *t);
 
-/* True if the request came in OpenAI's shape and goes out in it: then the body is what came in, with
- * only the model, the limit and stream_options.include_usage put in place, nothing encoded again. */
+/* True if the request came in OpenAI's shape and goes out in it: then each member is what came in, but
+ * for the model, stream_options.include_usage and the limit, of which there is one; nothing is encoded
+ * again, and what is dropped (chat_terms.h) is not there. */
 bool chat_splices(const struct chat *c);
 void chat_splice(const struct chat *c, const struct target *t, struct buf *out);
 /* The member for the limit: max_completion_tokens where OpenAI itself answers, which wants the new

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "store/row.h"
 
 struct sealed_key {
 	const char *id, *base_url, *sealed;
@@ -16,6 +17,17 @@ FIELDS(sealed_key) = {
 };
 static SCHEMA(sealed_key, .internal = true);
 
+struct provider_key_row {
+	const char *tenant_id, *provider, *id, *base_url, *sealed;
+	int64_t created_at, updated_at;
+};
+
+FIELDS(provider_key_row) = {
+	ROW_FIELDS(provider_key_row, tenant_id, provider, id, sealed, created_at, updated_at),
+	ROW_NULLABLE(provider_key_row, base_url),
+};
+static SCHEMA(provider_key_row, .internal = true);
+
 enum { KEY_OPEN, KEY_PUT };
 
 static const struct statement sql[] = {
@@ -23,10 +35,10 @@ static const struct statement sql[] = {
 		"select {*} from provider_keys where tenant_id = $1 and provider = $2",
 		.row = &sealed_key_schema },
 	[KEY_PUT] = { "provider_key_put",
-		"insert into provider_keys (tenant_id, provider, id, base_url, sealed, created_at, "
-		"updated_at) values ($1, $2, $3, $4, $5, $6, $6) "
-		"on conflict (tenant_id, provider) do update set id = $3, base_url = $4, sealed = $5, "
-		"updated_at = $6" },
+		"insert into provider_keys ({*}) values ({$}) "
+		"on conflict (tenant_id, provider) do update set id = :id, base_url = :base_url, "
+		"sealed = :sealed, updated_at = :updated_at",
+		.row = &provider_key_row_schema },
 };
 STATEMENT_SET(provider_key_sql, sql);
 
@@ -34,7 +46,7 @@ int provider_key_unseal(
 	struct vault *v, struct arena *a, const char *id, const char *sealed, const char **ret)
 {
 	*ret = vault_open_text(v, a, id, sealed);
-	return *ret ? 0 : ERR_STORE;
+	return *ret ? 0 : ERR_SECRET;
 }
 
 int provider_key_open(struct db *db, struct vault *v, struct arena *a, const char *tenant_id,
@@ -53,8 +65,17 @@ int provider_key_put(struct db *db, struct vault *v, struct arena *a, const char
 	const char *provider, const struct provider_key *key, int64_t now)
 {
 	struct id id = id_new(NULL);
-	const char *sealed = vault_seal(v, a, id.text, key->api_key, strlen(key->api_key));
+	const char *sealed =
+		vault_seal(v, a, SEALED_PROVIDER_KEY, id.text, key->api_key, strlen(key->api_key));
 
-	return db_run(db, &sql[KEY_PUT], NULL,
-		ARGS(T(tenant_id), T(provider), T(id.text), T(key->base_url), T(sealed), N(now)));
+	if (!sealed)
+		return ERR_KEY;
+	return db_put(db, &sql[KEY_PUT],
+		&(struct provider_key_row){ .tenant_id = tenant_id,
+			.provider = provider,
+			.id = id.text,
+			.base_url = key->base_url,
+			.sealed = sealed,
+			.created_at = now,
+			.updated_at = now });
 }

@@ -15,7 +15,7 @@ struct provider_key {
 int provider_key_unseal(
 	struct vault *v, struct arena *a, const char *id, const char *sealed, const char **ret);
 /* The provider is the word for a kind of model, such as openai.  ERR_NOT_FOUND if the tenant has none,
- * ERR_STORE if it cannot be opened with any key that is known. */
+ * ERR_SECRET if it cannot be opened with any key that is known. */
 int provider_key_open(struct db *db, struct vault *v, struct arena *a, const char *tenant_id,
 	const char *provider, struct provider_key *ret);
 /* Puts it in the place of what there was; the moment it was first put there stays. */

@@ -15,12 +15,12 @@ const char *const finish_names[FINISH_COUNT] = {
 	[FINISH_CONTENT_FILTER] = "content_filter",
 };
 
-static void emit(struct reply *r, const struct event *e)
+static void reply_emit(struct reply *r, const struct event *e)
 {
 	r->sink.take(r->sink.data, e);
 }
 
-static bool take_event(void *to, const char *name, struct slice data)
+static bool reply_take_event(void *to, const char *name, struct slice data)
 {
 	struct reply *r = to;
 
@@ -40,7 +40,7 @@ void reply_open(struct reply *r, const struct reply_asked *asked)
 		.block = -1,
 	};
 	snprintf(r->tag, sizeof r->tag, "%s", asked->tag ? asked->tag : "");
-	sse_open(&r->sse, take_event, r);
+	sse_open(&r->sse, reply_take_event, r);
 	buf_init(&r->body, REPLY_BODY_MAX);
 }
 
@@ -53,7 +53,7 @@ void reply_close(struct reply *r)
 
 /* ---- the bytes ---- */
 
-static bool type_is(const char *type, const char *want)
+static bool reply_type_is(const char *type, const char *want)
 {
 	size_t n = strlen(want);
 
@@ -70,11 +70,11 @@ void reply_head(struct reply *r, int status, const char *content_type, const cha
 		r->body.max = FAULT_BODY_MAX;
 	} else if (!content_type || !*content_type) {
 		r->mode = r->streamed ? REPLY_STREAM : REPLY_WHOLE;
-	} else if (type_is(content_type, "text/event-stream")) {
+	} else if (reply_type_is(content_type, "text/event-stream")) {
 		r->mode = REPLY_STREAM;
-	} else if (type_is(content_type, "application/json")) {
+	} else if (reply_type_is(content_type, "application/json")) {
 		r->mode = REPLY_WHOLE;
-	} else if (type_is(content_type, "text/html")) {
+	} else if (reply_type_is(content_type, "text/html")) {
 		reply_fail(r, FAULT_MALFORMED,
 			"The model provider answered with a web page; its base_url may be wrong.");
 	} else {
@@ -137,13 +137,13 @@ void reply_end(struct reply *r)
 	else if (!r->ended && r->mode == REPLY_WHOLE)
 		read_whole(r);
 	else if (!r->ended && r->mode == REPLY_STREAM && sse_ends_with(&r->sse, "[DONE]"))
-		take_event(r, "", SLICE("[DONE]"));
+		reply_take_event(r, "", SLICE("[DONE]"));
 	reply_fail(r, FAULT_CUT, NULL);
 }
 
 /* ---- the events ---- */
 
-static void begin(struct reply *r)
+static void reply_start_once(struct reply *r)
 {
 	if (!r->started)
 		reply_start(r, (struct slice){ 0 }, (struct slice){ 0 });
@@ -154,34 +154,36 @@ void reply_start(struct reply *r, struct slice id, struct slice model)
 	if (r->started || r->ended)
 		return;
 	r->started = true;
-	emit(r, &(struct event){ .kind = EVENT_START, .id = id, .name = model });
+	reply_emit(r, &(struct event){ .kind = EVENT_START, .id = id, .name = model });
 }
 
 void reply_text(struct reply *r, struct slice text, struct slice logprobs)
 {
 	if (r->ended || (!text.len && !logprobs.at))
 		return;
-	begin(r);
+	reply_start_once(r);
 	tokens_add(&r->spoken, text);
-	emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .logprobs = logprobs });
+	reply_emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .logprobs = logprobs });
 }
 
 void reply_thought(struct reply *r, struct slice text)
 {
 	if (r->ended || !text.len)
 		return;
-	begin(r);
+	reply_start_once(r);
 	tokens_add(&r->thought, text);
-	emit(r, &(struct event){ .kind = EVENT_THOUGHT, .text = text });
+	reply_emit(r, &(struct event){ .kind = EVENT_THOUGHT, .text = text });
 }
 
-void reply_seal(struct reply *r, struct slice seal, struct slice id, bool redacted)
+void reply_signature(struct reply *r, struct slice signature, struct slice id, bool redacted)
 {
-	if (r->ended || !seal.len)
+	if (r->ended || !signature.len)
 		return;
-	begin(r);
-	emit(r, &(struct event){
-			.kind = EVENT_SEAL, .text = seal, .id = id, .redacted = redacted });
+	reply_start_once(r);
+	reply_emit(r, &(struct event){ .kind = EVENT_SIGNATURE,
+			      .text = signature,
+			      .id = id,
+			      .redacted = redacted });
 }
 
 int reply_call_find(const struct reply *r, int64_t key)
@@ -204,14 +206,15 @@ int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name)
 			REPLY_CALLS_MAX);
 		return -1;
 	}
-	begin(r);
+	reply_start_once(r);
 	if (!id.len) {
 		snprintf(made, sizeof made, "call_%s_%d", r->tag, index);
 		id = (struct slice){ made, strlen(made) };
 	}
 	r->calls[r->call_count++] = (struct reply_call){ .key = key, .open = true };
 	tokens_add(&r->spoken, name);
-	emit(r, &(struct event){ .kind = EVENT_CALL, .index = index, .id = id, .name = name });
+	reply_emit(
+		r, &(struct event){ .kind = EVENT_CALL, .index = index, .id = id, .name = name });
 	return index;
 }
 
@@ -221,7 +224,7 @@ void reply_arguments(struct reply *r, int index, struct slice text)
 		return;
 	r->calls[index].spoken = true;
 	tokens_add(&r->spoken, text);
-	emit(r, &(struct event){ .kind = EVENT_ARGUMENTS, .index = index, .text = text });
+	reply_emit(r, &(struct event){ .kind = EVENT_ARGUMENTS, .index = index, .text = text });
 }
 
 void reply_call_end(struct reply *r, int index)
@@ -232,14 +235,13 @@ void reply_call_end(struct reply *r, int index)
 	if (!r->calls[index].spoken)
 		reply_arguments(r, index, SLICE("{}"));
 	r->calls[index].open = false;
-	emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index });
+	reply_emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index });
 }
 
-void reply_usage(struct reply *r, const struct usage *u, bool all)
+void reply_usage(struct reply *r, const struct usage *u, unsigned said)
 {
 	r->usage = *u;
-	r->usage_begun = true;
-	r->usage_said = all;
+	r->usage_said = said;
 }
 
 void reply_reason(struct reply *r, enum finish finish)
@@ -248,21 +250,27 @@ void reply_reason(struct reply *r, enum finish finish)
 	r->finish_said = true;
 }
 
-/* Says what was used; what the provider did not say is counted.  Figures that came before the end
- * are not the last, and an answer that took no tokens was not counted. */
+/* Says what was used; what the provider did not say is counted.  Figures that came before the end are not
+ * the last, a prompt that has text was read, and an answer that took no tokens was not counted. */
 static void say_usage(struct reply *r)
 {
 	struct usage u = r->usage;
 	int64_t counted = tokens_count(&r->spoken), thought = tokens_count(&r->thought);
+	bool read = (r->usage_said & USAGE_INPUT) &&
+		    (u.input || u.cache_read || u.cache_write || !r->prompt_tokens);
 
-	if (!r->usage_begun)
+	if (!read) {
 		u.input = r->prompt_tokens;
-	if (!r->usage_said || !r->finish_said || (!u.output && counted + thought)) {
+		u.cache_read = u.cache_write = 0;
+		u.estimated = true;
+	}
+	if (!(r->usage_said & USAGE_OUTPUT) || !r->finish_said ||
+		(!u.output && counted + thought)) {
 		u.output = u.output > counted + thought ? u.output : counted + thought;
 		u.reasoning = u.reasoning > thought ? u.reasoning : thought;
 		u.estimated = true;
 	}
-	emit(r, &(struct event){ .kind = EVENT_USAGE, .usage = u });
+	reply_emit(r, &(struct event){ .kind = EVENT_USAGE, .usage = u });
 }
 
 void reply_finish(struct reply *r)
@@ -273,7 +281,7 @@ void reply_finish(struct reply *r)
 		reply_fail(r, FAULT_CUT, "The model's reply ended without saying why.");
 		return;
 	}
-	begin(r);
+	reply_start_once(r);
 	for (int i = 0; i < r->call_count; i++)
 		reply_call_end(r, i);
 	if (r->finish == FINISH_STOP && r->call_count)
@@ -282,17 +290,20 @@ void reply_finish(struct reply *r)
 		r->finish = FINISH_STOP;
 	say_usage(r);
 	r->ended = true;
-	emit(r, &(struct event){ .kind = EVENT_FINISH, .finish = r->finish });
+	reply_emit(r, &(struct event){ .kind = EVENT_FINISH, .finish = r->finish });
 }
 
 void reply_fail_with(struct reply *r, const struct fault *f)
 {
 	if (r->ended)
 		return;
+	/* Figures may come without an answer. */
+	if (r->usage_said)
+		reply_start_once(r);
 	if (r->started)
 		say_usage(r);
 	r->ended = true;
-	emit(r, &(struct event){ .kind = EVENT_ERROR, .fault = f });
+	reply_emit(r, &(struct event){ .kind = EVENT_ERROR, .fault = f });
 }
 
 void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
@@ -308,6 +319,9 @@ void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
 		vsnprintf(text, sizeof text, fmt, ap);
 		va_end(ap);
 	}
+	/* What cannot be read is an answer all the same, and will be charged. */
+	if ((r->mode == REPLY_STREAM && r->events) || (r->mode == REPLY_WHOLE && r->bytes))
+		reply_start_once(r);
 	fault_set(&f, class, fmt ? "%s" : NULL, text);
 	f.status = r->status;
 	reply_fail_with(r, &f);
@@ -329,18 +343,73 @@ static int64_t at_most(int64_t v, int64_t most, bool *cut)
 	return most;
 }
 
-struct usage usage_inclusive(const struct usage_figures *f)
+static bool usage_read_figure(struct json_reader *j, int64_t *ret)
 {
-	struct usage u = { .output = f->output, .reasoning = f->reasoning };
+	struct json_number n;
+
+	if (json_peek(j) == JSON_NULL)
+		return json_read_null(j);
+	*ret = FIGURE_ABSURD;
+	if (json_peek(j) != JSON_NUMBER)
+		return json_skip(j, NULL, NULL);
+	if (!json_read_number(j, &n))
+		return false;
+	if (n.is_integer && n.integer >= 0 && n.integer <= TOKENS_MAX)
+		*ret = n.integer;
+	return true;
+}
+
+static const struct usage_member *usage_row(const struct usage_member *rows, const char *name)
+{
+	while (rows->name && strcmp(rows->name, name) != 0)
+		rows++;
+	return rows->name ? rows : NULL;
+}
+
+bool usage_read(struct json_reader *j, const struct usage_member *rows, struct usage_figures *ret)
+{ /* NOLINT(misc-no-recursion): as deep as the rows */
+	const struct usage_member *m;
+	const char *key;
+	size_t len;
+
+	if (json_peek(j) != JSON_OBJECT) {
+		json_skip(j, NULL, NULL);
+		return false;
+	}
+	json_enter_object(j);
+	while (json_next_key(j, &key, &len)) {
+		m = usage_row(rows, key);
+		if (!m)
+			json_skip(j, NULL, NULL);
+		else if (m->within)
+			usage_read(j, m->within, ret);
+		else
+			usage_read_figure(j, (int64_t *)((char *)ret + m->figure));
+	}
+	return true;
+}
+
+static int64_t figure_or_zero(int64_t figure, bool *cut)
+{
+	*cut |= figure == FIGURE_ABSURD;
+	return figure < 0 ? 0 : figure;
+}
+
+unsigned usage_inclusive(const struct usage_figures *f, struct usage *ret)
+{
 	bool cut = false;
+	int64_t input = figure_or_zero(f->input, &cut), output = figure_or_zero(f->output, &cut);
+	int64_t reasoning = figure_or_zero(f->reasoning, &cut);
+	struct usage u = { .output = output };
 
 	/* Some leave the thinking out of the output, and give it away by their total. */
-	if (f->reasoning && f->total == f->input + f->output + f->reasoning)
-		u.output += f->reasoning;
-	u.cache_read = at_most(f->cache_read, f->input, &cut);
-	u.cache_write = at_most(f->cache_write, f->input - u.cache_read, &cut);
-	u.input = f->input - u.cache_read - u.cache_write;
-	u.reasoning = at_most(u.reasoning, u.output, &cut);
+	if (reasoning && f->total == input + output + reasoning)
+		u.output += reasoning;
+	u.cache_read = at_most(figure_or_zero(f->cache_read, &cut), input, &cut);
+	u.cache_write = at_most(figure_or_zero(f->cache_write, &cut), input - u.cache_read, &cut);
+	u.input = input - u.cache_read - u.cache_write;
+	u.reasoning = at_most(reasoning, u.output, &cut);
 	u.estimated = cut;
-	return u;
+	*ret = u;
+	return (f->input < 0 ? 0 : USAGE_INPUT) | (f->output < 0 ? 0 : USAGE_OUTPUT);
 }

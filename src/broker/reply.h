@@ -43,7 +43,7 @@ struct reply {
 	struct arena scratch; /* of one event */
 	struct tokens spoken, thought;
 	struct usage usage;
-	bool usage_begun, usage_said; /* the input is known; all of it is */
+	unsigned usage_said; /* USAGE_INPUT, USAGE_OUTPUT */
 	enum finish finish;
 	bool finish_said;
 	struct reply_call calls[REPLY_CALLS_MAX];
@@ -67,7 +67,7 @@ void reply_close(struct reply *r);
 /* The head of the HTTP reply; headers that were not sent are NULL. */
 void reply_head(struct reply *r, int status, const char *content_type, const char *retry_after);
 void reply_feed(struct reply *r, const char *bytes, size_t len);
-/* No more bytes come.  The reply has ended in any case behind this. */
+/* No more bytes come.  The reply has ended in any case after this. */
 void reply_end(struct reply *r);
 /* Ends the reply with an error, unless it has ended. */
 void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
@@ -82,22 +82,49 @@ void reply_fail_with(struct reply *r, const struct fault *f);
 void reply_start(struct reply *r, struct slice id, struct slice model);
 void reply_text(struct reply *r, struct slice text, struct slice logprobs);
 void reply_thought(struct reply *r, struct slice text);
-void reply_seal(struct reply *r, struct slice seal, struct slice id, bool redacted);
+void reply_signature(struct reply *r, struct slice signature, struct slice id, bool redacted);
 /* Begins the call of that key and answers its index; -1 if there are too many (the reply failed). */
 int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name);
 /* The index of the call of that key, or -1. */
 int reply_call_find(const struct reply *r, int64_t key);
 void reply_arguments(struct reply *r, int index, struct slice text);
 void reply_call_end(struct reply *r, int index);
-/* Figures so far; `all` if nothing is missing.  The last ones hold. */
-void reply_usage(struct reply *r, const struct usage *u, bool all);
+/* Figures so far, and which of them were said.  The last ones hold; what was not said is counted. */
+enum { USAGE_INPUT = 1, USAGE_OUTPUT = 2 };
+void reply_usage(struct reply *r, const struct usage *u, unsigned said);
 void reply_reason(struct reply *r, enum finish finish);
 /* The proper end of the reply has come.  Without a reason before it, it is none. */
 void reply_finish(struct reply *r);
 
-/* Tokens as OpenAI counts them, the cached ones within the input, into disjoint buckets.  Figures
- * that cannot all be true are cut to what fits, and marked estimated. */
+/* A figure that a provider may say, or not, or in a way that cannot be. */
+enum { FIGURE_UNSAID = -1, FIGURE_ABSURD = -2 };
+/* Tokens as OpenAI counts them, the cached ones within the input, into disjoint buckets, and which of
+ * them were said.  Figures that cannot all be true are cut to what fits, and marked estimated. */
 struct usage_figures {
-	int64_t input, cache_read, cache_write, output, reasoning, total; /* total -1: not said */
+	int64_t input, cache_read, cache_write, output, reasoning, total;
 };
-struct usage usage_inclusive(const struct usage_figures *f);
+#define NO_FIGURES                                                                         \
+	(struct usage_figures)                                                             \
+	{                                                                                  \
+		FIGURE_UNSAID, FIGURE_UNSAID, FIGURE_UNSAID, FIGURE_UNSAID, FIGURE_UNSAID, \
+			FIGURE_UNSAID                                                      \
+	}
+unsigned usage_inclusive(const struct usage_figures *f, struct usage *ret);
+/* What a provider calls its figures: a row is a member of its usage, a figure or an object of further rows.
+ * The last has no name. */
+struct usage_member {
+	const char *name;
+	size_t figure; /* its place in struct usage_figures */
+	const struct usage_member *within;
+};
+#define USAGE_FIGURE(name, member)                                 \
+	{                                                          \
+		name, offsetof(struct usage_figures, member), NULL \
+	}
+#define USAGE_WITHIN(name, rows) \
+	{                        \
+		name, 0, rows    \
+	}
+/* Into the figures whatever the rows know: null leaves one as it is; what is no whole number from 0 to TOKENS_MAX
+ * is absurd, which spoils the figure and not the reply.  False, and it is gone over, if there is no object. */
+bool usage_read(struct json_reader *j, const struct usage_member *rows, struct usage_figures *ret);

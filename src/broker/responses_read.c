@@ -16,10 +16,10 @@ static const struct slice none = { 0 };
 
 struct item {
 	const char *type;
-	struct slice id, call_id, name, arguments, seal, content, summary;
+	struct slice id, call_id, name, arguments, signature, content, summary;
 };
 
-static void read_item(struct json_reader *j, struct item *i)
+static void responses_read_item(struct json_reader *j, struct item *i)
 {
 	const char *key;
 	size_t len;
@@ -38,7 +38,7 @@ static void read_item(struct json_reader *j, struct item *i)
 		else if (strcmp(key, "arguments") == 0)
 			text_read(j, &i->arguments);
 		else if (strcmp(key, "encrypted_content") == 0)
-			text_read(j, &i->seal);
+			text_read(j, &i->signature);
 		else if (strcmp(key, "content") == 0)
 			text_read_raw(j, &i->content);
 		else if (strcmp(key, "summary") == 0)
@@ -88,7 +88,7 @@ static void take_item(struct reply *r, struct json_reader *j, int64_t key, bool 
 {
 	struct item i;
 
-	read_item(j, &i);
+	responses_read_item(j, &i);
 	if (j->fault)
 		return;
 	if (strcmp(i.type, "function_call") == 0) {
@@ -102,7 +102,7 @@ static void take_item(struct reply *r, struct json_reader *j, int64_t key, bool 
 	} else if (strcmp(i.type, "reasoning") == 0) {
 		if (!heard)
 			take_parts(r, j, i.summary, true);
-		reply_seal(r, i.seal, i.id, false);
+		reply_signature(r, i.signature, i.id, false);
 	} else if (strcmp(i.type, "message") == 0 && !heard) {
 		take_parts(r, j, i.content, false);
 	}
@@ -112,7 +112,7 @@ static void take_added(struct reply *r, struct json_reader *j, int64_t key)
 {
 	struct item i;
 
-	read_item(j, &i);
+	responses_read_item(j, &i);
 	if (!j->fault && strcmp(i.type, "function_call") == 0)
 		reply_arguments(r, begin_call(r, &i, key), i.arguments);
 }
@@ -146,6 +146,7 @@ static void read_response(struct reply *r, struct json_reader *j, struct respons
 {
 	struct usage u;
 	const char *key;
+	unsigned said;
 	size_t len;
 
 	*out = (struct response){ .status = "", .why = "" };
@@ -165,12 +166,12 @@ static void read_response(struct reply *r, struct json_reader *j, struct respons
 			read_why(j, &out->why);
 		else if (strcmp(key, "usage") != 0)
 			json_skip(j, NULL, NULL);
-		else if (openai_read_usage(j, &u))
-			reply_usage(r, &u, true);
+		else if ((said = openai_read_usage(j, &u)) != 0)
+			reply_usage(r, &u, said);
 	}
 }
 
-static void fail_with(struct reply *r, struct slice error)
+static void responses_fail_with(struct reply *r, struct slice error)
 {
 	struct json_reader j;
 	struct fault f;
@@ -183,7 +184,7 @@ static void fail_with(struct reply *r, struct slice error)
 static void end_with(struct reply *r, const struct response *in)
 {
 	if (in->error.at || strcmp(in->status, "failed") == 0) {
-		fail_with(r, in->error);
+		responses_fail_with(r, in->error);
 	} else if (strcmp(in->status, "incomplete") == 0) {
 		reply_reason(r, strcmp(in->why, "content_filter") == 0 ? FINISH_CONTENT_FILTER
 								       : FINISH_LENGTH);
@@ -226,18 +227,18 @@ void responses_read_whole(struct reply *r, struct slice body)
 
 /* ---- the stream ---- */
 
-struct stream_event {
+struct responses_event {
 	const char *type;
 	struct slice response, item, delta;
 	int64_t output;
 };
 
-static void read_members(struct json_reader *j, struct stream_event *e)
+static void responses_read_members(struct json_reader *j, struct responses_event *e)
 {
 	const char *key;
 	size_t len;
 
-	*e = (struct stream_event){ .type = "", .output = -1 };
+	*e = (struct responses_event){ .type = "", .output = -1 };
 	json_enter_object(j);
 	while (json_next_key(j, &key, &len)) {
 		if (strcmp(key, "type") == 0)
@@ -256,12 +257,12 @@ static void read_members(struct json_reader *j, struct stream_event *e)
 	json_end(j);
 }
 
-static bool type_is(const struct stream_event *e, const char *type)
+static bool responses_event_is(const struct responses_event *e, const char *type)
 {
 	return strcmp(e->type, type) == 0;
 }
 
-static void take_response(struct reply *r, struct json_reader *j, const struct stream_event *e)
+static void take_response(struct reply *r, struct json_reader *j, const struct responses_event *e)
 {
 	struct response res;
 
@@ -269,8 +270,9 @@ static void take_response(struct reply *r, struct json_reader *j, const struct s
 	if (j->fault)
 		return;
 	reply_start(r, res.id, res.model);
-	if (type_is(e, "response.completed") || type_is(e, "response.incomplete") ||
-		type_is(e, "response.failed"))
+	if (responses_event_is(e, "response.completed") ||
+		responses_event_is(e, "response.incomplete") ||
+		responses_event_is(e, "response.failed"))
 		end_with(r, &res);
 }
 
@@ -280,14 +282,15 @@ static uint64_t bit_of(int64_t output)
 	return UINT64_C(1) << (output < 0 || output > 62 ? 63 : output);
 }
 
-static void take_delta(struct reply *r, const struct stream_event *e)
+static void responses_take_delta(struct reply *r, const struct responses_event *e)
 {
-	if (type_is(e, "response.output_text.delta") || type_is(e, "response.refusal.delta"))
+	if (responses_event_is(e, "response.output_text.delta") ||
+		responses_event_is(e, "response.refusal.delta"))
 		reply_text(r, e->delta, none);
-	else if (type_is(e, "response.reasoning_summary_text.delta") ||
-		 type_is(e, "response.reasoning_text.delta"))
+	else if (responses_event_is(e, "response.reasoning_summary_text.delta") ||
+		 responses_event_is(e, "response.reasoning_text.delta"))
 		reply_thought(r, e->delta);
-	else if (type_is(e, "response.function_call_arguments.delta"))
+	else if (responses_event_is(e, "response.function_call_arguments.delta"))
 		reply_arguments(r, reply_call_find(r, e->output), e->delta);
 	else
 		return;
@@ -296,7 +299,7 @@ static void take_delta(struct reply *r, const struct stream_event *e)
 
 void responses_read_event(struct reply *r, const char *name, struct slice data)
 {
-	struct stream_event e;
+	struct responses_event e;
 	struct json_reader j, in;
 	struct slice what;
 
@@ -305,17 +308,17 @@ void responses_read_event(struct reply *r, const char *name, struct slice data)
 	if (text_is(data, "[DONE]"))
 		return;
 	json_open(&j, &r->scratch, data.at, data.len);
-	read_members(&j, &e);
+	responses_read_members(&j, &e);
 	if (j.fault) {
 		reply_unreadable(r, &j);
 		return;
 	}
-	if (type_is(&e, "error")) {
-		fail_with(r, data);
+	if (responses_event_is(&e, "error")) {
+		responses_fail_with(r, data);
 		return;
 	}
 	if (e.delta.at) {
-		take_delta(r, &e);
+		responses_take_delta(r, &e);
 		return;
 	}
 	what = e.response.at ? e.response : e.item;
@@ -324,9 +327,9 @@ void responses_read_event(struct reply *r, const char *name, struct slice data)
 	json_open(&in, &r->scratch, what.at, what.len);
 	if (e.response.at)
 		take_response(r, &in, &e);
-	else if (type_is(&e, "response.output_item.added"))
+	else if (responses_event_is(&e, "response.output_item.added"))
 		take_added(r, &in, e.output);
-	else if (type_is(&e, "response.output_item.done"))
+	else if (responses_event_is(&e, "response.output_item.done"))
 		take_item(r, &in, e.output, (r->heard & bit_of(e.output)) != 0);
 	if (in.fault)
 		reply_unreadable(r, &in);

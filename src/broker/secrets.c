@@ -17,14 +17,14 @@ const struct model_header *model_header_find(const struct model_secrets *s, cons
 	return NULL;
 }
 
-const char *model_secrets_seal(
-	struct vault *v, struct arena *a, const char *model_id, const struct model_secrets *s)
+int model_secrets_seal(struct vault *v, struct arena *a, const char *model_id,
+	const struct model_secrets *s, const char **ret)
 {
-	const char *text;
 	struct buf b;
 
+	*ret = NULL;
 	if (!s->api_key && !s->header_count)
-		return NULL;
+		return 0;
 	buf_init(&b, PLAIN_MAX);
 	buf_lit(&b, "{\"api_key\":");
 	if (s->api_key)
@@ -40,13 +40,13 @@ const char *model_secrets_seal(
 		json_write_string(&b, s->headers[i].value, strlen(s->headers[i].value));
 	}
 	buf_lit(&b, "}}");
-	text = vault_seal(v, a, model_id, b.at, b.len);
+	*ret = vault_seal(v, a, SEALED_MODEL, model_id, b.at, b.len);
 	wipe(b.at, b.len);
 	buf_free(&b);
-	return text;
+	return *ret ? 0 : ERR_KEY;
 }
 
-static void read_headers(struct json_reader *r, struct model_secrets *s)
+static void read_secret_headers(struct json_reader *r, struct model_secrets *s)
 {
 	const char *name, *value;
 	size_t len;
@@ -70,16 +70,16 @@ int model_secrets_open(struct vault *v, struct arena *a, const char *model_id, c
 		return 0;
 	plain = vault_open(v, a, model_id, text, &n);
 	if (!plain)
-		return ERR_STORE;
+		return ERR_SECRET;
 	json_open(&r, a, plain, n);
 	json_enter_object(&r);
 	while (json_next_key(&r, &key, &n)) {
 		if (strcmp(key, "headers") == 0)
-			read_headers(&r, ret);
+			read_secret_headers(&r, ret);
 		else if (json_peek(&r) == JSON_NULL)
 			json_read_null(&r);
 		else
 			json_read_string(&r, &ret->api_key, &n);
 	}
-	return json_end(&r) ? 0 : ERR_STORE;
+	return json_end(&r) ? 0 : ERR_SECRET;
 }

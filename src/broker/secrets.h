@@ -17,10 +17,10 @@ struct model_secrets {
 	size_t header_count;
 };
 
-/* The text for the column; NULL if there is nothing to seal. */
-const char *model_secrets_seal(
-	struct vault *v, struct arena *a, const char *model_id, const struct model_secrets *s);
-/* A text of NULL opens as nothing.  ERR_STORE if it cannot be opened with any key that is known. */
+/* The text for the column; NULL if there is nothing to seal.  ERR_KEY if nothing can be sealed now. */
+int model_secrets_seal(struct vault *v, struct arena *a, const char *model_id,
+	const struct model_secrets *s, const char **ret);
+/* A text of NULL opens as nothing.  ERR_SECRET if it cannot be opened with any key that is known. */
 int model_secrets_open(struct vault *v, struct arena *a, const char *model_id, const char *text,
 	struct model_secrets *ret);
 /* The header of that name, whatever the case, or NULL. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A copy in which every byte that is not UTF-8 is U+FFFD. */
-static const char *mend(struct arena *a, const char *text, size_t len, size_t *ret_len)
+static const char *mend_utf8(struct arena *a, const char *text, size_t len, size_t *ret_len)
 {
 	enum { LONGEST = 4 };
 	char *out = arena_raw(a, 3 * len + 1, 1), *at = out;
@@ -35,7 +35,7 @@ struct slice text_escape(struct arena *a, const char *text, size_t len)
 	struct slice s;
 
 	if (!utf8_valid(text, len))
-		text = mend(a, text, len, &len);
+		text = mend_utf8(a, text, len, &len);
 	buf_init(&b, 6 * len + 16);
 	json_write_string(&b, text, len);
 	s = (struct slice){ arena_strndup(a, b.at + 1, b.len - 2), b.len - 2 };

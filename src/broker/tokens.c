@@ -10,7 +10,7 @@ typedef uint8_t lanes __attribute__((vector_size(16)));
 
 /* The weight of each byte in eighths: a character's stands with its first byte.  Each comparison
  * gives all ones or nothing, which cuts a weight out. */
-static lanes weigh(lanes v)
+static lanes weigh_lanes(lanes v)
 {
 	lanes letter = (lanes)((lanes)((v | 0x20) - 'a') < 26);
 	lanes quarter = letter | (lanes)(v <= ' ') | (lanes)(v == '\\');
@@ -22,7 +22,7 @@ static lanes weigh(lanes v)
 	return weight | ((lanes)(v >= 0xf0) & FOUR_BYTES);
 }
 
-static int64_t sum(lanes v)
+static int64_t sum_lanes(lanes v)
 {
 	uint8_t bytes[sizeof v];
 	int64_t n = 0;
@@ -46,15 +46,15 @@ void tokens_add(struct tokens *t, struct slice escaped)
 		/* As often as a lane can bear it. */
 		for (int i = 0; i < ROUNDS && left >= STEP; i++, p += STEP, left -= STEP) {
 			memcpy(&v, p, STEP);
-			weights += weigh(v);
+			weights += weigh_lanes(v);
 		}
-		t->eighths += sum(weights);
+		t->eighths += sum_lanes(weights);
 	}
 	if (left) {
 		/* Bytes that are not there count like those inside a character: nothing. */
 		memset(&v, 0x80, sizeof v);
 		memcpy(&v, p, left);
-		t->eighths += sum(weigh(v));
+		t->eighths += sum_lanes(weigh_lanes(v));
 	}
 }
 

@@ -3,13 +3,19 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/scrapers.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "call/forwarded.h"
 #include "call/steps.h"
+
+enum { USER_AGENT_MAX = 512 }; /* bytes */
 
 FIELDS(page_query) = {
 	FIELD(page_query, page, .preset = "1", BOUNDS(1, 1000000), .doc = "Which page, from 1."),
 	FIELD(page_query, per_page, .preset = "50", BOUNDS(1, 200), .doc = "Rows on a page."),
 	FIELD(page_query, after, .nullable = true, .id = true,
-		.doc = "Continue behind this id instead of counting pages; deep pages stay cheap."),
+		.doc = "Continue after this id instead of counting pages; deep pages stay cheap."),
 	FIELD(page_query, sort, .nullable = true, BOUNDS(1, 64),
 		.doc = "A field to sort by, with - before it for descending."),
 	FIELD(page_query, total, .nullable = true, .preset = "true",
@@ -17,45 +23,24 @@ FIELDS(page_query) = {
 };
 SCHEMA(page_query, .doc = "What every list takes.");
 
-/* What all lines of X-Forwarded-For say together, or NULL if there is none. */
-static const char *forwarded_for(const struct call *c)
-{
-	const struct http_request *r = &c->x->request;
-	const char *all = NULL;
-
-	for (size_t i = 0; i < r->header_count; i++)
-		if (strcmp(r->headers[i].name, "x-forwarded-for") == 0)
-			all = arena_printf(c->arena, "%s%s%s", all ? all : "", all ? "," : "",
-				r->headers[i].value);
-	return all;
-}
-
 const char *call_address(const struct call *c)
 {
-	const struct app_settings *s = &c->app->settings;
-	const char *forwarded = forwarded_for(c), *address = c->x->request.peer.text, *end;
+	char *text = arena_raw(c->arena, INET6_ADDRSTRLEN, 1);
 
-	if (!forwarded || !s->trusts)
-		return address;
-	end = forwarded + strlen(forwarded);
-	while (end > forwarded && s->trusts(s->trusts_ctx, address)) {
-		const char *start = end;
-		size_t len;
+	forwarded_address(&c->x->request, &c->app->settings, text);
+	return text;
+}
 
-		while (start > forwarded && start[-1] != ',')
-			start--;
-		len = (size_t)(end - start);
-		while (len && (*start == ' ' || *start == '\t'))
-			start++, len--;
-		while (len && (start[len - 1] == ' ' || start[len - 1] == '\t'))
-			len--;
-		address = arena_strndup(c->arena, start, len);
-		end -= len;
-		while (end > forwarded && end[-1] != ',')
-			end--;
-		end = end > forwarded ? end - 1 : forwarded;
-	}
-	return address;
+const char *call_user_agent(const struct call *c)
+{
+	const char *text = http_header(&c->x->request, "user-agent");
+	size_t len = text ? strlen(text) : 0;
+
+	if (len <= USER_AGENT_MAX)
+		return text;
+	for (len = USER_AGENT_MAX; ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+		;
+	return arena_strndup(c->arena, text, len);
 }
 
 /* Straight from this machine, and not through a proxy on it. */
@@ -67,7 +52,7 @@ static bool is_loopback(const struct call *c)
 	       !http_header_count(r, "forwarded");
 }
 
-static bool is_json(const char *type)
+static bool is_json_type(const char *type)
 {
 	size_t len = strcspn(type, "; \t");
 
@@ -98,6 +83,18 @@ static void take_raw(struct call *c, const char *type)
 		&c->refusal, c->arena, ERR_MEDIA_TYPE, "Send the body as Content-Type: %s.", named);
 }
 
+/* Where nothing is asked for, {} says nothing: clients that always send a body may. */
+static bool is_empty_object(const struct call *c)
+{
+	const struct http_request *r = &c->x->request;
+	const char *key;
+	struct json_reader j;
+	size_t len;
+
+	json_open(&j, c->arena, r->body, r->body_len);
+	return json_enter_object(&j) && !json_next_key(&j, &key, &len) && json_end(&j);
+}
+
 void call_decode(struct call *c)
 {
 	const struct http_request *r = &c->x->request;
@@ -120,7 +117,7 @@ void call_decode(struct call *c)
 	if (c->op->takes) {
 		take_raw(c, type);
 	} else if (c->op->body) {
-		if (r->body_len && (!type || !is_json(type))) {
+		if (r->body_len && (!type || !is_json_type(type))) {
 			problem_set(&c->refusal, c->arena, ERR_MEDIA_TYPE,
 				"Send the body as Content-Type: application/json.");
 			return;
@@ -130,7 +127,7 @@ void call_decode(struct call *c)
 		decode_body(c->app->patterns, c->arena, c->op->body,
 			c->route->openai ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, none ? "{}" : r->body,
 			none ? 2 : r->body_len, object, &c->refusal);
-	} else if (r->body_len && !c->route->openai) {
+	} else if (r->body_len && !c->route->openai && !is_empty_object(c)) {
 		problem_set(&c->refusal, c->arena, ERR_MALFORMED, "This operation takes no body.");
 	}
 }
@@ -154,11 +151,36 @@ static int permission_by_body(struct call *c, struct place *place)
 {
 	const struct field *f;
 
-	if (c->refusal.err)
+	if (c->refusal.err || !c->body)
 		return place->tenant_id ? PERM_TENANT_READ : PERM_LOGIN;
 	f = schema_field(c->op->body, "agent_id", strlen("agent_id"));
 	place->agent_id = *(const char *const *)((const char *)c->body + f->at);
 	return c->route->permission;
+}
+
+/* What the store says about a machine key counts for a while after it has gone away. */
+static void remember_scraper(struct call *c, int err)
+{
+	if (c->credential.kind != CREDENTIAL_MACHINE)
+		return;
+	if (!err && c->caller.purpose == MACHINE_METRICS)
+		scrapers_saw(c->app->scrapers, c->credential.hash, clock_mono_ms());
+	else if (!err || err == ERR_UNAUTHENTICATED)
+		scrapers_forget(c->app->scrapers, c->credential.hash);
+}
+
+static bool is_known_scraper(const struct call *c)
+{
+	return c->credential.kind == CREDENTIAL_MACHINE && !c->credential.bad &&
+	       scrapers_know(c->app->scrapers, c->credential.hash, clock_mono_ms());
+}
+
+bool call_permit_unstored(const struct call *c)
+{
+	int permission = c->route->permission;
+
+	return permission_scope(permission) == SCOPE_OPEN ||
+	       (permission == PERM_METRICS && (is_loopback(c) || is_known_scraper(c)));
 }
 
 int call_permit(struct call *c)
@@ -169,6 +191,8 @@ int call_permit(struct call *c)
 		.agent_id = call_param(c, c->route->agent ? c->route->agent : "agent_id"),
 		.session_id = call_param(c, "session_id"),
 		.finds_agent = c->route->finds_agent,
+		.admin_read = c->route->method == METHOD_GET &&
+			      strncmp(c->route->path, "/admin/", 7) == 0,
 	};
 	bool loopback = is_loopback(c);
 	int err;
@@ -178,11 +202,14 @@ int call_permit(struct call *c)
 		permission = permission_by_body(c, &place);
 	if (permission_scope(permission) == SCOPE_OPEN || (permission == PERM_METRICS && loopback))
 		return 0;
-	if (c->credential.bad)
+	if (c->credential.bad) {
+		c->problem.challenge = "The token is not one of this service";
 		return call_fail(
 			c, ERR_UNAUTHENTICATED, "That is not a credential of this service.");
+	}
 	err = caller_load(&c->caller, c->db, c->arena, &c->credential, c->now,
 		c->app->settings.session_idle_us, &c->problem);
+	remember_scraper(c, err);
 	if (!err)
 		err = check_origin(c);
 	if (!err)

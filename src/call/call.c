@@ -7,47 +7,23 @@
  * is decided again, inside the transaction that acts on it. */
 #include "call/call.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "call/chores.h"
-#include "call/feed_number.h"
+#include "call/maintenance.h"
+#include "events/feed_number.h"
+#include "call/held.h"
+#include "call/metrics.h"
 #include "call/steps.h"
+#include "store/pool.h"
 #include "contract/encode.h"
 
-enum { META_MAX = 64 * 1024, SMALL_BODY = 64 * 1024 };
+enum { META_MAX = 64 * 1024 };
 
-const char *call_param(const struct call *c, const char *name)
-{
-	return route_param(&c->match, name);
-}
-
-int call_fail(struct call *c, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (c->problem.err)
-		return c->problem.err;
-	c->problem.err = err;
-	va_start(ap, fmt);
-	c->problem.detail = arena_vprintf(c->arena, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-int call_field(struct call *c, const char *field, const char *code, const char *fmt, ...)
-{
-	va_list ap;
-	const char *message;
-
-	va_start(ap, fmt);
-	message = arena_vprintf(c->arena, fmt, ap);
-	va_end(ap);
-	return problem_field(&c->problem, c->arena, field, code, "%s", message);
-}
+#define NONE_LEFT "There is no memory left just now: try again in a moment."
+#define TOO_MUCH "The request takes more memory than one request is given: ask for less at a time."
 
 void call_changed(struct call *c, const struct schema *s, const void *before, const void *after)
 {
@@ -66,6 +42,36 @@ static bool concerns_agent(const struct audit_entry *e)
 	       !strstr(e->action, "favorite");
 }
 
+/* What changed, and by which key, if it was one: it can be revoked, and the person cannot. */
+static const char *audited_meta(struct call *c, const char *said)
+{
+	const char *meta = said && *said == '{' ? said : "{}";
+	const char *kind = c->caller.kind == CREDENTIAL_KEY	  ? "api_key_id"
+			   : c->caller.kind == CREDENTIAL_MACHINE ? "machine_key_id"
+								  : NULL;
+
+	if (!kind || !c->caller.key_id)
+		return said;
+	return arena_printf(c->arena, "{\"%s\":\"%s\"%s%s", kind, c->caller.key_id,
+		meta[1] == '}' ? "" : ",", meta + 1);
+}
+
+static void fill_audit(struct call *c, struct audit_entry *e)
+{
+	e->tenant_id = e->tenant_id ? e->tenant_id : c->caller.tenant_id;
+	e->agent_id = e->agent_id ? e->agent_id : c->caller.agent_id;
+	e->user_id = e->user_id ? e->user_id : c->caller.user_id;
+	e->ip = c->ip;
+	e->user_agent = call_user_agent(c);
+	e->meta = audited_meta(c, e->meta);
+}
+
+int call_audit_also(struct call *c, struct audit_entry e)
+{
+	fill_audit(c, &e);
+	return audit_write(c->db, c->arena, &e);
+}
+
 static int write_audit(struct call *c)
 {
 	struct audit_entry *e = &c->audit;
@@ -74,11 +80,9 @@ static int write_audit(struct call *c)
 	if (!c->route->audit)
 		return 0;
 	e->action = e->action ? e->action : c->route->audit;
-	e->tenant_id = e->tenant_id ? e->tenant_id : c->caller.tenant_id;
-	e->agent_id = e->agent_id ? e->agent_id : c->caller.agent_id;
-	e->user_id = e->user_id ? e->user_id : c->caller.user_id;
-	e->ip = c->ip;
-	e->user_agent = http_header(&c->x->request, "user-agent");
+	if (!e->resource_id && !c->problem.err)
+		e->resource_id = call_subject(c);
+	fill_audit(c, e);
 	if (concerns_agent(e) && (err = feed_agent_changed(c->db, c->arena, e->tenant_id,
 					  e->agent_id, e->action, c->now)))
 		return err;
@@ -93,24 +97,28 @@ static void start_over(struct call *c, struct db *db)
 	c->audit = (struct audit_entry){ 0 };
 	c->items = (struct list){ 0 };
 	c->export = NULL;
-	c->follow = NULL;
+	c->stream = NULL;
+	c->deferred = NULL;
+	c->afterwards = NULL;
 	c->total = NIL;
 	c->next_after = c->location = c->cache = NULL;
-	c->standing = c->replayed = false;
-	c->x->reply.body.len = c->x->reply.extra.len = 0;
+	c->standing = c->replayed = c->nothing = false;
+	buf_clear(&c->x->reply.body);
+	buf_clear(&c->x->reply.extra);
 	c->x->reply.type = NULL;
 	if (c->op->reply && !c->op->list)
 		c->reply = arena_alloc(c->arena, c->op->reply->size);
 }
 
 /* Applies a change, inside its transaction. */
-static int change(struct call *c)
+static int apply_change(struct call *c)
 {
-	int err = repeat_begin(c);
+	int err = idempotency_begin(c);
 
 	if (err) {
 		c->replayed = err > 0;
-		return err > 0 ? 0 : err;
+		/* What was reserved for an answer that stood already is not spent. */
+		return err < 0 ? err : c->op->release ? c->op->release(c) : 0;
 	}
 	err = match_check(c);
 	if (!err)
@@ -123,29 +131,53 @@ static int change(struct call *c)
 		call_write_problem(c, &c->problem);
 		return 0;
 	}
-	if (c->follow && !repeat_keeps_short(c))
+	if (c->deferred && !idempotency_keeps_short(c))
 		return 0;
 	call_write_reply(c);
 	call_tag_reply(c);
-	err = repeat_keep(c);
-	if (c->follow) {
+	if (c->x->reply.body.starved) /* nothing is changed that cannot be answered */
+		return ERR_BUSY;
+	err = idempotency_keep(c);
+	if (c->deferred) {
 		c->x->reply.body.len = c->x->reply.extra.len = 0;
 		c->x->reply.type = NULL;
 	}
 	return err;
 }
 
-static int run(struct work *w, struct db *db)
+/* What was reserved was not spent. */
+static int release_reserved(struct call *c)
+{
+	int err = c->op->release(c);
+
+	if (!err)
+		call_write_problem(c, &c->unprepared);
+	return err;
+}
+
+/* All that is wrong with it at once: what the tables say, and what the operation says of the rest. */
+static int refuse_body(struct call *c)
+{
+	c->problem = c->refusal;
+	if (c->op->check && c->body && c->refusal.err == ERR_INVALID)
+		c->op->check(c);
+	return c->problem.err;
+}
+
+static int run_stage(struct work *w, struct db *db)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 	int err;
 
 	start_over(c, db);
+	/* Permitted a moment ago, and again with what follows. */
+	if (c->stage == STAGE_RESERVE)
+		return c->op->reserve(c);
+	if (c->unprepared.err)
+		return release_reserved(c);
 	err = call_permit(c);
-	if (!err && c->refusal.err) {
-		c->problem = c->refusal;
-		err = c->refusal.err;
-	}
+	if (!err && c->refusal.err)
+		err = refuse_body(c);
 	if (err)
 		return err;
 	switch (c->stage) {
@@ -153,13 +185,15 @@ static int run(struct work *w, struct db *db)
 		return c->op->look ? c->op->look(c) : 0;
 	case STAGE_READ:
 		err = c->op->apply(c);
-		if (!err && !c->follow) {
+		if (!err && !c->deferred) {
 			call_write_reply(c);
 			call_tag_reply(c);
 		}
-		return err;
+		return !err && c->x->reply.body.starved ? ERR_BUSY : err;
 	case STAGE_WRITE:
-		return change(c);
+		return apply_change(c);
+	case STAGE_RESERVE:
+		break;
 	}
 	return ERR_INTERNAL;
 }
@@ -167,8 +201,18 @@ static int run(struct work *w, struct db *db)
 /* The store's verdict into the reply. */
 void call_conclude(struct call *c, int err)
 {
-	if (c->caller.user_id)
+	if (c->caller.user_id || c->caller.kind == CREDENTIAL_MACHINE)
 		touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
+	if (err && c->arena->metered && !memory_account_has_room(c->arena->meter)) {
+		err = ERR_BUSY;
+		c->problem = (struct problem){ .err = err, .detail = HTTP_HOLDS_TOO_MUCH };
+	} else if (err && (c->arena->failed || memory_refusals() != c->refusals)) {
+		err = ERR_BUSY;
+		c->problem = (struct problem){ .err = err, .detail = NONE_LEFT };
+	} else if (err && arena_full(c->arena)) {
+		err = ERR_BUSY;
+		c->problem = (struct problem){ .err = err, .detail = TOO_MUCH };
+	}
 	if (err) {
 		if (!c->problem.err || c->problem.err != err)
 			c->problem = (struct problem){ .err = err };
@@ -181,11 +225,41 @@ void call_conclude(struct call *c, int err)
 	http_gzip(c->x);
 }
 
-/* What was asked for is in the reply now, or on its way as a stream. */
-static enum http_verdict ran(struct call *c, int err)
+/* The store is away, and what is asked for can be told without it, to those who need not be looked up. */
+static bool ran_unstored(struct call *c)
 {
-	if (!err && c->follow)
-		return c->follow(c);
+	if (!c->op->unstored || c->refusal.err || !call_permit_unstored(c))
+		return false;
+	start_over(c, NULL);
+	if (c->op->apply(c))
+		return false;
+	call_write_reply(c);
+	call_conclude(c, 0);
+	return true;
+}
+
+/* A store that is known not to answer is not asked once more by those who watch it. */
+static bool told_unstored(struct call *c)
+{
+	const char *why = c->op->unstored ? store_closed(c->app->store) : NULL;
+
+	if (!why)
+		return false;
+	if (ran_unstored(c))
+		return true;
+	call_conclude(c, call_fail(c, ERR_STORE, "%s", why));
+	return true;
+}
+
+/* What was asked for is in the reply now, or on its way as a stream. */
+static enum http_verdict call_ran(struct call *c, int err)
+{
+	if ((err == ERR_STORE || err == ERR_BUSY) && ran_unstored(c))
+		return HTTP_REPLIED;
+	if (!err && c->afterwards)
+		c->afterwards(c->app);
+	if (!err && c->deferred)
+		return c->deferred(c);
 	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
@@ -194,11 +268,11 @@ static void done_elsewhere(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
-	if (ran(c, err) == HTTP_REPLIED)
+	if (call_ran(c, err) == HTTP_REPLIED)
 		http_finish(c->x);
 }
 
-static enum http_verdict submit(struct call *c)
+static enum http_verdict submit_call(struct call *c)
 {
 	int err = store_submit(c->app->store, &c->work);
 
@@ -213,7 +287,14 @@ static enum http_verdict begin_write(struct call *c)
 	c->stage = STAGE_WRITE;
 	c->work.mode = READ_WRITE;
 	c->work.done = done_elsewhere;
-	return submit(c);
+	return submit_call(c);
+}
+
+/* It could not be prepared: the caller hears so once what was reserved is given back. */
+static enum http_verdict begin_release(struct call *c, int err)
+{
+	c->unprepared = c->problem.err == err ? c->problem : (struct problem){ .err = err };
+	return begin_write(c);
 }
 
 /* On a slow thread: the operation takes its time, then goes on to the store. */
@@ -225,37 +306,65 @@ static int run_prepare(struct work *w, struct db *db)
 	return c->op->prepare(c);
 }
 
-static void prepared(struct work *w, int err)
+static void call_prepared(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
-	c->work.run = run;
-	if (err) {
+	c->work.run = run_stage;
+	if (err && !c->op->release) {
 		call_conclude(c, err);
 		http_finish(c->x);
-	} else if (begin_write(c) == HTTP_REPLIED) {
+	} else if ((err ? begin_release(c, err) : begin_write(c)) == HTTP_REPLIED) {
 		http_finish(c->x);
 	}
 }
 
-static enum http_verdict begin_prepare(struct call *c)
+static enum http_verdict begin_slow(struct call *c)
 {
 	int err;
 
-	if (c->follow)
-		return c->follow(c);
-	if (!c->op->prepare)
-		return begin_write(c);
 	c->work.run = run_prepare;
-	c->work.done = prepared;
-	err = slow_pool_submit(c->app->slow, &c->work);
+	c->work.done = call_prepared;
+	err = pool_submit(c->app->slow, c->caller.tenant_id, &c->work);
 	if (!err)
 		return HTTP_KEPT;
+	c->work.run = run_stage;
+	if (c->op->release)
+		return begin_release(c, err);
 	call_conclude(c, err);
 	return HTTP_REPLIED;
 }
 
-static void looked(struct work *w, int err)
+static void call_reserved(struct work *w, int err)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	if (err) {
+		call_conclude(c, err);
+		http_finish(c->x);
+	} else if (begin_slow(c) == HTTP_REPLIED) {
+		http_finish(c->x);
+	}
+}
+
+static enum http_verdict begin_reserve(struct call *c)
+{
+	c->stage = STAGE_RESERVE;
+	c->work.mode = READ_WRITE;
+	c->work.done = call_reserved;
+	return submit_call(c);
+}
+
+static enum http_verdict begin_prepare(struct call *c)
+{
+	if (c->deferred)
+		return c->deferred(c);
+	if (!c->op->prepare)
+		return begin_write(c);
+	return c->op->reserve ? begin_reserve(c) : begin_slow(c);
+}
+
+static void call_looked(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
@@ -267,10 +376,18 @@ static void looked(struct work *w, int err)
 	}
 }
 
+/* The connection of the thread that we are on, if it has one. */
+static struct db *db_here(const struct call *c)
+{
+	if (!c->aside)
+		return http_loop_get(c->x->loop);
+	return store_is_sqlite(c->app->store) ? pool_db(c->app->store) : NULL;
+}
+
 /* Permission and `look`, before a change. */
 static enum http_verdict begin_look(struct call *c)
 {
-	struct db *here = http_loop_get(c->x->loop);
+	struct db *here = db_here(c);
 	int err;
 
 	c->stage = STAGE_LOOK;
@@ -278,8 +395,8 @@ static enum http_verdict begin_look(struct call *c)
 	if (!here) {
 		if (!c->op->look && !c->op->prepare)
 			return begin_write(c);
-		c->work.done = looked;
-		return submit(c);
+		c->work.done = call_looked;
+		return submit_call(c);
 	}
 	err = store_read_here(c->app->store, here, &c->work);
 	if (!err)
@@ -292,26 +409,24 @@ static enum http_verdict begin_look(struct call *c)
 static int run_beside(struct work *w, struct db *none)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
-	struct db *db = slow_pool_db(c->app->store);
-	int err = ERR_STORE;
 
 	(void)none;
-	w->run = run;
-	if (db) {
-		err = store_read_here(c->app->store, db, w);
-		store_rest(db);
-	}
-	return err;
+	w->run = run_stage;
+	if (http_left(c->x)) /* nobody would read it */
+		return ERR_STOPPING;
+	return pool_read(c->app->store, w, run_stage);
 }
 
-/* Off the loop, whose other connections would wait. */
+/* Off the loop, whose other connections would wait.  Whose it is shows only there: the lane is that of the
+ * tenant that the path names, or the credential's. */
 static enum http_verdict begin_long_read(struct call *c)
 {
+	const char *tenant = call_param(c, "tenant_id");
 	int err;
 
 	c->work.run = run_beside;
 	c->work.done = done_elsewhere;
-	err = slow_pool_submit(c->app->slow, &c->work);
+	err = pool_submit(c->app->reading, tenant ? tenant : c->credential.hash, &c->work);
 	if (!err)
 		return HTTP_KEPT;
 	call_conclude(c, err);
@@ -320,16 +435,21 @@ static enum http_verdict begin_long_read(struct call *c)
 
 static enum http_verdict begin_read(struct call *c)
 {
-	struct db *here = http_loop_get(c->x->loop);
+	struct db *here = db_here(c);
 
 	c->stage = STAGE_READ;
 	c->work.mode = READ_ONLY;
-	if (here && c->op->long_read && c->app->slow)
+	if (told_unstored(c))
+		return HTTP_REPLIED;
+	/* Known to be away: nobody waits for it to be found out once more. */
+	if (store_trouble(c->app->store) == ERR_STORE && ran_unstored(c))
+		return HTTP_REPLIED;
+	if (here && !c->aside && c->op->long_read && c->app->reading)
 		return begin_long_read(c);
 	if (here)
-		return ran(c, store_read_here(c->app->store, here, &c->work));
+		return call_ran(c, store_read_here(c->app->store, here, &c->work));
 	c->work.done = done_elsewhere;
-	return submit(c);
+	return submit_call(c);
 }
 
 static enum http_verdict begin_storeless(struct call *c)
@@ -347,25 +467,25 @@ static enum http_verdict begin_storeless(struct call *c)
 	return HTTP_REPLIED;
 }
 
-static enum http_verdict on_head(void *ctx, struct http_exchange *x)
+/* Whoever asks how the service is must hear it while the store hangs, too. */
+static const struct http_late unanswered = { ERR_STORE, "The store does not answer." };
+
+static enum http_verdict on_request_head(void *ctx, struct http_exchange *x)
 {
 	struct call *c = arena_new(&x->arena, struct call);
 
 	x->data = c;
+	c->refusals = memory_refusals();
 	c->app = ctx;
 	c->x = x;
 	c->arena = &x->arena;
-	c->work.run = run;
 	c->total = NIL;
 	router_find(c->app->router, c->arena, x->request.method, x->request.path,
 		x->request.path_len, &c->match);
 	c->route = c->match.route;
-	if (!c->route && x->max_body > SMALL_BODY)
-		x->max_body = SMALL_BODY;
-	if (c->route && c->route->max_body)
-		x->max_body = c->route->max_body;
 	x->patient = c->route && c->route->patient;
-	return HTTP_GO_ON;
+	x->late = c->route && c->route->op->unstored ? &unanswered : NULL;
+	return call_head(c);
 }
 
 static enum http_verdict on_request(void *ctx, struct http_exchange *x)
@@ -388,18 +508,47 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	c->op = c->route->op;
 	c->credential = credential_read(
 		http_header(&x->request, "authorization"), http_header(&x->request, "cookie"));
+	return call_is_large(c) ? call_aside(c) : call_enter(c);
+}
+
+enum http_verdict call_enter(struct call *c)
+{
+	c->work.run = run_stage;
 	call_decode(c);
+	idempotency_read(c);
+	if (c->op->read && c->raw && !c->refusal.err)
+		c->op->read(c);
+	/* Whoever watches the service is told in any case. */
+	if (!http_charge(c->x) && !c->op->storeless && !c->op->unstored) {
+		problem_set(&c->problem, c->arena, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
+		call_write_problem(c, &c->problem);
+		return HTTP_REPLIED;
+	}
 	if (c->op->storeless && c->route->permission == PERM_PUBLIC)
 		return begin_storeless(c);
 	return route_changes(c->route) ? begin_look(c) : begin_read(c);
 }
 
-static void on_fault(void *ctx, struct http_exchange *x, int err, const char *sentence)
+static void on_request_fault(void *ctx, struct http_exchange *x, int err, const char *sentence)
 {
 	struct problem p = { .err = err, .detail = sentence };
 
+	if (err == ERR_TOO_LARGE)
+		p.detail = call_too_large(x);
+	problem_reply(ctx, x, &p);
+}
+
+static struct memory_account *on_account(void *ctx, struct http_exchange *x)
+{
 	(void)ctx;
-	problem_reply(x, &p);
+	return x->data ? held_account(x->data) : NULL;
+}
+
+static bool on_gathers(void *ctx, const char *address)
+{
+	const struct app_settings *s = &((struct app *)ctx)->settings;
+
+	return s->trusts && s->trusts(s->trusts_ctx, address);
 }
 
 static void on_sent(void *ctx, struct http_exchange *x, bool complete)
@@ -409,6 +558,8 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 	int64_t us = clock_mono_us() - x->request.began_us;
 	size_t none = router_route_count(app->router);
 
+	if (x->account)
+		held_settle(app, x->account);
 	metrics_count(app->metrics, http_loop_index(x->loop), c && c->route ? c->match.index : none,
 		x->reply.status, us);
 	if (app->settings.access_log && log_wants(LOG_INFO))
@@ -464,13 +615,16 @@ static void on_loop_end(void *ctx, struct http_loop *loop)
 struct http_handler call_handler(struct app *app)
 {
 	return (struct http_handler){
-		.head = on_head,
+		.head = on_request_head,
 		.request = on_request,
-		.fault = on_fault,
+		.fault = on_request_fault,
 		.sent = on_sent,
+		.account = on_account,
+		.gathers = on_gathers,
 		.rest = on_rest,
 		.loop_begin = on_loop_begin,
 		.loop_end = on_loop_end,
+		.house = held_house(app->held),
 		.ctx = app,
 	};
 }

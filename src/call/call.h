@@ -9,32 +9,34 @@
 #pragma once
 #include "access/audit.h"
 #include "access/caller.h"
-#include "access/seal.h"
+#include "access/audit_chain.h"
 #include "access/vault.h"
 #include "contract/decode.h"
 #include "contract/router.h"
 #include "http/http.h"
 #include "store/store.h"
 
-struct slow_pool;
+struct pool;
 struct metrics;
-struct oidc;
-struct broker;
-struct runner;
-struct sessions;
 struct hub;
-struct hook_log;
-struct hook_post;
+struct held;
+struct scrapers;
 
-/* What whoever runs the program has chosen, as far as calls need to know. */
+/* What whoever runs the program has chosen, as far as calls need to know.  What is atomic changes while
+ * the service runs. */
 struct app_settings {
 	const char *public_url; /* without a slash at its end */
 	bool secure_cookies;
-	bool access_log;
-	bool open_tenants;
+	_Atomic bool access_log;
+	_Atomic bool open_tenants;
 	bool allow_private_addresses; /* services in the same network may be called */
-	int64_t session_lifetime_us, session_idle_us;
-	int64_t hook_retention_us; /* how long calls of webhooks stay in their log; 0: for ever */
+	_Atomic int64_t session_lifetime_us, session_idle_us;
+	_Atomic int64_t
+		hook_retention_us; /* how long calls of webhooks stay in their log; 0: for ever */
+	_Atomic int64_t erase_delay_us; /* from the deletion of a tenant until its rows go */
+	/* Bytes that the requests of one tenant, and those of one address without a credential, may hold
+	 * at a time; 0: as many as there are. */
+	uint64_t tenant_memory, address_memory, house_memory;
 	/* True for the address of a proxy whose X-Forwarded-For is believed. */
 	bool (*trusts)(const void *ctx, const char *address);
 	const void *trusts_ctx;
@@ -42,7 +44,8 @@ struct app_settings {
 
 enum { TOUCHED_CELLS = 1024 };
 
-/* Everything that lives as long as the process serves. */
+/* What calls need and lives as long as the process serves.  What operations need besides is in a struct that has this
+ * one first (api/service.h). */
 struct app {
 	struct app_settings settings;
 	const struct resource *const *resources;
@@ -50,23 +53,20 @@ struct app {
 	struct router *router;
 	struct patterns *patterns;
 	struct store *store;
-	struct slow_pool *slow;
+	struct pool *slow;    /* hashes passwords, reads pictures, asks other hosts */
+	struct pool *reading; /* reads much, on SQLite; exports */
 	struct metrics *metrics;
-	struct http_server *server;  /* NULL in tests without sockets */
-	struct oidc *oidc;	     /* where people may sign in besides here; NULL: nowhere */
-	struct vault *vault;	     /* secrets at rest */
-	struct broker *broker;	     /* calls to models */
-	struct runner *runner;	     /* jobs of the queue */
-	struct sessions *sessions;   /* agents at work */
-	struct hub *hub;	     /* who listens to which session */
-	struct hook_log *hook_log;   /* calls of webhooks that were refused */
-	struct hook_post *hook_post; /* events on their way to agents */
+	struct held *held;	    /* who holds how much memory */
+	struct scrapers *scrapers;  /* who may see the metrics while the store is away */
+	struct http_server *server; /* NULL in tests without sockets */
+	struct vault *vault;	    /* secrets at rest */
+	struct hub *hub;	    /* who listens to which session */
 	/* Called on a loop's thread as it begins and ends, for what lives there besides.  May be NULL. */
 	void (*loop_begins)(struct app *app, struct http_loop *loop);
 	void (*loop_ends)(struct app *app, struct http_loop *loop);
-	uint8_t chain_key[SEAL_CHAIN_KEY];	 /* of the audit log */
+	uint8_t chain_key[CHAIN_KEY_LEN];	 /* of the audit log */
 	_Atomic int exports;			 /* under way */
-	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see chores.c */
+	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see maintenance.c */
 };
 
 struct page_query {
@@ -99,36 +99,53 @@ struct call {
 	struct problem
 		refusal; /* what decoding found wrong; told after the permission is checked */
 
-	void *reply;		   /* a zeroed op->reply to fill in */
-	struct list items;	   /* a list: the page's rows */
-	struct export_run *export; /* all of a list, sent while it is read; or NULL */
+	void *reply;		    /* a zeroed op->reply to fill in */
+	struct list items;	    /* a list: the page's rows */
+	struct arena rows;	    /* what they hold; goes when the page is written */
+	struct export_run *export;  /* all of a list, sent while it is read; or NULL */
+	struct call_stream *stream; /* what is sent while it comes about (stream.h); or NULL */
 	/* Set by an operation that answers later: called once what it did is durable, instead of
 	 * writing the reply.  It says HTTP_KEPT and finishes the exchange, or HTTP_REPLIED.  Set by
 	 * `look`, it takes the place of everything that would follow. */
-	enum http_verdict (*follow)(struct call *c);
+	enum http_verdict (*deferred)(struct call *c);
+	/* Set by an operation: called once what it did is durable, besides the reply. */
+	void (*afterwards)(struct app *app);
 	int64_t total; /* NIL: not counted */
 	const char *next_after;
-	const char *location; /* of what was created, without its root */
+	const char *location; /* of what POST created, without its root */
 	const char *cache;    /* Cache-Control of a single object; NULL: private, no-cache */
+	bool nothing;	      /* what was asked for is done, and there is nothing to show: 204 */
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
 	struct audit_entry audit;
 	struct problem problem;
-	void *own; /* what an operation carries from one step to the next */
+	uint64_t refusals;  /* of memory, in the whole process, when it began */
+	void *own;	    /* what an operation carries from one step to the next */
+	bool aside;	    /* not on its loop: see aside.c */
+	char body_hash[65]; /* where it may be repeated: of body and query */
 
 	struct work work;
-	enum { STAGE_READ, STAGE_LOOK, STAGE_WRITE } stage;
+	enum { STAGE_READ, STAGE_LOOK, STAGE_RESERVE, STAGE_WRITE } stage;
+	struct problem unprepared; /* why what was reserved is to be released */
 	bool replayed; /* answered from an earlier reply with the same Idempotency-Key */
 };
 
 /* The path's parameter; lint makes sure that it exists. */
 const char *call_param(const struct call *c, const char *name);
+/* What the client says it is, cut to a length that is worth keeping; or NULL. */
+const char *call_user_agent(const struct call *c);
 /* Sets the problem and returns its code. */
 int call_fail(struct call *c, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int call_field(struct call *c, const char *field, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* One more row of the audit log, for what the call did besides: who did it and from where is filled in. */
+int call_audit_also(struct call *c, struct audit_entry e);
 /* Notes the difference for the audit row. */
 void call_changed(struct call *c, const struct schema *s, const void *before, const void *after);
 
+/* A page ends with the row that brings it to so many bytes of the store's texts. */
+enum { CALL_PAGE_BYTES = 2 * 1024 * 1024 };
+/* Makes c->rows empty, for a page about to be read; what it holds is given back with the call's arena. */
+struct arena *call_rows(struct call *c);
 /* Fills the page from the statements of listing.h that begin at `statements`; the arguments are
  * those of its conditions.  The key is the field `id` of the row. */
 int call_list(
@@ -139,8 +156,8 @@ int call_list(
 int call_short_list(struct call *c, const struct statement *st, size_t most,
 	const struct value *args, size_t count);
 
-/* Instead of a page: streams every row of the statement as a line of JSON, oldest first.  Behind the
- * arguments given it takes the id to go on behind, and how many rows. */
+/* Instead of a page: streams every row of the statement as a line of JSON, oldest first.  It
+ * goes on after the id {after}. */
 int call_export(struct call *c, const struct statement *st, const struct value *args, size_t count);
 
 /* One stretch of a document that is sent while it is read: the rows of a statement and the text around
@@ -151,16 +168,20 @@ struct export_part {
 	void (*write)(struct buf *out, const struct schema *s, const void *row); /* NULL: as JSON */
 };
 
-/* The same for several lists, one behind the other, that take the same arguments. */
+/* The same for several lists, one after the other, each of which takes those of the arguments that it needs. */
 int call_export_parts(struct call *c, const char *type, const struct export_part *parts,
 	size_t part_count, const struct value *args, size_t count);
 
-/* The handler a server is given. */
+/* The handler a server is given, of an app that is set up. */
 struct http_handler call_handler(struct app *app);
 
+/* Of an answer that is given later: the store's verdict into the reply. */
+void call_conclude(struct call *c, int err);
 /* Writes the problem as the reply. */
 void call_write_problem(struct call *c, const struct problem *p);
 /* A problem as OpenAI's clients know it. */
 void openai_problem(struct buf *b, const struct problem *p);
 /* The same without a call: for faults below the router. */
-void problem_reply(struct http_exchange *x, const struct problem *p);
+void problem_reply(const struct app *app, struct http_exchange *x, const struct problem *p);
+/* Text into a page. */
+void call_put_html(struct buf *b, const char *text);

@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "call/chores.h"
+#include "call/maintenance.h"
 #include "call/steps.h"
+#include "store/pool.h"
 #include "contract/encode.h"
 
-/* A page ends at so many rows, or behind the row that brings it to so many bytes; what one row may
+/* A page ends at so many rows, or after the row that brings it to so many bytes; what one row may
  * come to; and how many exports may be under way at a time. */
 enum {
 	PAGE_ROWS = 200,
@@ -31,7 +32,7 @@ struct export_run {
 	const char *type;
 	const struct export_part *parts, *part, *next_part;
 	size_t part_count;
-	struct value args[EXPORT_ARGS_MAX + 2];
+	struct value args[EXPORT_ARGS_MAX];
 	size_t count;
 	struct db *db;	   /* on SQLite */
 	struct arena page; /* of the rows being read */
@@ -40,7 +41,7 @@ struct export_run {
 	bool begun, more;
 };
 
-static void write_line(struct buf *out, const struct schema *s, const void *row)
+static void write_export_line(struct buf *out, const struct schema *s, const void *row)
 {
 	encode_object(out, s, row);
 	buf_putc(out, '\n');
@@ -61,7 +62,7 @@ int call_export_parts(struct call *c, const char *type, const struct export_part
 	e->count = count;
 	buf_init(&e->text, PAGE_BYTES + ROW_MAX);
 	c->export = e;
-	c->follow = export_begin;
+	c->deferred = export_begin;
 	return 0;
 }
 
@@ -69,51 +70,51 @@ int call_export(struct call *c, const struct statement *st, const struct value *
 {
 	struct export_part *lines = arena_new(c->arena, struct export_part);
 
-	*lines = (struct export_part){ .st = st, .write = write_line };
+	*lines = (struct export_part){ .st = st, .write = write_export_line };
 	return call_export_parts(c, "application/x-ndjson", lines, 1, args, count);
 }
 
-static const char *key_of(const struct schema *s, const void *row)
+static const char *export_row_key(const struct schema *s, const void *row)
 {
 	return *(const char *const *)((const char *)row + schema_field(s, "id", 2)->at);
 }
 
-static void put(struct buf *out, const char *text)
+static void put_export_text(struct buf *out, const char *text)
 {
 	if (text)
 		buf_puts(out, text);
 }
 
 /* Some rows of the part; *ret_more if there may be further ones. */
-static int read_rows(struct export_run *e, struct db *db, bool *ret_more)
+static int read_export_rows(struct export_run *e, struct db *db, bool *ret_more)
 {
 	const struct export_part *part = e->part;
 	const struct schema *s = part->st->row;
+	struct db_page page = { .rows = PAGE_ROWS, .bytes = PAGE_BYTES, .after = e->after };
 	struct list rows;
 	size_t i = 0;
+	bool cut;
 	int err;
 
-	e->args[e->count] = T(e->after);
-	e->args[e->count + 1] = N(PAGE_ROWS);
-	err = db_all(db, &e->page, part->st, &rows, PAGE_ROWS, e->args, e->count + 2);
+	err = db_page(db, &e->page, part->st, &rows, &page, &cut, e->args, e->count);
 	for (; !err && i < rows.count && e->text.len < PAGE_BYTES; i++) {
 		const void *row = (const char *)rows.at + i * s->size;
-		const char *key = key_of(s, row);
+		const char *key = export_row_key(s, row);
 
 		if (i || *e->after)
-			put(&e->text, part->between);
+			put_export_text(&e->text, part->between);
 		(part->write ? part->write : encode_object)(&e->text, s, row);
 		if (strlen(key) < sizeof e->last)
 			strcpy(e->last, key);
-		else /* not one of our making: the walk could not go on behind it */
+		else /* not one of our making: the walk could not go on after it */
 			err = ERR_INTERNAL;
 	}
-	*ret_more = !err && (i < rows.count || i == PAGE_ROWS);
+	*ret_more = !err && (cut || i < rows.count || i == PAGE_ROWS);
 	return err;
 }
 
 /* Inside its transaction, perhaps not for the first time. */
-static int read_page(struct work *w, struct db *db)
+static int read_export_page(struct work *w, struct db *db)
 {
 	struct export_run *e = (struct export_run *)w;
 	bool rest = false;
@@ -122,12 +123,12 @@ static int read_page(struct work *w, struct db *db)
 	e->text.len = 0;
 	strcpy(e->last, e->after);
 	if (!*e->after)
-		put(&e->text, e->part->before);
-	err = read_rows(e, db, &rest);
+		put_export_text(&e->text, e->part->before);
+	err = read_export_rows(e, db, &rest);
 	e->next_part = rest ? e->part : e->part + 1;
 	e->more = e->next_part < e->parts + e->part_count;
 	if (!err && !rest) {
-		put(&e->text, e->part->after);
+		put_export_text(&e->text, e->part->after);
 		*e->last = '\0';
 	}
 	arena_reset(&e->page);
@@ -147,7 +148,7 @@ static int read_beside(struct work *w, struct db *none)
 		err = store_connect(app->store, &e->db, &e->page, &p);
 	if (err)
 		return err;
-	w->run = read_page;
+	w->run = read_export_page;
 	err = store_read_here(app->store, e->db, w);
 	store_rest(e->db);
 	w->run = read_beside;
@@ -159,11 +160,11 @@ static int next_page(struct export_run *e)
 	struct app *app = e->c->app;
 
 	if (store_is_sqlite(app->store))
-		return slow_pool_submit(app->slow, &e->work);
+		return pool_submit(app->reading, e->c->caller.tenant_id, &e->work);
 	return store_submit(app->store, &e->work);
 }
 
-static void release(struct export_run *e)
+static void release_export(struct export_run *e)
 {
 	db_close(e->db);
 	arena_free(&e->page);
@@ -171,38 +172,38 @@ static void release(struct export_run *e)
 	atomic_fetch_sub(&e->c->app->exports, 1);
 }
 
-static void finish(struct export_run *e, bool whole)
+static void finish_export(struct export_run *e, bool whole)
 {
 	struct http_exchange *x = e->c->x;
 
-	release(e);
+	release_export(e);
 	http_stream_end(x, whole);
 }
 
-/* Before the head is sent the peer is told; behind it the stream breaks off. */
-static void fail(struct export_run *e, int err)
+/* Before the head is sent the peer is told; after it the stream breaks off. */
+static void fail_export(struct export_run *e, int err)
 {
 	struct call *c = e->c;
 
 	if (!e->begun) {
-		release(e);
+		release_export(e);
 		call_conclude(c, err);
 		http_finish(c->x);
 		return;
 	}
 	log_error("an export broke off", LOG_S("operation", c->op->id),
 		LOG_S("request_id", c->x->request_id), LOG_S("error", error_row(err)->title));
-	finish(e, false);
+	finish_export(e, false);
 }
 
 /* On the loop: the peer has taken what there was, or is gone. */
-static void on_room(struct http_exchange *x)
+static void on_export_room(struct http_exchange *x)
 {
 	struct export_run *e = ((struct call *)x->data)->export;
 	int err = e->more ? next_page(e) : 0;
 
 	if (err)
-		fail(e, err);
+		fail_export(e, err);
 }
 
 static void page_read(struct work *w, int err)
@@ -212,15 +213,15 @@ static void page_read(struct work *w, int err)
 	bool more = e->more;
 
 	if (err) {
-		fail(e, err);
+		fail_export(e, err);
 		return;
 	}
 	if (!e->begun) {
 		e->begun = true;
 		x->reply.status = e->c->route->status;
 		x->reply.type = e->type;
-		if (!http_stream_begin(x, on_room)) {
-			finish(e, true);
+		if (!http_stream_begin(x, on_export_room)) {
+			finish_export(e, true);
 			return;
 		}
 	}
@@ -228,19 +229,19 @@ static void page_read(struct work *w, int err)
 	e->part = e->next_part;
 	switch (http_stream_write(x, e->text.at, e->text.len)) {
 	case HTTP_STREAM_GONE:
-		finish(e, false);
+		finish_export(e, false);
 		return;
-	case HTTP_STREAM_FULL: /* on_room() may be at work already, unless this was the end */
+	case HTTP_STREAM_FULL: /* on_export_room() may be at work already, unless this was the end */
 		if (!more)
-			finish(e, true);
+			finish_export(e, true);
 		return;
 	case HTTP_STREAM_OPEN:
 		break;
 	}
 	if (!more)
-		finish(e, true);
+		finish_export(e, true);
 	else if ((err = next_page(e)))
-		fail(e, err);
+		fail_export(e, err);
 }
 
 enum http_verdict export_begin(struct call *c)
@@ -248,7 +249,8 @@ enum http_verdict export_begin(struct call *c)
 	struct export_run *e = c->export;
 	int err = ERR_BUSY;
 
-	e->work = (struct work){ .run = store_is_sqlite(c->app->store) ? read_beside : read_page,
+	e->work = (struct work){ .run = store_is_sqlite(c->app->store) ? read_beside
+								       : read_export_page,
 		.done = page_read,
 		.mode = READ_ONLY };
 	touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
@@ -256,7 +258,7 @@ enum http_verdict export_begin(struct call *c)
 		err = next_page(e);
 	if (!err)
 		return HTTP_KEPT;
-	release(e);
+	release_export(e);
 	call_conclude(c, err);
 	return HTTP_REPLIED;
 }

@@ -1,10 +1,9 @@
 /* list.c - a page of a list from the statements that listing.h lays down. */
+#include <stdint.h>
 #include <string.h>
 
 #include "call/call.h"
 #include "store/listing.h"
-
-enum { LIST_ARGS_MAX = 24 };
 
 /* Which statement sorts as asked; LIST_PAGE for the default order, -1 if there is none such. */
 static int sort_statement(struct call *c)
@@ -21,7 +20,7 @@ static int sort_statement(struct call *c)
 	return -1;
 }
 
-static const char *key_of(const struct call *c, const struct schema *rows, size_t row)
+static const char *list_row_key(const struct call *c, const struct schema *rows, size_t row)
 {
 	const char *key = c->op->key ? c->op->key : "id";
 	const struct field *f = schema_field(rows, key, strlen(key));
@@ -33,7 +32,7 @@ int call_short_list(struct call *c, const struct statement *st, size_t most,
 	const struct value *args, size_t count)
 {
 	size_t first = (size_t)((c->page.page - 1) * c->page.per_page), all;
-	int err = db_all(c->db, c->arena, st, &c->items, most, args, count);
+	int err = db_all(c->db, call_rows(c), st, &c->items, most, args, count);
 
 	if (err)
 		return err;
@@ -42,7 +41,7 @@ int call_short_list(struct call *c, const struct statement *st, size_t most,
 	all = c->items.count;
 	for (size_t i = 0; c->page.after && i < all; i++) {
 		first = i + 1;
-		if (strcmp(key_of(c, st->row, i), c->page.after) == 0)
+		if (strcmp(list_row_key(c, st->row, i), c->page.after) == 0)
 			break;
 	}
 	c->total = c->page.total ? (int64_t)all : NIL;
@@ -51,45 +50,67 @@ int call_short_list(struct call *c, const struct statement *st, size_t most,
 	c->items.count = all - first;
 	if (c->items.count > (size_t)c->page.per_page) {
 		c->items.count = (size_t)c->page.per_page;
-		c->next_after = key_of(c, st->row, c->items.count - 1);
+		c->next_after =
+			arena_strdup(c->arena, list_row_key(c, st->row, c->items.count - 1));
 	}
 	return 0;
+}
+
+/* Only after an id can one go on where a page was cut; a page that is counted must be whole. */
+static int cut_page(struct call *c)
+{
+	return call_field(c, "per_page", "too_large",
+		"is more than fits an answer here: ask for at most %zu, or go on with after",
+		c->items.count);
+}
+
+static void free_rows(void *rows)
+{
+	arena_free(rows);
+}
+
+struct arena *call_rows(struct call *c)
+{
+	if (!c->rows.max) {
+		c->rows.max = SIZE_MAX;
+		arena_defer(c->arena, free_rows, &c->rows);
+	}
+	arena_reset(&c->rows);
+	return &c->rows;
 }
 
 int call_list(
 	struct call *c, const struct statement *statements, const struct value *args, size_t count)
 {
-	struct value all[LIST_ARGS_MAX + 2];
-	size_t want =
-		(size_t)c->page.per_page + 1; /* one more tells whether there is a next page */
+	/* One row more tells whether there is a next page. */
+	struct db_page page = { .rows = (size_t)c->page.per_page + 1,
+		.bytes = CALL_PAGE_BYTES,
+		.after = c->page.after,
+		.offset = (c->page.page - 1) * c->page.per_page };
 	int which = sort_statement(c), err = 0;
+	bool cut = false;
 
 	if (which < 0)
 		return ERR_INVALID;
 	if (c->page.after && c->page.sort)
 		return call_field(c, "after", "combination", "goes with the default order only");
-	if (count > LIST_ARGS_MAX)
-		return call_fail(c, ERR_INTERNAL, "A list has too many arguments.");
-	if (count)
-		memcpy(all, args, count * sizeof *args);
-	if (c->page.after) {
+	if (c->page.after)
 		which = LIST_AFTER;
-		all[count] = T(c->page.after);
-		all[count + 1] = N((int64_t)want);
-	} else {
-		all[count] = N((int64_t)want);
-		all[count + 1] = N((c->page.page - 1) * c->page.per_page);
-	}
 	if (c->page.total)
 		err = db_int(c->db, &statements[LIST_COUNT], &c->total, args, count);
 	if (!err)
-		err = db_all(c->db, c->arena, &statements[which], &c->items, want, all, count + 2);
+		err = db_page(c->db, call_rows(c), &statements[which], &c->items, &page, &cut, args,
+			count);
 	if (err)
 		return err;
-	if (c->items.count == want) {
+	if (cut && c->items.count < page.rows && (c->page.sort || c->page.page > 1))
+		return cut_page(c);
+	if (c->items.count == page.rows)
 		c->items.count--;
-		if (!c->page.sort)
-			c->next_after = key_of(c, statements[which].row, c->items.count - 1);
-	}
+	else if (!cut)
+		return 0;
+	if (!c->page.sort)
+		c->next_after = arena_strdup(
+			c->arena, list_row_key(c, statements[which].row, c->items.count - 1));
 	return 0;
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/steps.h"
+#include "base/log.h"
+#include "call/held.h"
+#include "call/metrics.h"
+#include "store/pool.h"
 
 enum { LOOPS_MAX = 64, CLASSES = 5 };
 
@@ -14,7 +17,7 @@ static const int64_t bounds_us[] = { 100, 250, 500, 1000, 2500, 5000, 10000, 250
 	2500000 };
 enum { BOUNDS_COUNT = sizeof bounds_us / sizeof *bounds_us };
 
-struct cell {
+struct metric_cell {
 	_Atomic uint64_t by_class[CLASSES]; /* 1xx..5xx */
 	_Atomic uint64_t under[BOUNDS_COUNT + 1];
 	_Atomic uint64_t sum_us;
@@ -22,7 +25,7 @@ struct cell {
 
 struct metrics {
 	size_t routes; /* and one more for what matched none */
-	struct cell *loops[LOOPS_MAX];
+	struct metric_cell *loops[LOOPS_MAX];
 };
 
 struct metrics *metrics_new(size_t routes)
@@ -44,21 +47,21 @@ void metrics_free(struct metrics *m)
 	free(m);
 }
 
-static void add(_Atomic uint64_t *n, uint64_t by)
+static void metric_add(_Atomic uint64_t *n, uint64_t by)
 {
 	atomic_store_explicit(
 		n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-static struct cell *cells_of(const struct metrics *m, int loop)
+static struct metric_cell *metric_cells_of(const struct metrics *m, int loop)
 {
 	return __atomic_load_n(&m->loops[loop], __ATOMIC_ACQUIRE);
 }
 
 /* Beyond LOOPS_MAX two loops share their cells, and may come here at the same moment. */
-static struct cell *cells_make(struct metrics *m, int loop)
+static struct metric_cell *cells_make(struct metrics *m, int loop)
 {
-	struct cell *cells = calloc(m->routes + 1, sizeof *cells), *there = NULL;
+	struct metric_cell *cells = calloc(m->routes + 1, sizeof *cells), *there = NULL;
 
 	if (!cells || __atomic_compare_exchange_n(&m->loops[loop], &there, cells, false,
 			      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -69,18 +72,18 @@ static struct cell *cells_make(struct metrics *m, int loop)
 
 void metrics_count(struct metrics *m, int loop, size_t route, int status, int64_t us)
 {
-	struct cell *cells = cells_of(m, loop % LOOPS_MAX), *cell;
+	struct metric_cell *cells = metric_cells_of(m, loop % LOOPS_MAX), *cell;
 	size_t at = 0;
 
 	if (!cells && !(cells = cells_make(m, loop % LOOPS_MAX)))
 		return;
 	cell = &cells[route];
 	if (status >= 100 && status < 600)
-		add(&cell->by_class[status / 100 - 1], 1);
+		metric_add(&cell->by_class[status / 100 - 1], 1);
 	while (at < BOUNDS_COUNT && us > bounds_us[at])
 		at++;
-	add(&cell->under[at], 1);
-	add(&cell->sum_us, (uint64_t)us);
+	metric_add(&cell->under[at], 1);
+	metric_add(&cell->sum_us, (uint64_t)us);
 }
 
 struct totals {
@@ -92,7 +95,7 @@ static struct totals total_of(const struct metrics *m, size_t route)
 	struct totals t = { 0 };
 
 	for (int i = 0; i < LOOPS_MAX; i++) {
-		const struct cell *cells = cells_of(m, i);
+		const struct metric_cell *cells = metric_cells_of(m, i);
 
 		if (!cells)
 			continue;
@@ -111,7 +114,7 @@ static struct totals total_of(const struct metrics *m, size_t route)
 	return t;
 }
 
-static const char *label(const struct app *app, size_t route)
+static const char *route_label(const struct app *app, size_t route)
 {
 	return route < app->metrics->routes ? router_route(app->router, route)->op->id : "none";
 }
@@ -128,7 +131,8 @@ static void write_requests(const struct app *app, struct buf *out)
 			if (t.by_class[k])
 				buf_printf(out,
 					"lodge_requests_total{operation=\"%s\",status=\"%dxx\"} %llu\n",
-					label(app, i), k + 1, (unsigned long long)t.by_class[k]);
+					route_label(app, i), k + 1,
+					(unsigned long long)t.by_class[k]);
 	}
 }
 
@@ -147,15 +151,16 @@ static void write_durations(const struct app *app, struct buf *out)
 			sum += t.under[k];
 			buf_printf(out,
 				"lodge_request_seconds_bucket{operation=\"%s\",le=\"%g\"} %llu\n",
-				label(app, i), (double)bounds_us[k] / 1e6, (unsigned long long)sum);
+				route_label(app, i), (double)bounds_us[k] / 1e6,
+				(unsigned long long)sum);
 		}
 		sum += t.under[BOUNDS_COUNT];
 		buf_printf(out,
 			"lodge_request_seconds_bucket{operation=\"%s\",le=\"+Inf\"} %llu\n"
 			"lodge_request_seconds_sum{operation=\"%s\"} %g\n"
 			"lodge_request_seconds_count{operation=\"%s\"} %llu\n",
-			label(app, i), (unsigned long long)sum, label(app, i),
-			(double)t.sum_us / 1e6, label(app, i), (unsigned long long)sum);
+			route_label(app, i), (unsigned long long)sum, route_label(app, i),
+			(double)t.sum_us / 1e6, route_label(app, i), (unsigned long long)sum);
 	}
 }
 
@@ -172,16 +177,30 @@ void metrics_write(const struct app *app, struct buf *out)
 	struct store_stats s = store_stats(app->store);
 	struct http_stats h =
 		app->server ? http_server_stats(app->server) : (struct http_stats){ 0 };
+	struct pool_stats reading =
+		app->reading ? pool_stats(app->reading) : (struct pool_stats){ 0 };
 	const struct figure figures[] = {
 		{ "lodge_connections_open", "gauge", "Connections open now.", h.open },
 		{ "lodge_connections_accepted_total", "counter", "Connections accepted.",
 			h.accepted },
 		{ "lodge_connections_refused_total", "counter", "Connections over the limit.",
 			h.refused },
+		{ "lodge_connections_replaced_total", "counter",
+			"Connections closed to make room for others.", h.replaced },
 		{ "lodge_timeouts_total", "counter", "Connections closed by a deadline.",
 			h.timeouts },
 		{ "lodge_http_faults_total", "counter", "Requests refused as malformed HTTP.",
 			h.faults },
+		{ "lodge_memory_held_bytes", "gauge",
+			"Bytes of bodies, of what was made of them and of answers being sent.",
+			app->held ? held_house(app->held)->held : 0 },
+		{ "lodge_reading_total", "counter",
+			"Large bodies, long reads and pages of exports that had their turn off the loops.",
+			reading.begun },
+		{ "lodge_reading_waiting", "gauge", "The same, waiting for their turn.",
+			reading.waiting },
+		{ "lodge_log_dropped_total", "counter", "Lines of the log that nobody took.",
+			log_dropped() },
 		{ "lodge_store_commits_total", "counter", "Commits; one may hold many changes.",
 			s.commits },
 		{ "lodge_store_work_total", "counter", "Pieces of work committed.", s.work_done },

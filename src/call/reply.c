@@ -8,6 +8,8 @@
 #include "call/steps.h"
 #include "contract/encode.h"
 
+enum { LOCATION_MAX = 8 * 1024 };
+
 static void write_problem(struct buf *b, const char *request_id, const struct problem *p)
 {
 	const struct error_row *row = error_row(p->err);
@@ -34,7 +36,7 @@ static void write_problem(struct buf *b, const char *request_id, const struct pr
 				p->unlisted);
 		buf_putc(b, ']');
 	}
-	buf_putc(b, '}');
+	buf_lit(b, "}\n");
 }
 
 /* The status and the headers that go with a problem, whatever the shape of its body. */
@@ -42,20 +44,46 @@ static void head_of_problem(struct http_reply *r, const struct problem *p)
 {
 	const struct error_row *row = error_row(p->err);
 
-	r->body.len = r->extra.len = 0;
+	buf_clear(&r->body);
+	buf_clear(&r->extra);
 	r->status = row->status;
-	if (row->status == 401)
+	if (row->status == 401 && p->challenge)
+		buf_printf(&r->extra,
+			"WWW-Authenticate: Bearer realm=\"lodge\", error=\"invalid_token\", "
+			"error_description=\"%s\"\r\n",
+			p->challenge);
+	else if (row->status == 401)
 		buf_lit(&r->extra, "WWW-Authenticate: Bearer realm=\"lodge\"\r\n");
-	if (row->status == 503 || row->status == 429)
+	if ((row->status == 503 || row->status == 429) && p->retry_after_s != RETRY_NEVER_S)
 		buf_printf(
 			&r->extra, "Retry-After: %d\r\n", p->retry_after_s ? p->retry_after_s : 1);
 	if (p->final)
 		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
 }
 
-void problem_reply(struct http_exchange *x, const struct problem *p)
+static void reply_to_openai(struct http_exchange *x, const struct problem *p)
 {
+	struct http_reply *r = &x->reply;
+
+	if (p->err == ERR_INVALID) /* what these clients expect of it */
+		r->status = 400;
+	/* Their libraries repeat a conflict by themselves. */
+	if (r->status == 409 && !p->final)
+		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
+	r->type = "application/json";
+	openai_problem(&r->body, p);
+	buf_putc(&r->body, '\n');
+}
+
+void problem_reply(const struct app *app, struct http_exchange *x, const struct problem *p)
+{
+	const struct http_request *r = &x->request;
+
 	head_of_problem(&x->reply, p);
+	if (r->path && router_speaks_openai(app->router, r->path, r->path_len)) {
+		reply_to_openai(x, p);
+		return;
+	}
 	x->reply.type = "application/problem+json";
 	write_problem(&x->reply.body, x->request_id, p);
 }
@@ -75,25 +103,61 @@ static void allow_header(struct call *c)
 	buf_lit(&c->x->reply.extra, "\r\n");
 }
 
+void call_put_html(struct buf *b, const char *text)
+{
+	for (; *text; text++)
+		if (strchr("&<>\"'", *text))
+			buf_printf(b, "&#%d;", *text);
+		else
+			buf_putc(b, *text);
+}
+
+static bool is_for_people(const struct call *c)
+{
+	const char *accept = http_header(&c->x->request, "accept");
+
+	return c->op && c->op->browsed && accept && strstr(accept, "text/html");
+}
+
+/* Without a script; the style is that of the service's own pages. */
+static void problem_page(struct call *c, const struct problem *p)
+{
+	static const char title[] = "That did not work";
+	struct buf *b = &c->x->reply.body;
+
+	head_of_problem(&c->x->reply, p);
+	c->x->reply.type = "text/html; charset=utf-8";
+	buf_lit(&c->x->reply.extra,
+		"Content-Security-Policy: default-src 'none'; img-src data:; style-src 'self'; base-uri 'none'; "
+		"form-action 'none'; frame-ancestors 'none'\r\nCache-Control: no-store\r\n"
+		"Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n");
+	buf_lit(b,
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+	call_put_html(b, title);
+	buf_lit(b,
+		"</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"");
+	call_put_html(b, c->app->settings.public_url);
+	buf_lit(b, "/pages/account.css\">\n</head>\n<body>\n<main>\n<h1>");
+	call_put_html(b, title);
+	buf_lit(b, "</h1>\n<p id=\"say\" class=\"bad\">");
+	call_put_html(b, p->detail ? p->detail : error_row(p->err)->title);
+	buf_printf(b, "</p>\n<p class=\"small\">For whoever runs this service: request %s.</p>\n",
+		c->x->request_id);
+	buf_lit(b, "</main>\n</body>\n</html>\n");
+}
+
 void call_write_problem(struct call *c, const struct problem *p)
 {
-	if (c->route && c->route->openai) {
-		head_of_problem(&c->x->reply, p);
-		if (p->err == ERR_INVALID) /* what these clients expect of it */
-			c->x->reply.status = 400;
-		/* Their libraries repeat a conflict by themselves. */
-		if (c->x->reply.status == 409 && !p->final)
-			buf_lit(&c->x->reply.extra, "X-Should-Retry: false\r\n");
-		c->x->reply.type = "application/json";
-		openai_problem(&c->x->reply.body, p);
-	} else {
-		problem_reply(c->x, p);
-	}
+	if (is_for_people(c))
+		problem_page(c, p);
+	else
+		problem_reply(c->app, c->x, p);
 	if (p->err == ERR_METHOD)
 		allow_header(c);
 }
 
-static void write_page(struct call *c)
+static void write_list_page(struct call *c)
 {
 	struct buf *b = &c->x->reply.body;
 
@@ -109,9 +173,51 @@ static void write_page(struct call *c)
 	buf_printf(b, ",\"page\":%lld,\"per_page\":%lld,\"next_after\":", (long long)c->page.page,
 		(long long)c->page.per_page);
 	if (c->next_after)
-		buf_printf(b, "\"%s\"}", c->next_after);
+		buf_printf(b, "\"%s\"}\n", c->next_after);
 	else
-		buf_lit(b, "null}");
+		buf_lit(b, "null}\n");
+	c->items = (struct list){ 0 };
+	arena_reset(&c->rows);
+}
+
+/* What PUT makes is where it was put: the route's path, with what the parameters stand for, and the query
+ * where that says which one. */
+static const char *location_of(struct call *c)
+{
+	struct buf out;
+	const char *text;
+
+	buf_init(&out, LOCATION_MAX);
+	for (const char *p = c->route->path; *p;) {
+		size_t len = strcspn(p, "{");
+		const char *name, *value;
+
+		buf_put(&out, p, len);
+		p += len;
+		if (!*p)
+			break;
+		len = strcspn(p, "}");
+		name = arena_strndup(c->arena, p + 1, len - 1);
+		value = call_param(c, name);
+		/* A path may leave its tenant out. */
+		buf_puts(&out, value ? value : c->caller.tenant_id);
+		p += len + 1;
+	}
+	if (c->op->query && c->x->request.query_len) {
+		buf_putc(&out, '?');
+		buf_put(&out, c->x->request.query, c->x->request.query_len);
+	}
+	text = out.overflow ? NULL : arena_strndup(c->arena, out.at, out.len);
+	buf_free(&out);
+	return text;
+}
+
+/* What was made by a POST to its collection. */
+static const char *place_of_made(struct call *c)
+{
+	const char *made = call_made(c), *collection = made ? location_of(c) : NULL;
+
+	return collection ? arena_printf(c->arena, "%s/%s", collection, made) : NULL;
 }
 
 void call_write_reply(struct call *c)
@@ -119,15 +225,23 @@ void call_write_reply(struct call *c)
 	struct http_reply *r = &c->x->reply;
 	int status = c->standing ? 200 : c->route->status;
 
+	if (c->nothing) {
+		r->status = 204;
+		return;
+	}
 	r->status = status;
 	if (r->type) /* the operation has written its body itself, in another form */
 		return;
-	if (c->op->list)
-		write_page(c);
-	else if (c->op->reply)
+	if (c->op->list) {
+		write_list_page(c);
+	} else if (c->op->reply) {
 		encode_object(&r->body, c->op->reply, c->reply);
+		buf_putc(&r->body, '\n');
+	}
 	if (!r->type)
 		r->type = c->op->list || c->op->reply ? "application/json" : c->op->gives;
+	if (status == 201 && !c->location)
+		c->location = c->route->method == METHOD_PUT ? location_of(c) : place_of_made(c);
 	if (c->location && status == 201)
 		buf_printf(&r->extra, "Location: %s\r\n", c->location);
 }
@@ -173,8 +287,7 @@ void call_tag_reply(struct call *c)
 	struct http_reply *r = &c->x->reply;
 	char tag[ETAG_LEN + 1];
 
-	if (c->op->list || !(c->op->reply || c->op->gives) || c->op->storeless ||
-		r->status != 200 || c->route->method == METHOD_POST || c->route->writes)
+	if (r->status != 200 || !route_tags(c->route))
 		return;
 	call_etag(&r->body, tag);
 	buf_lit(&r->extra, "ETag: ");

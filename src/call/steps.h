@@ -1,8 +1,13 @@
-/* steps.h - the steps of a call that have files of their own.  Only this room uses it. */
+/* steps.h - the steps of a call that have files of their own.  Private: no other room includes it. */
 #pragma once
 #include "call/call.h"
 
 enum { ETAG_LEN = 34 }; /* with its quotes */
+
+/* head.c: with the head alone, before a body is taken. */
+enum http_verdict call_head(struct call *c);
+/* What a body that is too large is told, with the limit. */
+const char *call_too_large(struct http_exchange *x);
 
 /* admit.c */
 /* The caller's address: the peer's, or what trusted proxies say, read from the near end. */
@@ -12,6 +17,14 @@ const char *call_address(const struct call *c);
 void call_decode(struct call *c);
 /* Who is it, and may they?  In the transaction under way. */
 int call_permit(struct call *c);
+/* The same where nothing can be looked up: only what needs no credential. */
+bool call_permit_unstored(const struct call *c);
+
+/* subject.c: what the call is about, by its name; NULL: it has none. */
+/* The field of the reply that names what was made. */
+const char *call_made(const struct call *c);
+/* That, or else what the path names last; a tenant is where things are and not one of them. */
+const char *call_subject(const struct call *c);
 
 /* reply.c */
 void call_write_reply(struct call *c);
@@ -19,38 +32,22 @@ void call_tag_reply(struct call *c);
 void call_etag(const struct buf *body, char out[ETAG_LEN + 1]);
 bool call_etag_listed(const char *list, const char *tag, bool weak_counts);
 
-/* call.c: the store's verdict into the reply. */
-void call_conclude(struct call *c, int err);
+/* aside.c: whether its body is read off the loop, and then that. */
+bool call_is_large(const struct call *c);
+enum http_verdict call_aside(struct call *c);
+/* call.c: reads the body and goes on with it, on this thread. */
+enum http_verdict call_enter(struct call *c);
 
 /* export.c: starts what call_export() ordered. */
 enum http_verdict export_begin(struct call *c);
 
-/* repeat.c: Idempotency-Key and If-Match, inside the transaction. */
+/* idempotency.c: Idempotency-Key and If-Match, inside the transaction. */
+/* Before it: reads the body, where the request has a key. */
+void idempotency_read(struct call *c);
 /* 0: go on; 1: the earlier reply is in place; or an error. */
-int repeat_begin(struct call *c);
-int repeat_keep(struct call *c);
+int idempotency_begin(struct call *c);
+int idempotency_keep(struct call *c);
 /* Of an answer that is streamed, what the same request answers without a stream is kept for a repeat. */
-bool repeat_keeps_short(const struct call *c);
+bool idempotency_keeps_short(const struct call *c);
 int match_check(struct call *c);
-extern const struct statement_set repeat_sql;
-
-/* slow.c: a few threads for what takes long and needs no store. */
-struct slow_pool *slow_pool_new(int threads, size_t most);
-void slow_pool_free(struct slow_pool *p);
-/* ERR_BUSY if too much waits. */
-int slow_pool_submit(struct slow_pool *p, struct work *w);
-/* On one of its threads: that thread's own connection, for reading; NULL if it cannot be had. */
-struct db *slow_pool_db(struct store *s);
-
-/* metrics.c */
-struct metrics *metrics_new(size_t routes);
-void metrics_free(struct metrics *m);
-/* From the loop's own thread. */
-void metrics_count(struct metrics *m, int loop, size_t route, int status, int64_t us);
-void metrics_write(const struct app *app, struct buf *out);
-/* A number with its name, type and meaning. */
-struct figure {
-	const char *name, *type, *help;
-	uint64_t value;
-};
-void metrics_figures(const struct figure *figures, size_t count, struct buf *out);
+extern const struct statement_set idempotency_sql;

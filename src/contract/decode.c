@@ -26,6 +26,7 @@ static bool wrong_type(struct decoder *d, const struct field *f, const char *pat
 	static const char *const wants[] = { [FLAG] = "true or false",
 		[INTEGER] = "a whole number",
 		[NUMBER] = "a number",
+		[MONEY] = "a number",
 		[TEXT] = "a string",
 		[CHOICE] = "a string",
 		[MOMENT] = "a string",
@@ -147,6 +148,7 @@ static bool decode_value(struct decoder *d, const struct field *f, void *object,
 	}
 	case INTEGER:
 	case NUMBER:
+	case MONEY:
 		return type == JSON_NUMBER ? decode_number(d, f, at, path) : wrong_type(d, f, path);
 	case TEXT:
 	case CHOICE:
@@ -178,7 +180,7 @@ static void fill_absent(
 		if (got >> i & 1)
 			continue;
 		field_set_null(f, object);
-		if (f->need)
+		if (f->required)
 			problem_field(d->k.problem, d->k.arena, value_path(&d->k, path, f->name),
 				"required", "is required");
 		else if (preset && !s->partial)
@@ -188,7 +190,7 @@ static void fill_absent(
 
 static bool decode_object(struct decoder *d, const struct schema *s, void *object, const char *path)
 { /* NOLINT(misc-no-recursion): nesting is bounded by the reader */
-	uint64_t got = 0;
+	uint64_t got = 0, sound = 0;
 	const char *key;
 	size_t len;
 
@@ -196,6 +198,7 @@ static bool decode_object(struct decoder *d, const struct schema *s, void *objec
 		return false;
 	while (json_next_key(&d->r, &key, &len)) {
 		const struct field *f = schema_field(s, key, len);
+		size_t faults = d->k.problem->count + d->k.problem->unlisted;
 
 		if (!f) {
 			if (d->unknown == UNKNOWN_REFUSED)
@@ -209,12 +212,16 @@ static bool decode_object(struct decoder *d, const struct schema *s, void *objec
 		if (!decode_value(d, f, object, value_path(&d->k, path, f->name)))
 			return false;
 		got |= UINT64_C(1) << (f - s->fields);
+		if (d->k.problem->count + d->k.problem->unlisted == faults)
+			sound |= UINT64_C(1) << (f - s->fields);
+		else
+			field_set_null(f, object); /* nobody shall take it for a value */
 	}
 	if (d->r.fault)
 		return false;
 	fill_absent(d, s, object, got, path);
 	if (s->partial)
-		*(uint64_t *)object = got;
+		*(uint64_t *)object = sound;
 	return true;
 }
 
@@ -226,6 +233,8 @@ int decode_body(const struct patterns *patterns, struct arena *a, const struct s
 
 	json_open(&d.r, a, text, len);
 	if (json_peek(&d.r) != JSON_FAULT && json_peek(&d.r) != JSON_OBJECT) {
+		for (size_t i = 0; i < s->count; i++)
+			field_set_null(&s->fields[i], object);
 		if (json_skip(&d.r, NULL, NULL) && json_end(&d.r))
 			return problem_field(p, a, "", "type", "the body must be an object");
 	} else if (decode_object(&d, s, object, "") && json_end(&d.r)) {

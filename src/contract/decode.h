@@ -2,7 +2,7 @@
  *
  * Every offending field is listed in the problem, not only the first.
  * Malformed text is ERR_BAD_JSON (or ERR_MALFORMED) with its place; a value
- * that breaks the contract is ERR_INVALID. */
+ * that breaks the contract is ERR_INVALID, and null in the struct, so that the rest can be looked at. */
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"

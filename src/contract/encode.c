@@ -49,6 +49,9 @@ static void encode_value(struct buf *out, const struct field *f, const void *obj
 	case NUMBER:
 		json_write_number(out, *(const double *)at);
 		break;
+	case MONEY:
+		json_write_money(out, ((const struct money *)at)->pd);
+		break;
 	case TEXT:
 		json_write_string(out, *(const char *const *)at, strlen(*(const char *const *)at));
 		break;
@@ -88,7 +91,7 @@ void encode_object(struct buf *out, const struct schema *s, const void *object)
 
 	buf_putc(out, '{');
 	for (const struct field *f = s->fields; f < s->fields + s->count; f++) {
-		if (f->secret)
+		if (f->secret || (f->left_out && field_is_null(f, object)))
 			continue;
 		encode_name(out, f, first);
 		encode_value(out, f, object);

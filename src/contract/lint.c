@@ -1,7 +1,6 @@
 /* lint.c - the rules on routes and operations, and the way through all rules; see lint.h. */
 #include "contract/lint.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -10,25 +9,14 @@
 
 enum { SEGMENTS_MAX = 16 };
 
-bool lint_bad(struct lint *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!l->sentence)
-		l->sentence = arena_vprintf(l->arena, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 /* How a person finds the row. */
-static const char *name_of(struct lint *l, const struct route *r)
+static const char *route_name(struct lint *l, const struct route *r)
 {
 	return arena_printf(
 		l->arena, "%s %s", method_name(r->method), r->path ? r->path : "(no path)");
 }
 
-static bool empty(const char *text)
+static bool route_text_empty(const char *text)
 {
 	return !text || !*text;
 }
@@ -36,50 +24,54 @@ static bool empty(const char *text)
 static bool has_permission(struct lint *l, const struct route *r)
 {
 	if (!r->permission)
-		return lint_bad(l, "Route %s has no permission.", name_of(l, r));
-	if (empty(l->permission_name(r->permission)))
+		return lint_bad(l, "Route %s has no permission.", route_name(l, r));
+	if (route_text_empty(l->permission_name(r->permission)))
 		return lint_bad(l, "Route %s needs permission %d, which has no name.",
-			name_of(l, r), r->permission);
-	if (r->also && empty(l->permission_name(r->also)))
+			route_name(l, r), r->permission);
+	if (r->also && route_text_empty(l->permission_name(r->also)))
 		return lint_bad(l, "Route %s also needs permission %d, which has no name.",
-			name_of(l, r), r->also);
+			route_name(l, r), r->also);
 	return true;
 }
 
 static bool has_words(struct lint *l, const struct route *r)
 {
-	if (empty(r->doc))
-		return lint_bad(l, "Route %s has no doc.", name_of(l, r));
-	if (empty(r->tag))
-		return lint_bad(l, "Route %s has no tag.", name_of(l, r));
+	if (route_text_empty(r->doc))
+		return lint_bad(l, "Route %s has no doc.", route_name(l, r));
+	if (route_text_empty(r->tag))
+		return lint_bad(l, "Route %s has no tag.", route_name(l, r));
 	return true;
 }
 
 static bool has_operation(struct lint *l, const struct route *r)
 {
-	if (!r->op || empty(r->op->id))
-		return lint_bad(l, "Route %s has no operation with an id.", name_of(l, r));
+	if (!r->op || route_text_empty(r->op->id))
+		return lint_bad(l, "Route %s has no operation with an id.", route_name(l, r));
 	if (!r->op->apply)
 		return lint_bad(l, "Operation %s has no apply.", r->op->id);
+	if (r->op->reserve && (!r->op->prepare || !r->op->release))
+		return lint_bad(
+			l, "Operation %s reserves what it cannot spend or release.", r->op->id);
 	return true;
 }
 
 static bool answers_fit(struct lint *l, const struct route *r)
 {
 	if (r->method >= METHOD_COUNT)
-		return lint_bad(l, "Route %s has no method.", name_of(l, r));
+		return lint_bad(l, "Route %s has no method.", route_name(l, r));
 	if (r->status < 200 || r->status > 399)
-		return lint_bad(l, "Route %s succeeds with status %d.", name_of(l, r), r->status);
+		return lint_bad(
+			l, "Route %s succeeds with status %d.", route_name(l, r), r->status);
 	if (r->status == 204 && r->op->reply)
-		return lint_bad(l, "Route %s answers 204 but names a reply.", name_of(l, r));
+		return lint_bad(l, "Route %s answers 204 but names a reply.", route_name(l, r));
 	if (r->op->list && !r->op->reply)
-		return lint_bad(l, "Route %s is a list of nothing.", name_of(l, r));
+		return lint_bad(l, "Route %s is a list of nothing.", route_name(l, r));
 	if (r->op->exports && !r->op->list)
-		return lint_bad(l, "Route %s exports but is no list.", name_of(l, r));
+		return lint_bad(l, "Route %s exports but is no list.", route_name(l, r));
 	if (r->op->sorts && !r->op->list)
-		return lint_bad(l, "Route %s has sorts but is no list.", name_of(l, r));
+		return lint_bad(l, "Route %s has sorts but is no list.", route_name(l, r));
 	if (r->op->sorts && (!r->op->sorts->list || !r->op->sorts->list[0]))
-		return lint_bad(l, "Route %s has sorts without entries.", name_of(l, r));
+		return lint_bad(l, "Route %s has sorts without entries.", route_name(l, r));
 	return true;
 }
 
@@ -87,32 +79,34 @@ static bool names_an_agent(const struct schema *body)
 {
 	const struct field *f = schema_field(body, "agent_id", strlen("agent_id"));
 
-	return f && f->kind == TEXT && f->id && f->need;
+	return f && f->kind == TEXT && f->id && f->required;
 }
 
 static bool body_fits(struct lint *l, const struct route *r)
 {
 	if ((r->method == METHOD_GET || r->method == METHOD_HEAD) && (r->op->body || r->op->takes))
-		return lint_bad(l, "Route %s takes a body.", name_of(l, r));
+		return lint_bad(l, "Route %s takes a body.", route_name(l, r));
 	if (r->agent_in_body && (!r->op->body || !names_an_agent(r->op->body)))
-		return lint_bad(l, "Route %s has no agent_id in its body.", name_of(l, r));
+		return lint_bad(l, "Route %s has no agent_id in its body.", route_name(l, r));
 	if (r->op->takes && (r->op->body || !r->op->takes[0]))
-		return lint_bad(l, "Route %s takes both kinds of bodies, or none.", name_of(l, r));
+		return lint_bad(
+			l, "Route %s takes both kinds of bodies, or none.", route_name(l, r));
 	return true;
 }
 
 static bool is_audited(struct lint *l, const struct route *r)
 {
 	if (r->writes && r->method != METHOD_GET)
-		return lint_bad(l, "Route %s says that it writes, and is no GET.", name_of(l, r));
+		return lint_bad(
+			l, "Route %s says that it writes, and is no GET.", route_name(l, r));
 	if (!route_changes(r) && r->audit)
+		return lint_bad(l, "Route %s reads but names the audit verb %s.", route_name(l, r),
+			r->audit);
+	if (route_changes(r) && route_text_empty(r->audit) && route_text_empty(r->unaudited))
 		return lint_bad(
-			l, "Route %s reads but names the audit verb %s.", name_of(l, r), r->audit);
-	if (route_changes(r) && empty(r->audit) && empty(r->unaudited))
-		return lint_bad(
-			l, "Route %s changes something but names no audit verb.", name_of(l, r));
-	if (!empty(r->audit) && r->unaudited)
-		return lint_bad(l, "Route %s is both audited and unaudited.", name_of(l, r));
+			l, "Route %s changes something but names no audit verb.", route_name(l, r));
+	if (!route_text_empty(r->audit) && r->unaudited)
+		return lint_bad(l, "Route %s is both audited and unaudited.", route_name(l, r));
 	return true;
 }
 
@@ -132,27 +126,27 @@ static bool path_is_sound(struct lint *l, const struct route *r)
 {
 	size_t segments = 0, params = 0;
 
-	if (empty(r->path) || *r->path != '/')
-		return lint_bad(l, "Route %s does not begin with a slash.", name_of(l, r));
+	if (route_text_empty(r->path) || *r->path != '/')
+		return lint_bad(l, "Route %s does not begin with a slash.", route_name(l, r));
 	for (const char *p = r->path; *p; p += strcspn(p, "/")) {
 		size_t len = strcspn(++p, "/");
 
 		if (!segment_is_sound(p, len))
 			return lint_bad(l,
 				"Route %s has a parameter that is not closed, or an empty part.",
-				name_of(l, r));
+				route_name(l, r));
 		for (const char *q = r->path; *p == '{' && q < p; q++)
 			if (strncmp(q, p, len) == 0)
 				return lint_bad(l, "Route %s has the parameter %.*s twice.",
-					name_of(l, r), (int)len, p);
+					route_name(l, r), (int)len, p);
 		segments++;
 		params += *p == '{';
 	}
 	if (r->agent && !strstr(r->path, arena_printf(l->arena, "/{%s}", r->agent)))
-		return lint_bad(l, "Route %s has no parameter %s to name its agent.", name_of(l, r),
-			r->agent);
+		return lint_bad(l, "Route %s has no parameter %s to name its agent.",
+			route_name(l, r), r->agent);
 	if (params > ROUTE_PARAMS_MAX || segments > SEGMENTS_MAX - 2)
-		return lint_bad(l, "Route %s has too many parts.", name_of(l, r));
+		return lint_bad(l, "Route %s has too many parts.", route_name(l, r));
 	return true;
 }
 
@@ -166,8 +160,8 @@ static bool (*const route_rules[])(struct lint *, const struct route *) = {
 	is_audited,
 };
 
-/* What is left of the path behind a prefix that ends at a slash or at its end, or NULL. */
-static const char *behind(const char *path, const char *prefix)
+/* What is left of the path after a prefix that ends at a slash or at its end, or NULL. */
+static const char *path_behind(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -175,23 +169,23 @@ static const char *behind(const char *path, const char *prefix)
 }
 
 /* Without its root, and without the tenant where the path also answers without it. */
-static const char *shortest(const char *path)
+static const char *shortest_path(const char *path)
 {
 	static const char *const roots[] = { "/api/v1", "/v1" };
 	static const char *const owned[] = { "/tenant/{tenant_id}/agents/{agent_id}",
 		"/tenant/{tenant_id}/sessions/{session_id}" };
 
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-		if (behind(path, roots[i]) && *behind(path, roots[i]))
-			path = behind(path, roots[i]);
+		if (path_behind(path, roots[i]) && *path_behind(path, roots[i]))
+			path = path_behind(path, roots[i]);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		if (behind(path, owned[i]))
+		if (path_behind(path, owned[i]))
 			return path + strlen("/tenant/{tenant_id}");
 	return path;
 }
 
 /* The path with its parameters reduced to what the router tells apart, and its spellings to one. */
-static const char *shape(struct lint *l, const char *path)
+static const char *shape_of_path(struct lint *l, const char *path)
 {
 	char *shape = arena_alloc(l->arena, strlen(path) * 2 + 1), *out = shape;
 
@@ -222,9 +216,10 @@ static bool pair_is_apart(struct lint *l, const struct placed *a, const struct p
 
 	if (strcmp(r->op->id, s->op->id) == 0)
 		return lint_bad(l, "The operation id %s stands at %s and at %s.", r->op->id,
-			name_of(l, r), name_of(l, s));
+			route_name(l, r), route_name(l, s));
 	if (r->method == s->method && same)
-		return lint_bad(l, "The paths of %s and %s collide.", name_of(l, r), name_of(l, s));
+		return lint_bad(
+			l, "The paths of %s and %s collide.", route_name(l, r), route_name(l, s));
 	return true;
 }
 
@@ -243,8 +238,8 @@ static bool lint_routes(struct lint *l)
 			for (size_t k = 0; k < sizeof route_rules / sizeof *route_rules; k++)
 				if (!route_rules[k](l, r))
 					return false;
-			all[n] = (struct placed){ r, shape(l, r->path),
-				shape(l, shortest(r->path)) };
+			all[n] = (struct placed){ r, shape_of_path(l, r->path),
+				shape_of_path(l, shortest_path(r->path)) };
 			for (size_t k = 0; k < n; k++)
 				if (!pair_is_apart(l, &all[k], &all[n]))
 					return false;
@@ -263,7 +258,7 @@ int contract_lint(const struct resource *const *resources, size_t count,
 		.permission_name = permission_name };
 
 	types_collect(&l.types, a, resources, count);
-	if (lint_routes(&l) && lint_schemas(&l))
+	if (lint_routes(&l) && lint_events(&l) && lint_schemas(&l))
 		return 0;
 	*ret_sentence = l.sentence;
 	return ERR_INTERNAL;

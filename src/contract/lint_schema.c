@@ -3,10 +3,22 @@
 #include "contract/lint_schema.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "contract/decode.h"
+
+bool lint_bad(struct lint *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!l->sentence)
+		l->sentence = arena_vprintf(l->arena, fmt, ap);
+	va_end(ap);
+	return false;
+}
 
 enum { NESTING_MAX = 8 };
 
@@ -15,16 +27,16 @@ struct row {
 	const struct field *f;
 };
 
-static bool empty(const char *text)
+static bool schema_text_empty(const char *text)
 {
 	return !text || !*text;
 }
 
 static bool field_has_words(struct lint *l, struct row r)
 {
-	if (empty(r.f->name))
+	if (schema_text_empty(r.f->name))
 		return lint_bad(l, "Schema %s has a field without a name.", r.s->name);
-	if (empty(r.f->doc))
+	if (schema_text_empty(r.f->doc))
 		return lint_bad(l, "Field %s.%s has no doc.", r.s->name, r.f->name);
 	if (schema_field(r.s, r.f->name, r.f->name_len) != r.f)
 		return lint_bad(l, "Schema %s has the field %s twice.", r.s->name, r.f->name);
@@ -46,14 +58,14 @@ static bool choice_has_words(struct lint *l, struct row r)
 	const struct field *f = r.f;
 	bool choice = f->kind == CHOICE || (f->kind == LIST && f->item == CHOICE);
 
-	if (choice != (f->words != NULL))
+	if (choice != (f->words != NULL) && !(f->kind == LIST && f->item == TEXT))
 		return lint_bad(l, "Field %s.%s %s.", r.s->name, f->name,
 			choice ? "is a choice without words" : "has words but is no choice");
 	if (!choice)
 		return true;
 	if (!f->words->list || !f->words->list[0])
 		return lint_bad(l, "Field %s.%s has words without entries.", r.s->name, f->name);
-	if (f->words->title && empty(f->words->doc))
+	if (f->words->title && schema_text_empty(f->words->doc))
 		return lint_bad(l, "The words %s have no doc.", f->words->title);
 	return true;
 }
@@ -63,7 +75,7 @@ static bool object_has_schema(struct lint *l, struct row r)
 	const struct field *f = r.f;
 	bool object = f->kind == OBJECT || (f->kind == LIST && f->item == OBJECT);
 
-	if (object != (f->of != NULL))
+	if (object != (f->of != NULL) && !(f->kind == JSON && f->array))
 		return lint_bad(l, "Field %s.%s %s.", r.s->name, f->name,
 			object ? "is an object without .of" : "has .of but is no object");
 	if (f->kind == OBJECT && f->size != sizeof(void *))
@@ -100,11 +112,14 @@ static bool field_is_bounded(struct lint *l, struct row r)
 {
 	const struct field *f = r.f;
 	bool grows = f->kind == TEXT || f->kind == JSON || f->kind == LIST || f->kind == INTEGER ||
-		     f->kind == NUMBER;
+		     f->kind == NUMBER || f->kind == MONEY;
 
 	if (grows && !(isfinite(field_limit(f)) && field_limit(f) > 0))
 		return lint_bad(l, "Field %s.%s is unbounded: no limit can be computed.", r.s->name,
 			f->name);
+	if (f->kind == MONEY && field_limit(f) > MONEY_USD_MAX)
+		return lint_bad(
+			l, "Field %s.%s may be more money than 64 bits hold.", r.s->name, f->name);
 	if (grows && f->has_min && f->min > field_limit(f))
 		return lint_bad(
 			l, "Field %s.%s has a minimum above its maximum.", r.s->name, f->name);
@@ -137,12 +152,12 @@ static bool (*const field_rules[])(struct lint *, struct row) = {
 };
 
 /* The members' sizes tell their alignment: a list and a text align like a pointer. */
-static size_t alignment(const struct field *f)
+static size_t field_alignment(const struct field *f)
 {
 	return f->size < sizeof(void *) ? f->size : sizeof(void *);
 }
 
-static size_t aligned(size_t at, size_t to)
+static size_t align_offset(size_t at, size_t to)
 {
 	return (at + to - 1) / to * to;
 }
@@ -155,24 +170,24 @@ static bool struct_is_covered(struct lint *l, const struct schema *s)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct field *f = &s->fields[i];
 
-		if (!f->size || f->at != aligned(end, alignment(f)))
+		if (!f->size || f->at != align_offset(end, field_alignment(f)))
 			return lint_bad(l,
 				"Before %s.%s a member of the struct has no row, or a row is out of order.",
 				s->name, f->name ? f->name : "");
-		if (alignment(f) > widest)
-			widest = alignment(f);
+		if (field_alignment(f) > widest)
+			widest = field_alignment(f);
 		end = f->at + f->size;
 	}
-	if (s->size != aligned(end, widest))
+	if (s->size != align_offset(end, widest))
 		return lint_bad(l, "The last members of the struct %s have no row.", s->name);
 	return true;
 }
 
 static bool schema_is_sound(struct lint *l, const struct schema *s)
 {
-	if (empty(s->name))
+	if (schema_text_empty(s->name))
 		return lint_bad(l, "A schema has no name.");
-	if (empty(s->doc))
+	if (schema_text_empty(s->doc))
 		return lint_bad(l, "Schema %s has no doc.", s->name);
 	if (!s->count || s->count > 64)
 		return lint_bad(
@@ -226,8 +241,8 @@ static bool names_are_unique(struct lint *l)
 }
 
 /* A value from the table goes the way of a value from a caller: the field itself must take it. */
-static bool takes(struct lint *l, const struct patterns *patterns, struct row r, const char *what,
-	const char *json)
+static bool field_takes(struct lint *l, const struct patterns *patterns, struct row r,
+	const char *what, const char *json)
 {
 	struct field f = *r.f;
 	const struct schema one = {
@@ -253,9 +268,9 @@ static bool values_fit(struct lint *l, const struct patterns *patterns, struct r
 			l, "Field %s.%s has both a preset and an otherwise.", r.s->name, f->name);
 	if (used && (f->kind == OBJECT || (f->kind == LIST && strcmp(used, "[]") != 0)))
 		return lint_bad(l, "Field %s.%s cannot be preset to %s.", r.s->name, f->name, used);
-	if (used && !takes(l, patterns, r, f->preset ? "preset" : "otherwise", used))
+	if (used && !field_takes(l, patterns, r, f->preset ? "preset" : "otherwise", used))
 		return false;
-	if (f->example && !takes(l, patterns, r, "example", f->example))
+	if (f->example && !field_takes(l, patterns, r, "example", f->example))
 		return false;
 	if (f->pattern && !f->example && !used)
 		return lint_bad(

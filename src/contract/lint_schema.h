@@ -15,3 +15,5 @@ struct lint {
 bool lint_bad(struct lint *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Every rule on schemas, fields and words. */
 bool lint_schemas(struct lint *l);
+/* Every rule on streams of events; the routes are known to be sound. */
+bool lint_events(struct lint *l);

@@ -28,7 +28,11 @@ static const char description[] =
 	"A body with a field that is not in its schema is refused. Times are UTC; ids sort by creation. "
 	"x-max is a ceiling of this service where the contract states none: bytes of text and JSON, "
 	"items of lists, value of numbers. x-default is the value of an absent field where the contract "
-	"states none.";
+	"states none. x-enum lists what this service takes where the contract says only that it is text. "
+	"x-events lists the events of a stream by name, with the schema of their data.\n\n"
+	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does. "
+	"Faults of HTTP itself, which no operation sees, are 408, 413, 414, 417, 431, 501 and 505; a path that is not "
+	"there is 404, a method that it does not take 405 with Allow. Every answer carries X-Request-Id.";
 
 static void write_info(struct document *d)
 {
@@ -87,7 +91,7 @@ static bool is_public(const struct document *d, const struct route *r)
 	return r->permission == d->parts->permission_public;
 }
 
-static bool changes(const struct route *r)
+static bool method_changes(const struct route *r)
 {
 	return r->method != METHOD_GET && r->method != METHOD_HEAD;
 }
@@ -97,21 +101,34 @@ static bool gives_events(const struct route *r)
 	return r->op->gives && strcmp(r->op->gives, "text/event-stream") == 0;
 }
 
-/* A read of one object: carries an ETag, and can be asked for only if it changed. */
+/* A read of one object can be asked for only if it changed. */
 static bool reads_one(const struct route *r)
 {
-	return r->method == METHOD_GET && (r->op->reply || r->op->gives) && !r->op->list &&
-	       !r->as_printed && !gives_events(r);
+	return r->method == METHOD_GET && route_tags(r);
 }
 
-static bool repeatable(const struct route *r)
+static bool route_repeatable(const struct route *r)
 {
 	return r->method == METHOD_POST && !r->as_printed;
 }
 
-static bool conditional(const struct route *r)
+static bool route_conditional(const struct route *r)
 {
-	return changes(r) && r->method != METHOD_POST && !r->as_printed;
+	return method_changes(r) && r->method != METHOD_POST && !r->as_printed;
+}
+
+static bool names_something(const struct schema *query)
+{
+	for (size_t i = 0; query && i < query->count; i++)
+		if (query->fields[i].id || query->fields[i].item_id)
+			return true;
+	return false;
+}
+
+/* It answers with what a model says, or with why none did. */
+static bool calls_models(const struct route *r)
+{
+	return r->openai && r->patient;
 }
 
 static bool can_occur(const struct document *d, const struct route *r, int err)
@@ -119,25 +136,25 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	bool body = r->op->body || r->op->takes, query = r->op->query || r->op->list;
 
 	switch (err) {
-	case ERR_MALFORMED:
-		return body || query;
 	case ERR_UNAUTHENTICATED:
-		return !is_public(d, r) || (changes(r) && body) || r->writes;
 	case ERR_FORBIDDEN:
-		return !is_public(d, r) || r->writes;
+		return !is_public(d, r) || (method_changes(r) && body) || r->writes;
 	case ERR_UPSTREAM:
-		return r->writes && r->op->prepare;
-	case ERR_NOT_FOUND:
-		return strchr(r->path, '{') != NULL;
+		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r);
+	case ERR_TOO_SLOW:
+		return calls_models(r);
+	case ERR_NOT_FOUND: /* what the path names, or the query, or the body, or OpenAI-Organization */
+		return strchr(r->path, '{') || names_something(r->op->query) || r->agent_in_body ||
+		       r->openai;
 	case ERR_CONFLICT: /* or something is lacking that it waits for */
-		return changes(r) || r->op->awaits;
+		return method_changes(r) || r->op->awaits || r->op->unseals;
 	case ERR_PRECONDITION:
-		return conditional(r);
+		return route_conditional(r);
 	case ERR_TOO_LARGE:
 	case ERR_MEDIA_TYPE:
 		return body;
-	case ERR_INVALID:
-		return body || query || repeatable(r);
+	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
+		return !r->openai && (body || query || route_repeatable(r) || !r->op->open_query);
 	default:
 		return true;
 	}
@@ -155,7 +172,7 @@ static void write_query(struct document *d, const struct schema *s)
 		doc_text(o, "name", f->name);
 		doc_text(o, "in", "query");
 		doc_text(o, "description", f->doc);
-		if (f->need)
+		if (f->required)
 			doc_json(o, "required", "true");
 		if (f->kind == LIST)
 			doc_json(o, "explode", "false");
@@ -184,7 +201,7 @@ static void write_sort(struct document *d, const struct words *sorts)
 	buf_lit(d->o, "]}}");
 }
 
-static void write_parameters(struct document *d, const struct route *r)
+static void write_operation_parameters(struct document *d, const struct route *r)
 {
 	doc_json(d->o, "parameters", "[");
 	write_query(d, r->op->query);
@@ -196,37 +213,111 @@ static void write_parameters(struct document *d, const struct route *r)
 		if (r->op->sorts)
 			write_sort(d, r->op->sorts);
 	}
-	if (repeatable(r))
+	if (route_repeatable(r))
 		doc_reference(d->o, "parameters", "idempotency_key");
-	if (conditional(r))
+	if (route_conditional(r))
 		doc_reference(d->o, "parameters", "if_match");
 	if (reads_one(r))
 		doc_reference(d->o, "parameters", "if_none_match");
 	if (r->method == METHOD_GET && gives_events(r))
 		doc_reference(d->o, "parameters", "last_event_id");
+	if (r->openai)
+		doc_reference(d->o, "parameters", "openai_organization");
 	buf_putc(d->o, ']');
 }
 
-/* The content of a body or reply: its schema and its example, by name; and its other form. */
-static void write_content(
-	struct document *d, const struct schema *s, const char *suffix, const char *other)
+/* One type of content: with the schema and the example of that name, or without. */
+static void write_type(
+	struct document *d, const char *type, const struct schema *s, const char *suffix)
 {
-	buf_printf(d->o,
-		"\"content\":{\"application/json\":"
-		"{\"schema\":{\"$ref\":\"#/components/schemas/%s%s\"},"
-		"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}",
-		s->name, suffix, s->name, suffix);
-	if (other)
-		doc_json(d->o, other, "{\"schema\":{\"type\":\"string\"}}");
+	bool text = strncmp(type, "text/", 5) == 0 || strstr(type, "ndjson");
+
+	doc_key(d->o, type);
+	if (s)
+		buf_printf(d->o,
+			"{\"schema\":{\"$ref\":\"#/components/schemas/%s%s\"},"
+			"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}",
+			s->name, suffix, s->name, suffix);
+	else
+		buf_puts(d->o, text ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
+}
+
+/* What comes instead of JSON, or beside it. */
+static void write_given(struct document *d, const struct operation *op, const char *type)
+{
+	if (op->events && strcmp(type, "text/event-stream") == 0) {
+		doc_key(d->o, type);
+		doc_events(d->o, op->events);
+	} else {
+		write_type(d, type, type == op->gives ? op->raw_reply : NULL, "");
+	}
+}
+
+/* A stream of events begins with 200, whatever the answer without one. */
+static bool streams_apart(const struct route *r)
+{
+	return gives_events(r) && r->status != 200;
+}
+
+static void write_success_content(struct document *d, const struct route *r)
+{
+	const struct operation *op = r->op;
+
+	if (!op->reply && !op->gives)
+		return;
+	doc_json(d->o, "content", "{");
+	if (op->reply)
+		write_type(d, "application/json", op->reply, op->list ? "Page" : "");
+	if (op->gives && !streams_apart(r))
+		write_given(d, op, op->gives);
+	if (op->exports)
+		write_type(d, "application/x-ndjson", NULL, "");
+	if (op->streams)
+		write_given(d, op, "text/event-stream");
+	buf_putc(d->o, '}');
+}
+
+static void write_header(struct document *d, const char *name)
+{
+	doc_key(d->o, name);
+	doc_reference(d->o, "headers", name);
+}
+
+static void write_success_headers(struct document *d, const struct route *r, int status)
+{
+	bool tag = (status == 200 || status == 304) && route_tags(r);
+	bool place = status == 201;
+
+	if (!tag && !place && !r->op->header)
+		return;
+	doc_json(d->o, "headers", "{");
+	if (tag)
+		write_header(d, "ETag");
+	if (place)
+		write_header(d, "Location");
+	if (r->op->header)
+		write_header(d, r->op->header);
+	buf_putc(d->o, '}');
+}
+
+static void write_answer(struct document *d, const struct route *r, int status, const char *doc)
+{
+	doc_json(d->o, arena_printf(&d->arena, "%d", status), "{");
+	doc_text(d->o, "description", doc);
+	write_success_headers(d, r, status);
+	if (status == r->status || (status == 200 && r->op->may_stand)) {
+		write_success_content(d, r);
+	} else if (status == 200) {
+		doc_json(d->o, "content", "{");
+		write_given(d, r->op, r->op->gives);
+		buf_putc(d->o, '}');
+	}
 	buf_putc(d->o, '}');
 }
 
 static void write_success(struct document *d, const struct route *r)
 {
-	struct buf *o = d->o;
-
-	doc_json(o, arena_printf(&d->arena, "%d", r->status), "{");
-	doc_text(o, "description",
+	write_answer(d, r, r->status,
 		r->status == 201   ? "Made."
 		: r->status == 202 ? "Taken; the work goes on."
 		: r->status == 204 ? "Done; there is nothing to say."
@@ -234,32 +325,17 @@ static void write_success(struct document *d, const struct route *r)
 		: r->op->reply	   ? r->op->reply->doc
 		: gives_events(r)  ? "Server-sent events, as they happen."
 				   : "Done.");
+	if (r->op->may_stand)
+		write_answer(d, r, 200, "It was there already, and is as asked for.");
+	else if (streams_apart(r))
+		write_answer(d, r, 200, "Server-sent events, where the request accepts them.");
+	if (r->op->or_nothing)
+		write_answer(d, r, 204, "Done; there is nothing to show.");
 	if (reads_one(r))
-		doc_json(o, "headers", "{\"ETag\":{\"$ref\":\"#/components/headers/ETag\"}}");
-	else if (r->status == 201)
-		doc_json(o, "headers",
-			"{\"Location\":{\"$ref\":\"#/components/headers/Location\"}}");
-	if (r->op->reply) {
-		doc_item(o);
-		write_content(d, r->op->reply, r->op->list ? "Page" : "",
-			r->op->exports	 ? "application/x-ndjson"
-			: r->op->streams ? "text/event-stream"
-					 : r->op->gives);
-	} else if (r->op->gives) {
-		doc_json(o, "content", "{");
-		doc_json(o, r->op->gives,
-			gives_events(r) ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
-		if (r->op->streams)
-			doc_json(o, "text/event-stream", "{\"schema\":{\"type\":\"string\"}}");
-		buf_putc(o, '}');
-	}
-	buf_putc(o, '}');
-	if (reads_one(r))
-		doc_json(o, "304",
-			"{\"description\":\"Not changed since the ETag in If-None-Match.\"}");
+		write_answer(d, r, 304, "Not changed since the ETag in If-None-Match.");
 }
 
-static void write_responses(struct document *d, const struct route *r)
+static void write_operation_responses(struct document *d, const struct route *r)
 {
 	doc_json(d->o, "responses", "{");
 	write_success(d, r);
@@ -271,6 +347,20 @@ static void write_responses(struct document *d, const struct route *r)
 			r->openai ? arena_printf(&d->arena, "OpenAI%s", e->name) : e->name);
 	}
 	buf_putc(d->o, '}');
+}
+
+static void write_body(struct document *d, const struct operation *op)
+{
+	if (!op->body && !op->takes)
+		return;
+	doc_json(d->o, "requestBody",
+		op->body_optional ? "{\"required\":false" : "{\"required\":true");
+	doc_json(d->o, "content", "{");
+	if (op->body)
+		write_type(d, "application/json", op->body, "");
+	for (const char *const *t = op->takes; t && *t; t++)
+		write_type(d, *t, op->raw_body, "");
+	buf_lit(d->o, "}}");
 }
 
 static void write_operation(struct document *d, const struct route *r)
@@ -286,20 +376,9 @@ static void write_operation(struct document *d, const struct route *r)
 	json_write_string(o, r->tag, strlen(r->tag));
 	buf_putc(o, ']');
 	doc_text(o, "summary", r->doc);
-	write_parameters(d, r);
-	if (r->op->body) {
-		doc_json(o, "requestBody",
-			r->op->body_optional ? "{\"required\":false," : "{\"required\":true,");
-		write_content(d, r->op->body, "", NULL);
-		buf_putc(o, '}');
-	} else if (r->op->takes) {
-		doc_json(o, "requestBody", "{\"required\":true");
-		doc_json(o, "content", "{");
-		for (const char *const *t = r->op->takes; *t; t++)
-			doc_json(o, *t, "{}");
-		buf_lit(o, "}}");
-	}
-	write_responses(d, r);
+	write_operation_parameters(d, r);
+	write_body(d, r->op);
+	write_operation_responses(d, r);
 	if (is_public(d, r))
 		doc_json(o, "security", "[]");
 	doc_text(o, "x-permission", d->parts->permission_name(r->permission));

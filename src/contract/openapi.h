@@ -4,7 +4,9 @@
  * x-permission, x-permission-also and x-audit on operations; on fields x-max (a ceiling of ours
  * where the contract states none: bytes of text and JSON, items of lists,
  * value of numbers) and x-default (used when absent where the contract is
- * silent).  The same tables give the same bytes. */
+ * silent); on items of lists x-enum (what is taken where the contract says only
+ * that it is text); on streams x-events (each event by its name: what it tells, and the schema of its
+ * data).  The same tables give the same bytes. */
 #pragma once
 #include "base/buf.h"
 #include "contract/route.h"

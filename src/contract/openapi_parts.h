@@ -11,7 +11,7 @@ void doc_json(struct buf *o, const char *key, const char *json);
 /* A comma if one is due, before an item of an array. */
 void doc_item(struct buf *o);
 
-/* {"$ref": ...} to a component, as an item or behind a key. */
+/* {"$ref": ...} to a component, as an item or after a key. */
 void doc_reference(struct buf *o, const char *kind, const char *name);
 
 /* openapi_schema.c: types. */
@@ -27,6 +27,10 @@ bool doc_published(const struct type *t);
 /* The members of components/schemas and of components/examples. */
 void doc_schemas(struct buf *o, const struct types *t);
 void doc_examples(struct buf *o, const struct types *t);
+
+/* openapi_events.c: the content of a stream. */
+struct event_stream;
+void doc_events(struct buf *o, const struct event_stream *s);
 
 /* openapi_shared.c: what all operations have in common. */
 

@@ -43,17 +43,18 @@ void doc_reference(struct buf *o, const char *kind, const char *name)
 	buf_printf(o, "{\"$ref\":\"#/components/%s/%s\"}", kind, name);
 }
 
-static void number(struct buf *o, const char *key, double v)
+static void write_schema_number(struct buf *o, const char *key, double v)
 {
 	doc_key(o, key);
 	json_write_number(o, v);
 }
 
-static const char *type_name(enum kind k)
+static const char *schema_type_name(enum kind k)
 {
 	static const char *const names[] = { [FLAG] = "boolean",
 		[INTEGER] = "integer",
 		[NUMBER] = "number",
+		[MONEY] = "number",
 		[TEXT] = "string",
 		[CHOICE] = "string",
 		[MOMENT] = "string",
@@ -70,15 +71,15 @@ static const char *named_type(enum kind k, const struct schema *of, const struct
 	return k == OBJECT ? of->name : k == CHOICE ? words->title : NULL;
 }
 
-static void reference(struct buf *o, const char *name)
+static void write_schema_reference(struct buf *o, const char *name)
 {
 	doc_key(o, "$ref");
 	buf_printf(o, "\"" REF_SCHEMA "%s\"", name);
 }
 
-static void word_list(struct buf *o, const struct words *w, bool nullable)
+static void write_word_list(struct buf *o, const char *key, const struct words *w, bool nullable)
 {
-	doc_json(o, "enum", "[");
+	doc_json(o, key, "[");
 	for (size_t i = 0; w->list[i]; i++) {
 		doc_item(o);
 		json_write_string(o, w->list[i], strlen(w->list[i]));
@@ -90,55 +91,69 @@ static void word_list(struct buf *o, const struct words *w, bool nullable)
 	buf_putc(o, ']');
 }
 
+/* Of an array that is kept as text. */
+static void array_items(struct buf *o, const struct schema *of)
+{
+	if (!of) {
+		doc_json(o, "items", "{\"type\":\"object\"}");
+		return;
+	}
+	doc_json(o, "items", "{");
+	write_schema_reference(o, of->name);
+	buf_putc(o, '}');
+}
+
 static void value_type(struct buf *o, enum kind k, const struct field *f, bool nullable)
 {
 	const char *name = named_type(k, f->of, f->words);
 
 	if (name && nullable) {
 		doc_json(o, "anyOf", "[{");
-		reference(o, name);
+		write_schema_reference(o, name);
 		buf_lit(o, "},{\"type\":\"null\"}]");
 	} else if (name) {
-		reference(o, name);
+		write_schema_reference(o, name);
 	} else if (!f->any) {
 		doc_key(o, "type");
 		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"",
-			f->array ? "array" : type_name(k));
+			f->array ? "array" : schema_type_name(k));
 		if (f->array)
-			doc_json(o, "items", "{\"type\":\"object\"}");
+			array_items(o, f->of);
 		if (k == CHOICE)
-			word_list(o, f->words, nullable);
+			write_word_list(o, "enum", f->words, nullable);
 		else if (k == MOMENT)
 			doc_text(o, "format", "date-time");
 	}
 }
 
-static void bounds(struct buf *o, const struct field *f)
+static void write_bounds(struct buf *o, const struct field *f)
 {
 	static const char *const least[] = { [INTEGER] = "minimum",
 		[NUMBER] = "minimum",
+		[MONEY] = "minimum",
 		[TEXT] = "minLength",
 		[LIST] = "minItems" };
 	static const char *const most[] = { [INTEGER] = "maximum",
 		[NUMBER] = "maximum",
+		[MONEY] = "maximum",
 		[TEXT] = "maxLength",
 		[LIST] = "maxItems" };
 
 	if (!least[f->kind])
 		return;
 	if (f->has_min || (f->kind == TEXT && f->max))
-		number(o, least[f->kind], f->min);
+		write_schema_number(o, least[f->kind], f->min);
 	if (f->max)
-		number(o, most[f->kind], f->max);
+		write_schema_number(o, most[f->kind], f->max);
 }
 
 /* Where the contract states no maximum, ours: bytes of text and JSON, items of lists. */
-static void ceiling(struct buf *o, const struct field *f)
+static void write_ceiling(struct buf *o, const struct field *f)
 {
 	bool bounded = f->max || f->id || f->constant;
 
 	if (f->ceiling || (!bounded && (f->kind == TEXT || f->kind == JSON || f->kind == LIST)))
-		number(o, "x-max", field_limit(f));
+		write_schema_number(o, "x-max", field_limit(f));
 }
 
 void doc_facts(struct buf *o, const struct field *f, bool taken)
@@ -150,7 +165,9 @@ void doc_facts(struct buf *o, const struct field *f, bool taken)
 		if (f->item_id)
 			doc_text(o, "pattern", ID_PATTERN);
 		else if (taken && f->item == TEXT)
-			number(o, "x-max", CEILING_TEXT);
+			write_schema_number(o, "x-max", CEILING_TEXT);
+		if (f->item == TEXT && f->words)
+			write_word_list(o, "x-enum", f->words, false);
 		buf_putc(o, '}');
 		if (f->distinct)
 			doc_json(o, "uniqueItems", "true");
@@ -161,9 +178,9 @@ void doc_facts(struct buf *o, const struct field *f, bool taken)
 		doc_text(o, "format", "email");
 	if (f->constant)
 		doc_text(o, "const", f->constant);
-	bounds(o, f);
+	write_bounds(o, f);
 	if (taken)
-		ceiling(o, f);
+		write_ceiling(o, f);
 	if (f->preset)
 		doc_json(o, "default", f->preset);
 	if (f->otherwise)
@@ -190,20 +207,20 @@ static void object_schema(struct buf *o, const struct type *t)
 		doc_facts(o, &s->fields[i], taken);
 		doc_text(o, "description", s->fields[i].doc);
 		buf_putc(o, '}');
-		any |= s->fields[i].need;
+		any |= s->fields[i].required;
 	}
 	buf_putc(o, '}');
 	if (any) {
 		doc_json(o, "required", "[");
 		for (size_t i = 0; i < s->count; i++) {
-			if (!s->fields[i].need)
+			if (!s->fields[i].required)
 				continue;
 			doc_item(o);
 			json_write_string(o, s->fields[i].name, s->fields[i].name_len);
 		}
 		buf_putc(o, ']');
 	}
-	if (taken)
+	if (taken && !(t->use & TYPE_LOOSE))
 		doc_json(o, "additionalProperties", "false");
 	buf_putc(o, '}');
 }
@@ -239,13 +256,13 @@ void doc_schemas(struct buf *o, const struct types *t)
 	}
 	for (size_t i = 0; i < t->words_count; i++) {
 		doc_json(o, t->words[i]->title, "{\"type\":\"string\"");
-		word_list(o, t->words[i], false);
+		write_word_list(o, "enum", t->words[i], false);
 		doc_text(o, "description", t->words[i]->doc);
 		buf_putc(o, '}');
 	}
 }
 
-static bool ends_in(const char *name, const char *tail)
+static bool name_ends_in(const char *name, const char *tail)
 {
 	size_t n = strlen(name), m = strlen(tail);
 
@@ -255,11 +272,11 @@ static bool ends_in(const char *name, const char *tail)
 static void sample_text(struct buf *o, const struct field *f)
 {
 	const char *text = f->constant ? f->constant
-			   : f->id || ends_in(f->name, "_id") || strcmp(f->name, "id") == 0
+			   : f->id || name_ends_in(f->name, "_id") || strcmp(f->name, "id") == 0
 				   ? SAMPLE_ID
-			   : f->email		     ? "ada@example.org"
-			   : ends_in(f->name, "url") ? "https://example.org/"
-						     : "text";
+			   : f->email			  ? "ada@example.org"
+			   : name_ends_in(f->name, "url") ? "https://example.org/"
+							  : "text";
 	size_t len = strlen(text), least = (size_t)f->min;
 
 	if (f->max && len > (size_t)f->max)
@@ -286,6 +303,7 @@ static void sample_value(struct buf *o, enum kind k, const struct field *f)
 		break;
 	case INTEGER:
 	case NUMBER:
+	case MONEY:
 		sample_number(o, f);
 		break;
 	case TEXT:

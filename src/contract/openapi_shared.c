@@ -19,24 +19,26 @@ struct Problem {
 };
 
 FIELDS(FieldProblem) = {
-	FIELD(FieldProblem, field, .need = true, .example = "\"permissions[2].skill_id\"",
+	FIELD(FieldProblem, field, .required = true, .example = "\"permissions[2].skill_id\"",
 		.doc = "Where it is."),
-	FIELD(FieldProblem, code, .need = true, .example = "\"pattern\"",
+	FIELD(FieldProblem, code, .required = true, .example = "\"pattern\"",
 		.doc = "What is wrong, for programs."),
-	FIELD(FieldProblem, message, .need = true, .example = "\"must be an id\"",
+	FIELD(FieldProblem, message, .required = true, .example = "\"must be an id\"",
 		.doc = "What is wrong, for people."),
 };
 static SCHEMA(FieldProblem, .doc = "One field that cannot be accepted.");
 
 FIELDS(Problem) = {
-	FIELD(Problem, type, .need = true, .example = "\"urn:lodge:problem:invalid\"",
+	FIELD(Problem, type, .required = true, .example = "\"urn:lodge:problem:invalid\"",
 		.doc = "Names the kind of problem."),
-	FIELD(Problem, title, .need = true, .example = "\"One or more fields are not acceptable\"",
+	FIELD(Problem, title, .required = true,
+		.example = "\"One or more fields are not acceptable\"",
 		.doc = "The kind of problem, in words."),
-	FIELD(Problem, status, .need = true, .example = "422", .doc = "The status of the answer."),
-	FIELD(Problem, detail, .need = true, .example = "\"One field is not acceptable.\"",
+	FIELD(Problem, status, .required = true, .example = "422",
+		.doc = "The status of the answer."),
+	FIELD(Problem, detail, .required = true, .example = "\"One field is not acceptable.\"",
 		.doc = "This problem, in words a person can act on."),
-	FIELD(Problem, request_id, .need = true,
+	FIELD(Problem, request_id, .required = true,
 		.doc = "Quote it when asking for help; the log has the rest."),
 	FIELD(Problem, errors, .item = OBJECT, .of = &FieldProblem_schema,
 		.doc = "With 422: every field that cannot be accepted, not only the first."),
@@ -52,19 +54,19 @@ struct OpenAIProblem {
 };
 
 FIELDS(OpenAIFault) = {
-	FIELD(OpenAIFault, message, .need = true, .example = "\"There is no such model.\"",
+	FIELD(OpenAIFault, message, .required = true, .example = "\"There is no such model.\"",
 		.doc = "This problem, in words a person can act on."),
-	FIELD(OpenAIFault, type, .need = true, .example = "\"invalid_request_error\"",
+	FIELD(OpenAIFault, type, .required = true, .example = "\"invalid_request_error\"",
 		.doc = "The kind of problem."),
-	FIELD(OpenAIFault, param, .need = true, .nullable = true, .example = "\"model\"",
+	FIELD(OpenAIFault, param, .required = true, .nullable = true, .example = "\"model\"",
 		.doc = "The field it is about, if it is about one."),
-	FIELD(OpenAIFault, code, .need = true, .nullable = true, .example = "\"model_not_found\"",
-		.doc = "What is wrong, for programs."),
+	FIELD(OpenAIFault, code, .required = true, .nullable = true,
+		.example = "\"model_not_found\"", .doc = "What is wrong, for programs."),
 };
 static SCHEMA(OpenAIFault, .doc = "What went wrong.");
 
 FIELDS(OpenAIProblem) = {
-	FIELD(OpenAIProblem, error, .need = true, .of = &OpenAIFault_schema,
+	FIELD(OpenAIProblem, error, .required = true, .of = &OpenAIFault_schema,
 		.doc = "What went wrong."),
 };
 SCHEMA(OpenAIProblem, .doc = "An error in the shape that OpenAI's clients know.");
@@ -84,6 +86,7 @@ const struct shared doc_shared_errors[] = {
 	{ ERR_INTERNAL, "Internal", NULL },
 	{ ERR_UPSTREAM, "UpstreamFailed", NULL },
 	{ ERR_BUSY, "Unavailable", "Retry-After" },
+	{ ERR_TOO_SLOW, "TimedOut", NULL },
 	{ 0 },
 };
 
@@ -96,7 +99,7 @@ static const struct {
 		"{\"type\":\"integer\",\"minimum\":1,\"maximum\":200,\"default\":50}",
 		"The most that a page holds." },
 	{ "after", "after", "query", "{\"type\":\"string\",\"pattern\":\"" ID_PATTERN "\"}",
-		"Reads on behind this id, in the default order only: the last page is as cheap as the "
+		"Reads on after this id, in the default order only: the last page is as cheap as the "
 		"first." },
 	{ "total", "total", "query", "{\"type\":\"boolean\",\"default\":true}",
 		"False leaves the count out." },
@@ -108,20 +111,31 @@ static const struct {
 	{ "if_none_match", "If-None-Match", "header", "{\"type\":\"string\"}",
 		"Answers 304 if the object still has this ETag." },
 	{ "last_event_id", "Last-Event-ID", "header", "{\"type\":\"string\"}",
-		"Goes on behind the event with this id, without loss or repeat." },
+		"Goes on after the event with this id, without loss or repeat." },
+	{ "openai_organization", "OpenAI-Organization", "header", "{\"type\":\"string\"}",
+		"The tenant, by id or slug: for a login that is in several. An API key acts in its own." },
 };
 
 static const struct {
 	const char *name, *schema, *doc;
+	bool at_times; /* not every answer that it is published for has it */
 } headers[] = {
 	{ "ETag", "{\"type\":\"string\"}",
 		"Changes whenever the object does; send it as If-Match." },
-	{ "Location", "{\"type\":\"string\"}", "Where the new object is." },
-	{ "Retry-After", "{\"type\":\"integer\"}", "Seconds to wait before trying again." },
+	{ "Location", "{\"type\":\"string\"}", "Where to find it." },
+	{ "Retry-After", "{\"type\":\"integer\"}",
+		"Seconds to wait before trying again; absent where no time helps.", true },
 	{ "WWW-Authenticate", "{\"type\":\"string\"}", "Names the credential to present." },
+	{ "X-Should-Retry", "{\"const\":\"false\"}",
+		"Tells OpenAI's clients not to try again by themselves.", true },
+	{ "X-Lodge-Dropped", "{\"type\":\"string\"}",
+		"Members of the request that were sent to no model, because the price hangs on them.",
+		true },
+	{ "openai-poll-after-ms", "{\"type\":\"integer\"}",
+		"While it is under way: when it is worth asking again.", true },
 };
 
-static void write_parameters(struct buf *o)
+static void write_shared_parameters(struct buf *o)
 {
 	doc_json(o, "parameters", "{");
 	for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
@@ -135,15 +149,35 @@ static void write_parameters(struct buf *o)
 	buf_putc(o, '}');
 }
 
-static void write_headers(struct buf *o)
+static void write_shared_headers(struct buf *o)
 {
 	doc_json(o, "headers", "{");
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
 		doc_json(o, headers[i].name, "{");
 		doc_text(o, "description", headers[i].doc);
+		if (!headers[i].at_times)
+			doc_json(o, "required", "true");
 		doc_json(o, "schema", headers[i].schema);
 		buf_putc(o, '}');
 	}
+	buf_putc(o, '}');
+}
+
+static void write_error_headers(struct buf *o, const struct shared *e)
+{
+	int status = error_row(e->err)->status;
+	/* What clients of OpenAI would repeat by themselves. */
+	bool final = status == 409 || status == 429;
+	const char *names[] = { e->header, final ? "X-Should-Retry" : NULL };
+
+	if (!e->header && !final)
+		return;
+	doc_json(o, "headers", "{");
+	for (size_t i = 0; i < 2; i++)
+		if (names[i]) {
+			doc_key(o, names[i]);
+			doc_reference(o, "headers", names[i]);
+		}
 	buf_putc(o, '}');
 }
 
@@ -156,12 +190,7 @@ static void write_errors(struct buf *o, const char *prefix, const char *type, co
 		snprintf(name, sizeof name, "%s%s", prefix, e->name);
 		doc_json(o, name, "{");
 		doc_text(o, "description", error_row(e->err)->title);
-		if (e->header) {
-			doc_json(o, "headers", "{");
-			doc_key(o, e->header);
-			doc_reference(o, "headers", e->header);
-			buf_putc(o, '}');
-		}
+		write_error_headers(o, e);
 		doc_json(o, "content", "{");
 		doc_json(o, type, "{\"schema\":");
 		doc_reference(o, "schemas", schema);
@@ -169,7 +198,7 @@ static void write_errors(struct buf *o, const char *prefix, const char *type, co
 	}
 }
 
-static void write_responses(struct buf *o)
+static void write_shared_responses(struct buf *o)
 {
 	doc_json(o, "responses", "{");
 	write_errors(o, "", "application/problem+json", "Problem");
@@ -179,7 +208,7 @@ static void write_responses(struct buf *o)
 
 void doc_shared(struct buf *o)
 {
-	write_parameters(o);
-	write_headers(o);
-	write_responses(o);
+	write_shared_parameters(o);
+	write_shared_headers(o);
+	write_shared_responses(o);
 }

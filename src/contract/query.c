@@ -5,7 +5,7 @@
 #include "contract/decode.h"
 #include "contract/value.h"
 
-static int hex_digit(char c)
+static int query_hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -25,8 +25,8 @@ char *percent_decode(struct arena *a, const char *text, size_t len, bool plus_is
 		} else if (text[i] != '%') {
 			*out++ = text[i];
 		} else {
-			if (len - i < 3 || (hi = hex_digit(text[i + 1])) < 0 ||
-				(lo = hex_digit(text[i + 2])) < 0 || (hi | lo) == 0)
+			if (len - i < 3 || (hi = query_hex_digit(text[i + 1])) < 0 ||
+				(lo = query_hex_digit(text[i + 2])) < 0 || (hi | lo) == 0)
 				return NULL;
 			*out++ = (char)(hi << 4 | lo);
 			i += 2;
@@ -36,7 +36,8 @@ char *percent_decode(struct arena *a, const char *text, size_t len, bool plus_is
 	return utf8_valid(copy, (size_t)(out - copy)) ? copy : NULL;
 }
 
-static void list_value(struct check *k, const struct field *f, struct list *list, const char *text)
+static void query_list_value(
+	struct check *k, const struct field *f, struct list *list, const char *text)
 {
 	struct field item = value_item_field(f);
 	size_t size = value_item_size(f), count = *text != '\0', limit = (size_t)field_limit(f);
@@ -72,6 +73,7 @@ static void one_value(struct check *k, const struct field *f, void *object, cons
 		break;
 	case INTEGER:
 	case NUMBER:
+	case MONEY:
 		json_open(&r, k->arena, text, strlen(text));
 		if (json_peek(&r) == JSON_NUMBER && json_read_number(&r, &n) && r.at == r.end)
 			value_from_number(k, f, at, f->name, &n);
@@ -84,7 +86,7 @@ static void one_value(struct check *k, const struct field *f, void *object, cons
 		value_from_text(k, f, at, f->name, text, strlen(text));
 		break;
 	case LIST:
-		list_value(k, f, at, text);
+		query_list_value(k, f, at, text);
 		break;
 	case JSON:
 	case OBJECT: /* lint keeps these out of queries */
@@ -92,13 +94,13 @@ static void one_value(struct check *k, const struct field *f, void *object, cons
 	}
 }
 
-struct seen {
+struct seen_parameters {
 	uint64_t bits;
 };
 
 /* False if no struct has the parameter. */
-static bool take(struct check *k, const struct query_target *targets, struct seen *seen,
-	size_t count, const char *name, const char *value)
+static bool take_parameter(struct check *k, const struct query_target *targets,
+	struct seen_parameters *seen, size_t count, const char *name, const char *value)
 {
 	for (size_t t = 0; t < count; t++) {
 		const struct field *f = schema_field(targets[t].schema, name, strlen(name));
@@ -123,7 +125,7 @@ int decode_query(const struct patterns *patterns, struct arena *a,
 	size_t len, struct problem *p)
 {
 	enum { TARGETS_MAX = 4 };
-	struct seen seen[TARGETS_MAX] = { 0 };
+	struct seen_parameters seen[TARGETS_MAX] = { 0 };
 	struct check k = { .patterns = patterns, .arena = a, .problem = p };
 	const char *end = query + len;
 
@@ -144,7 +146,7 @@ int decode_query(const struct patterns *patterns, struct arena *a,
 			return problem_set(p, a, ERR_MALFORMED,
 				"The query string has a broken percent escape, or is not UTF-8.");
 		}
-		if ((*name || equals) && !take(&k, targets, seen, count, name, value) &&
+		if ((*name || equals) && !take_parameter(&k, targets, seen, count, name, value) &&
 			unknown == UNKNOWN_REFUSED)
 			problem_field(p, a, name, "unknown_field",
 				"is not a parameter of this operation");
@@ -152,7 +154,7 @@ int decode_query(const struct patterns *patterns, struct arena *a,
 	}
 	for (size_t t = 0; t < count; t++)
 		for (size_t i = 0; i < targets[t].schema->count; i++)
-			if (targets[t].schema->fields[i].need && !(seen[t].bits >> i & 1))
+			if (targets[t].schema->fields[i].required && !(seen[t].bits >> i & 1))
 				problem_field(p, a, targets[t].schema->fields[i].name, "required",
 					"is required");
 	return p->err;

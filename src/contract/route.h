@@ -19,27 +19,52 @@ enum method {
 #define METHOD_COUNT METHOD_OTHER
 
 struct call;
+struct event_stream;
 
 /* An operation runs in up to three steps.  `look` and `apply` see the store in one transaction
- * each and never wait; `prepare` sees no store and may take its time.  Only `apply` is required. */
+ * each and never wait; `prepare` sees no store and may take its time.  Only `apply` is required.
+ * What must be counted before `prepare` spends it is reserved: `reserve` changes the store in a
+ * transaction of its own between `look` and `prepare`, and where `prepare` could not be run
+ * `release` takes that back. */
 struct operation {
 	const char *id; /* operationId, metrics label */
 	const struct schema *body, *query, *reply;
 	const struct words *sorts; /* a list: what it may be sorted by besides the default */
-	bool list;		   /* the reply is a page of `reply` */
-	bool exports;		   /* a list that may also be had whole, as lines of JSON */
-	const char *key;	   /* the field that `after` names; NULL: id */
-	bool body_optional;	   /* without a body it is as if {} had been sent */
+	/* What a body or a reply holds that passes through as it is: for the document. */
+	const struct schema *raw_body, *raw_reply;
+	bool or_nothing;    /* where there is nothing to show it answers 204 instead */
+	bool may_stand;	    /* where what it makes stood already it answers 200 instead */
+	const char *header; /* one it sends besides, of those in openapi_shared.c */
+	bool list;	    /* the reply is a page of `reply` */
+	bool exports;	    /* a list that may also be had whole, as lines of JSON */
+	/* The field that names one: for `after` of a list, for the Location and the audit log of an object;
+	 * NULL: id. */
+	const char *key;
+	bool body_optional; /* without a body it is as if {} had been sent */
 	/* Types of a body that is taken as it comes, NULL-terminated; the last may be any type and none. */
 	const char *const *takes;
 	const char
-		*gives;	 /* the type of a reply that is not JSON; beside `reply`, its other form */
-	bool streams;	 /* answers with server-sent events where the request asks for them */
-	bool storeless;	 /* answers without the store */
-	bool long_read;	 /* reads so much that others on its loop should not wait for it */
-	bool open_query; /* ignores parameters it does not know */
+		*gives; /* the type of a reply that is not JSON; beside `reply`, its other form */
+	const struct event_stream *events; /* what its server-sent events are: contract/event.h */
+	bool streams;	    /* answers with server-sent events where the request asks for them */
+	bool unseals;	    /* opens a stored secret; where the key for it is gone it answers 409 */
+	bool untagged;	    /* sent while it is read, or never the same twice: no ETag */
+	bool storeless;	    /* answers without the store */
+	bool unstored;	    /* while the store is away it answers too, with call.db NULL */
+	bool long_read;	    /* reads so much that others on its loop should not wait for it */
+	bool open_query;    /* ignores parameters it does not know */
+	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
 	const char *awaits; /* what it cannot succeed without yet, or NULL */
+	/* Called for a body that the tables refuse, once the caller is permitted: adds what the operation
+	 * itself would say of the fields that are sound.  Those that are not are as if absent, also where
+	 * they are needed. */
+	void (*check)(struct call *c);
+	/* Reads a body that is taken as it comes, once and before any step; sees no store.  The tables do it
+	 * for all others.  What is wrong with it is said later, to those who are permitted. */
+	void (*read)(struct call *c);
 	int (*look)(struct call *c);
+	int (*reserve)(struct call *c);
+	int (*release)(struct call *c);
 	int (*prepare)(struct call *c);
 	int (*apply)(struct call *c);
 };
@@ -66,15 +91,22 @@ struct route {
 };
 
 /* A resource's rows; every resource exports one. */
+struct statement_set;
+
 struct resource {
 	const char *name;
 	const struct route *routes;
 	size_t route_count;
 	const struct schema *const
 		*schemas; /* NULL-terminated: what it publishes beyond its routes */
+	/* NULL-terminated: what it asks of the store, which alone knows more of them. */
+	const struct statement_set *const *statements;
 };
 
 const char *method_name(enum method m);
+
+/* True if what it answers with 200 is one object, which carries an ETag. */
+bool route_tags(const struct route *r);
 
 /* True unless the route only reads. */
 static inline bool route_changes(const struct route *r)

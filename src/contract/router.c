@@ -16,6 +16,7 @@ struct node {
 	struct node *words, *id, *any; /* children: literals, an id, anything */
 	const struct route *routes[METHOD_COUNT];
 	size_t index[METHOD_COUNT];
+	bool openai; /* a word on the way to a route that answers as OpenAI's service does */
 };
 
 struct router {
@@ -30,8 +31,9 @@ struct segment {
 	size_t len;
 };
 
-/* Splits at slashes; -1 if the path does not begin with one or has too many parts. */
-static int split(const char *path, size_t len, struct segment out[SEGMENTS_MAX])
+/* Splits at slashes: SEGMENTS_MAX + 1 if there are more parts than have room, -1 if the path does not begin
+ * with a slash. */
+static int split_some(const char *path, size_t len, struct segment out[SEGMENTS_MAX])
 {
 	int count = 0;
 
@@ -42,21 +44,29 @@ static int split(const char *path, size_t len, struct segment out[SEGMENTS_MAX])
 		size_t end = slash ? (size_t)(slash - path) : len;
 
 		if (count == SEGMENTS_MAX)
-			return -1;
+			return SEGMENTS_MAX + 1;
 		out[count++] = (struct segment){ path + at, end - at };
 		at = end + 1;
 	}
 	return count;
 }
 
-static bool is(struct segment s, const char *word)
+/* The same for a path that may be one of ours: else -1. */
+static int split_path(const char *path, size_t len, struct segment out[SEGMENTS_MAX])
+{
+	int count = split_some(path, len, out);
+
+	return count > SEGMENTS_MAX ? -1 : count;
+}
+
+static bool segment_is(struct segment s, const char *word)
 {
 	return s.len == strlen(word) && memcmp(s.at, word, s.len) == 0;
 }
 
-static struct segment singular(struct segment s)
+static struct segment singular_segment(struct segment s)
 {
-	return is(s, "tenants") ? (struct segment){ s.at, s.len - 1 } : s;
+	return segment_is(s, "tenants") ? (struct segment){ s.at, s.len - 1 } : s;
 }
 
 static bool takes_id(struct segment s)
@@ -64,13 +74,13 @@ static bool takes_id(struct segment s)
 	return s.len >= 4 && memcmp(s.at + s.len - 3, "id}", 3) == 0;
 }
 
-static struct node *child(struct router *r, struct node *parent, struct segment s)
+static struct node *node_child(struct router *r, struct node *parent, struct segment s)
 {
 	struct node **at =
 		s.len && *s.at == '{' ? (takes_id(s) ? &parent->id : &parent->any) : NULL;
 
 	if (!at) {
-		s = singular(s);
+		s = singular_segment(s);
 		for (at = &parent->words; *at; at = &(*at)->next)
 			if ((*at)->len == s.len && memcmp((*at)->word, s.at, s.len) == 0)
 				return *at;
@@ -83,7 +93,7 @@ static struct node *child(struct router *r, struct node *parent, struct segment 
 	return *at;
 }
 
-static void insert(
+static void insert_route(
 	struct router *r, const char *root, const struct segment *s, int count, size_t index)
 {
 	struct segment roots[SEGMENTS_MAX];
@@ -91,11 +101,13 @@ static void insert(
 	struct node *n = &r->root;
 
 	if (*root)
-		for (int i = 0, roots_count = split(root, strlen(root), roots); i < roots_count;
-			i++)
-			n = child(r, n, roots[i]);
-	for (int i = 0; i < count; i++)
-		n = child(r, n, s[i]);
+		for (int i = 0, roots_count = split_path(root, strlen(root), roots);
+			i < roots_count; i++)
+			n = node_child(r, n, roots[i]);
+	for (int i = 0; i < count; i++) {
+		n = node_child(r, n, s[i]);
+		n->openai |= route->openai;
+	}
 	n->routes[route->method] = route;
 	n->index[route->method] = index;
 	if (route->method == METHOD_GET && !route->writes && !n->routes[METHOD_HEAD]) {
@@ -109,17 +121,18 @@ static void insert_all(struct router *r, size_t index)
 	static const char *const roots[] = { "", "/v1", "/api/v1" };
 	const struct route *route = r->routes[index];
 	struct segment s[SEGMENTS_MAX];
-	int count = split(route->path, strlen(route->path), s);
-	bool shortens = count >= 4 && is(s[0], "tenant") && is(s[1], "{tenant_id}") &&
-			((is(s[2], "agents") && is(s[3], "{agent_id}")) ||
-				(is(s[2], "sessions") && is(s[3], "{session_id}")));
+	int count = split_path(route->path, strlen(route->path), s);
+	bool shortens = count >= 4 && segment_is(s[0], "tenant") &&
+			segment_is(s[1], "{tenant_id}") &&
+			((segment_is(s[2], "agents") && segment_is(s[3], "{agent_id}")) ||
+				(segment_is(s[2], "sessions") && segment_is(s[3], "{session_id}")));
 
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-		insert(r, roots[i], s, count, index);
+		insert_route(r, roots[i], s, count, index);
 		if (route->as_printed)
 			return;
 		if (shortens)
-			insert(r, roots[i], s + 2, count - 2, index);
+			insert_route(r, roots[i], s + 2, count - 2, index);
 	}
 }
 
@@ -159,14 +172,23 @@ const struct route *router_route(const struct router *r, size_t index)
 	return r->routes[index];
 }
 
-struct walk {
+struct route_walk {
 	const struct segment *segments;
 	int count;
 	int params[ROUTE_PARAMS_MAX]; /* which segments were taken by parameters */
 	int taken;
 };
 
-static const struct node *walk(struct walk *w, const struct node *n, int at)
+static const struct node *word_below(const struct node *n, struct segment s)
+{
+	s = singular_segment(s);
+	for (const struct node *c = n->words; c; c = c->next)
+		if (c->len == s.len && memcmp(c->word, s.at, s.len) == 0)
+			return c;
+	return NULL;
+}
+
+static const struct node *walk_segments(struct route_walk *w, const struct node *n, int at)
 { /* NOLINT(misc-no-recursion): at most SEGMENTS_MAX deep */
 	const struct node *found;
 	struct segment s;
@@ -179,33 +201,28 @@ static const struct node *walk(struct walk *w, const struct node *n, int at)
 		return NULL;
 	}
 	s = w->segments[at];
-	for (const struct node *c = n->words; c; c = c->next) {
-		struct segment word = singular(s);
-
-		if (c->len == word.len && memcmp(c->word, word.at, word.len) == 0) {
-			found = walk(w, c, at + 1);
-			if (found)
-				return found;
-			break;
-		}
-	}
+	found = word_below(n, s);
+	if (found)
+		found = walk_segments(w, found, at + 1);
+	if (found)
+		return found;
 	id = id_valid(s.at, s.len);
 	if (!s.len || w->taken == ROUTE_PARAMS_MAX)
 		return NULL;
 	w->params[w->taken++] = at;
-	found = n->id && id ? walk(w, n->id, at + 1) : NULL;
+	found = n->id && id ? walk_segments(w, n->id, at + 1) : NULL;
 	if (!found && n->any)
-		found = walk(w, n->any, at + 1);
+		found = walk_segments(w, n->any, at + 1);
 	if (!found)
 		w->taken--;
 	return found;
 }
 
 /* The names are those of the route's own path, counted from its end: an alias only drops from the front. */
-static bool name_params(struct route_match *m, struct arena *a, const struct walk *w)
+static bool name_params(struct route_match *m, struct arena *a, const struct route_walk *w)
 {
 	struct segment names[SEGMENTS_MAX];
-	int count = split(m->route->path, strlen(m->route->path), names);
+	int count = split_path(m->route->path, strlen(m->route->path), names);
 
 	for (int i = 0; i < w->taken; i++) {
 		struct segment value = w->segments[w->params[i]];
@@ -225,8 +242,8 @@ void router_find(const struct router *r, struct arena *a, enum method method, co
 	size_t len, struct route_match *ret)
 {
 	struct segment segments[SEGMENTS_MAX];
-	struct walk w = { .segments = segments, .count = split(path, len, segments) };
-	const struct node *n = w.count < 0 ? NULL : walk(&w, &r->root, 0);
+	struct route_walk w = { .segments = segments, .count = split_path(path, len, segments) };
+	const struct node *n = w.count < 0 ? NULL : walk_segments(&w, &r->root, 0);
 
 	*ret = (struct route_match){ 0 };
 	if (!n)
@@ -240,6 +257,32 @@ void router_find(const struct router *r, struct arena *a, enum method method, co
 	ret->index = n->index[method];
 	if (!name_params(ret, a, &w))
 		*ret = (struct route_match){ 0 };
+}
+
+bool router_speaks_openai(const struct router *r, const char *path, size_t len)
+{
+	struct segment s[SEGMENTS_MAX];
+	const struct node *n = &r->root;
+
+	/* Whoever asks for more parts than any path has begins like somebody else all the same. */
+	for (int i = 0, count = split_some(path, len, s); i < count && i < SEGMENTS_MAX; i++) {
+		const struct node *next = word_below(n, s[i]);
+
+		if (!next)
+			break;
+		n = next;
+	}
+	return n->openai;
+}
+
+bool route_tags(const struct route *r)
+{
+	const struct operation *op = r->op;
+	bool events = op->gives && strcmp(op->gives, "text/event-stream") == 0;
+
+	return (r->method == METHOD_GET || r->method == METHOD_PUT || r->method == METHOD_PATCH) &&
+	       !r->writes && !op->list && !op->storeless && !op->untagged &&
+	       (op->reply || (op->gives && !events));
 }
 
 const char *route_param(const struct route_match *m, const char *name)

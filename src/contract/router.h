@@ -32,5 +32,8 @@ const struct route *router_route(const struct router *r, size_t index);
 void router_find(const struct router *r, struct arena *a, enum method method, const char *path,
 	size_t len, struct route_match *ret);
 const char *route_param(const struct route_match *m, const char *name);
+/* Whether what is wrong at a path is told in OpenAI's shape, be there a route or not: the last word from its
+ * beginning that leads to a route decides.  /v1 itself is OpenAI's, /v1/tenants is ours. */
+bool router_speaks_openai(const struct router *r, const char *path, size_t len);
 /* The GET row of the same path, or NULL. */
 const struct route *router_sibling_get(const struct router *r, const struct route *route);

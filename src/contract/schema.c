@@ -14,6 +14,19 @@ const char *method_name(enum method m)
 	return names[m];
 }
 
+int words_find(const struct words *words, const char *text, size_t len)
+{
+	for (int i = 0; words->list[i]; i++)
+		if (strlen(words->list[i]) == len && memcmp(words->list[i], text, len) == 0)
+			return i;
+	return -1;
+}
+
+int words_index(const struct words *words, const char *text)
+{
+	return text ? words_find(words, text, strlen(text)) : -1;
+}
+
 const struct field *schema_field(const struct schema *s, const char *name, size_t len)
 {
 	for (const struct field *f = s->fields; f < s->fields + s->count; f++)
@@ -22,14 +35,14 @@ const struct field *schema_field(const struct schema *s, const char *name, size_
 	return NULL;
 }
 
-static const void *member(const struct field *f, const void *object)
+static const void *field_member(const struct field *f, const void *object)
 {
 	return (const char *)object + f->at;
 }
 
 bool field_is_null(const struct field *f, const void *object)
 {
-	const void *at = member(f, object);
+	const void *at = field_member(f, object);
 
 	switch (f->kind) {
 	case FLAG:
@@ -38,6 +51,8 @@ bool field_is_null(const struct field *f, const void *object)
 		return *(const int64_t *)at == NIL;
 	case MOMENT:
 		return ((const struct moment *)at)->us == NIL;
+	case MONEY:
+		return ((const struct money *)at)->pd == NIL;
 	case NUMBER:
 		return isnan(*(const double *)at);
 	case CHOICE:
@@ -68,6 +83,9 @@ void field_set_null(const struct field *f, void *object)
 	case MOMENT:
 		((struct moment *)at)->us = NIL;
 		break;
+	case MONEY:
+		((struct money *)at)->pd = NIL;
+		break;
 	case NUMBER:
 		*(double *)at = NAN;
 		break;
@@ -82,7 +100,7 @@ void field_set_null(const struct field *f, void *object)
 	}
 }
 
-static bool same_text(const char *a, const char *b)
+static bool same_field_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -103,7 +121,7 @@ static bool same_list(const struct field *f, const struct list *a, const struct 
 		} else if (f->item == CHOICE) {
 			if (((const int *)a->at)[i] != ((const int *)b->at)[i])
 				return false;
-		} else if (!same_text(((const char *const *)a->at)[i],
+		} else if (!same_field_text(((const char *const *)a->at)[i],
 				   ((const char *const *)b->at)[i])) {
 			return false;
 		}
@@ -113,12 +131,12 @@ static bool same_list(const struct field *f, const struct list *a, const struct 
 
 bool field_same(const struct field *f, const void *a, const void *b) /* NOLINT(misc-no-recursion) */
 {
-	const void *x = member(f, a), *y = member(f, b);
+	const void *x = field_member(f, a), *y = field_member(f, b);
 
 	switch (f->kind) {
 	case TEXT:
 	case JSON:
-		return same_text(*(const char *const *)x, *(const char *const *)y);
+		return same_field_text(*(const char *const *)x, *(const char *const *)y);
 	case NUMBER:
 		return *(const double *)x == *(const double *)y ||
 		       (isnan(*(const double *)x) && isnan(*(const double *)y));
@@ -131,6 +149,7 @@ bool field_same(const struct field *f, const void *a, const void *b) /* NOLINT(m
 		return same_list(f, x, y);
 	case FLAG:
 	case INTEGER:
+	case MONEY:
 	case MOMENT:
 	case CHOICE:
 		break;
@@ -164,6 +183,8 @@ double field_limit(const struct field *f)
 	case INTEGER:
 	case NUMBER:
 		return 9007199254740991.0;
+	case MONEY:
+		return MONEY_USD_MAX;
 	case FLAG:
 	case CHOICE:
 	case MOMENT:
@@ -171,6 +192,11 @@ double field_limit(const struct field *f)
 		break;
 	}
 	return 0;
+}
+
+const char *field_column(const struct field *f)
+{
+	return f->column ? f->column : f->name;
 }
 
 static void copy_field(
@@ -197,7 +223,7 @@ void schema_patch(const struct schema *patch_schema, const void *patch,
 	}
 }
 
-bool schema_got(const struct schema *s, const void *patch, const char *name)
+bool schema_present(const struct schema *s, const void *patch, const char *name)
 {
 	return *(const uint64_t *)patch >> (schema_field(s, name, strlen(name)) - s->fields) & 1;
 }

@@ -9,11 +9,18 @@
  *
  *   text, JSON, object   NULL             integer, time   NIL
  *   choice               -1               flag            -1 (the member is a `tri`)
- *   number               not a number     list            at == NULL */
+ *   number               not a number     list            at == NULL
+ *   money                NIL picodollars
+ *
+ * Money is a kind of its own: in JSON a number of dollars, in the struct and the
+ * store whole picodollars, and nothing is rounded on the way (base/money.h).  A
+ * NUMBER is for what is measured or guessed, and is never a column. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/money.h"
 
 #define NIL INT64_MIN
 
@@ -28,12 +35,18 @@ struct json {
 	const char *text;
 };
 
+/* A run of bytes, in rows that are only the store's: an OBJECT of no schema. */
+struct bytes {
+	const void *at;
+	size_t len;
+};
+
 struct list {
-	void *at; /* `count` items one behind the other */
+	void *at; /* `count` items one after the other */
 	size_t count;
 };
 
-enum kind { FLAG, INTEGER, NUMBER, TEXT, CHOICE, MOMENT, JSON, OBJECT, LIST };
+enum kind { FLAG, INTEGER, NUMBER, MONEY, TEXT, CHOICE, MOMENT, JSON, OBJECT, LIST };
 
 /* A closed list of words; with a title it is published as a type of its own. */
 struct words {
@@ -45,14 +58,15 @@ struct words {
 struct schema;
 
 struct field {
-	const char *name; /* in JSON, and of the column */
+	const char *name;   /* in JSON, and of the column */
+	const char *column; /* its name where it is another; NULL */
 	uint16_t name_len;
 	uint16_t at;   /* offset of the member */
 	uint16_t size; /* of the member */
 	enum kind kind;
 	bool tri; /* FLAG: the member can be null */
 
-	bool need;     /* absent is an error */
+	bool required; /* absent is an error */
 	bool nullable; /* null is a value */
 	bool secret;   /* taken, never shown: not in replies, logs or audit */
 	bool computed; /* not a column of its table */
@@ -60,25 +74,28 @@ struct field {
 	bool email;    /* TEXT: an address */
 	bool prompt;   /* TEXT: may be as long as a prompt */
 	bool distinct; /* LIST: no item twice */
-	bool exact;    /* NUMBER: refused if it has more digits than are kept */
 	bool any;      /* JSON: any value, not only an object */
 	bool array;    /* JSON: an array of objects instead of one */
+	bool left_out; /* where it is null it is not written: null, or an empty list, would say
+			* something else */
 
-	/* Value for numbers, code points for text, items for lists.  A maximum of 0 means that
+	/* Value for numbers, dollars for money, code points for text, items for lists.  A maximum of 0 means that
 	 * the contract states none; text and lists then have the common ceiling (x-max). */
 	bool has_min;
 	double min, max, ceiling;
 	const char *pattern; /* PCRE2, matched against the whole text */
+	const char *rule;    /* the pattern in words, for whoever broke it: "may have ... only" */
 	/* TEXT: what no pattern says; a sentence about what is wrong, or NULL. */
 	const char *(*check)(const char *text);
-	const struct words *words; /* CHOICE, or LIST of CHOICE */
-	const struct schema *of;   /* OBJECT, or LIST of OBJECT */
-	enum kind item;		   /* LIST */
-	bool item_id;		   /* LIST of TEXT: each is an id */
-	const char *constant;	   /* TEXT: always this */
-	const char *preset;	   /* JSON text of the contract's default, or NULL */
-	const char *otherwise;	   /* JSON text used when absent where the contract is silent */
-	const char *example;	   /* JSON text shown in the document */
+	const struct words *words; /* CHOICE, or LIST of CHOICE; LIST of TEXT: for the document */
+	/* OBJECT, or LIST of OBJECT; JSON that is an array: what its objects are, for the document. */
+	const struct schema *of;
+	enum kind item;	       /* LIST */
+	bool item_id;	       /* LIST of TEXT: each is an id */
+	const char *constant;  /* TEXT: always this */
+	const char *preset;    /* JSON text of the contract's default, or NULL */
+	const char *otherwise; /* JSON text used when absent where the contract is silent */
+	const char *example;   /* JSON text shown in the document */
 	const char *doc;
 };
 
@@ -106,7 +123,8 @@ enum {
 		 : FLAG, tri \
 		 : FLAG, int64_t \
 		 : INTEGER, double \
-		 : NUMBER, const char * \
+		 : NUMBER, struct money \
+		 : MONEY, const char * \
 		 : TEXT, int \
 		 : CHOICE, struct moment \
 		 : MOMENT, struct json \
@@ -140,6 +158,10 @@ enum {
 #define BOUNDS(lo, hi) .has_min = true, .min = (lo), .max = (hi)
 #define AT_LEAST(lo) .has_min = true, .min = (lo)
 
+/* The word's place in its list, or -1; NULL is none of them. */
+int words_find(const struct words *words, const char *text, size_t len);
+int words_index(const struct words *words, const char *text);
+
 const struct field *schema_field(const struct schema *s, const char *name, size_t len);
 /* Sets every field to its preset (or `otherwise`), else to null, else to empty. */
 struct arena;
@@ -149,12 +171,14 @@ void field_set_null(const struct field *f, void *object);
 bool field_same(const struct field *f, const void *a, const void *b);
 /* The ceiling or maximum that holds for the field, in its own unit. */
 double field_limit(const struct field *f);
+/* The name of its column in the store. */
+const char *field_column(const struct field *f);
 /* Copies the fields that `patch` carries into the fields of the same name in `row`.  Null clears
  * a field that can be empty and leaves one that cannot as it is. */
 void schema_patch(const struct schema *patch_schema, const void *patch,
 	const struct schema *row_schema, void *row);
 /* True if the patch, or another partial object, carries the field. */
-bool schema_got(const struct schema *s, const void *patch, const char *name);
+bool schema_present(const struct schema *s, const void *patch, const char *name);
 /* Copies fields of the same name and kind. */
 void schema_copy(const struct schema *from_schema, const void *from, const struct schema *to_schema,
 	void *to);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more behind `count` items; what is outgrown goes with the arena. */
-static void *more(struct arena *a, void *list, size_t size, size_t count, size_t *room)
+#include "contract/event.h"
+
+/* Room for one more after `count` items; what is outgrown goes with the arena. */
+static void *list_make_room(struct arena *a, void *list, size_t size, size_t count, size_t *room)
 {
 	void *bigger;
 
@@ -25,7 +27,7 @@ static void add_words(struct types *t, struct arena *a, const struct words *w)
 	for (size_t i = 0; i < t->words_count; i++)
 		if (t->words[i] == w)
 			return;
-	t->words = more(a, t->words, sizeof *t->words, t->words_count, &t->words_room);
+	t->words = list_make_room(a, t->words, sizeof *t->words, t->words_count, &t->words_room);
 	t->words[t->words_count++] = w;
 }
 
@@ -39,7 +41,7 @@ void types_add(struct types *t, struct arena *a, const struct schema *s, unsigne
 	while (i < t->count && t->list[i].schema != s)
 		i++;
 	if (i == t->count) {
-		t->list = more(a, t->list, sizeof *t->list, t->count, &t->room);
+		t->list = list_make_room(a, t->list, sizeof *t->list, t->count, &t->room);
 		t->list[t->count++] = (struct type){ .schema = s };
 	}
 	if ((t->list[i].use & use) == use)
@@ -52,6 +54,15 @@ void types_add(struct types *t, struct arena *a, const struct schema *s, unsigne
 	}
 }
 
+static void add_events(struct types *t, struct arena *a, const struct event_stream *s)
+{
+	for (size_t i = 0; s && i < s->count; i++)
+		if (s->table[i].streams & s->bit)
+			types_add(t, a, s->table[i].data, TYPE_SHOWN);
+	if (s)
+		types_add(t, a, s->envelope, TYPE_SHOWN);
+}
+
 void types_collect(
 	struct types *t, struct arena *a, const struct resource *const *resources, size_t count)
 {
@@ -62,11 +73,15 @@ void types_collect(
 		for (size_t j = 0; j < r->route_count; j++) {
 			const struct operation *op = r->routes[j].op;
 			bool seen = !r->routes[j].unpublished;
+			unsigned taken = r->routes[j].openai ? TYPE_TAKEN | TYPE_LOOSE : TYPE_TAKEN;
 
 			if (!op)
 				continue;
-			types_add(t, a, op->body, seen ? TYPE_TAKEN : TYPE_UNSEEN);
+			types_add(t, a, op->body, seen ? taken : TYPE_UNSEEN);
+			types_add(t, a, op->raw_body, taken);
+			types_add(t, a, op->raw_reply, TYPE_SHOWN);
 			types_add(t, a, op->query, TYPE_QUERIED);
+			add_events(t, a, op->events);
 			types_add(t, a, op->reply,
 				!seen	   ? TYPE_UNSEEN
 				: op->list ? TYPE_SHOWN | TYPE_PAGED
@@ -77,7 +92,7 @@ void types_collect(
 	}
 }
 
-static int by_name(const void *a, const void *b)
+static int by_type_name(const void *a, const void *b)
 {
 	return strcmp(
 		((const struct type *)a)->schema->name, ((const struct type *)b)->schema->name);
@@ -92,7 +107,7 @@ static int by_title(const void *a, const void *b)
 void types_sort(struct types *t)
 {
 	if (t->count)
-		qsort(t->list, t->count, sizeof *t->list, by_name);
+		qsort(t->list, t->count, sizeof *t->list, by_type_name);
 	if (t->words_count)
 		qsort(t->words, t->words_count, sizeof *t->words, by_title);
 }

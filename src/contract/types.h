@@ -1,7 +1,7 @@
 /* types.h - every schema and list of words that the routes reach, each once.
  *
  * The document, the lint and the compiler of patterns all walk this list.
- * It follows bodies, queries, replies, what a resource publishes beside
+ * It follows bodies, queries, replies, events, what a resource publishes beside
  * them, and whatever those refer to. */
 #pragma once
 #include "base/arena.h"
@@ -14,6 +14,7 @@ enum {
 	TYPE_PAGED = 4,	  /* answered as a page of it */
 	TYPE_QUERIED = 8, /* parameters of a query */
 	TYPE_UNSEEN = 16, /* of routes that are not in the document */
+	TYPE_LOOSE = 32,  /* taken where fields that are not known are overlooked */
 };
 
 struct type {

@@ -1,8 +1,6 @@
 /* value.c - the bounds of a single value; see value.h. */
 #include "contract/value.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,6 +9,7 @@
 static const size_t item_sizes[] = { [FLAG] = sizeof(bool),
 	[INTEGER] = sizeof(int64_t),
 	[NUMBER] = sizeof(double),
+	[MONEY] = sizeof(struct money),
 	[TEXT] = sizeof(const char *),
 	[CHOICE] = sizeof(int),
 	[MOMENT] = sizeof(struct moment),
@@ -31,11 +30,11 @@ bool email_valid(const char *text, size_t len)
 	if (!at || at == text || at - text > 64)
 		return false;
 	for (const char *p = text; p < at; p++)
-		if (*p <= ' ' || *p == 0x7f || strchr("()<>[],;:\\\"", *p))
+		if (*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("()<>[],;:\\\"", *p))
 			return false;
 	for (const char *p = at + 1; p < end; p++) {
 		bool word = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-			    (*p >= '0' && *p <= '9') || *p == '-' || (unsigned char)*p >= 0x80;
+			    (*p >= '0' && *p <= '9') || *p == '-';
 
 		if (!word && (*p != '.' || !label))
 			return false;
@@ -47,7 +46,7 @@ bool email_valid(const char *text, size_t len)
 static void text_value(struct check *k, const struct field *f, const char **at, const char *path,
 	const char *text, size_t len)
 {
-	size_t points = utf8_count(text, len);
+	size_t points = f->has_min || f->max ? utf8_count(text, len) : 0;
 	struct problem *p = k->problem;
 
 	if (memchr(text, '\0', len))
@@ -67,32 +66,38 @@ static void text_value(struct check *k, const struct field *f, const char **at, 
 	else if (f->id && !id_valid(text, len))
 		problem_field(p, k->arena, path, "pattern", "must be an id: %s", ID_PATTERN);
 	else if (f->email && !email_valid(text, len))
-		problem_field(p, k->arena, path, "format", "must be an email address");
+		problem_field(p, k->arena, path, "format",
+			"must be an email address in plain letters (ASCII); a domain with others is written as "
+			"xn--");
 	else if (f->pattern && !patterns_match(k->patterns, f->pattern, text, len))
-		problem_field(p, k->arena, path, "pattern", "must match %s", f->pattern);
+		problem_field(p, k->arena, path, "pattern", "%s%s%s",
+			f->rule ? f->rule : "must match ", f->rule ? ": " : "", f->pattern);
 	else if (f->check && f->check(text))
 		problem_field(p, k->arena, path, "format", "%s", f->check(text));
 	*at = text;
 }
 
+const char *words_listed(struct arena *a, const struct words *w)
+{
+	struct buf b;
+	const char *text;
+
+	buf_init(&b, 4096);
+	for (int i = 0; w->list[i]; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", w->list[i]);
+	text = arena_strndup(a, b.at, b.len);
+	buf_free(&b);
+	return text;
+}
+
 static void choice_value(struct check *k, const struct field *f, int *at, const char *path,
 	const char *text, size_t len)
 {
-	struct buf known;
-
-	for (int i = 0; f->words->list[i]; i++) {
-		if (strlen(f->words->list[i]) == len && memcmp(f->words->list[i], text, len) == 0) {
-			*at = i;
-			return;
-		}
-	}
-	*at = -1;
-	buf_init(&known, 4096);
-	for (int i = 0; f->words->list[i]; i++)
-		buf_printf(&known, "%s%s", i ? ", " : "", f->words->list[i]);
-	problem_field(k->problem, k->arena, path, "choice", "must be one of: %.*s", (int)known.len,
-		known.at);
-	buf_free(&known);
+	*at = words_find(f->words, text, len);
+	if (*at >= 0)
+		return;
+	problem_field(k->problem, k->arena, path, "choice", "must be one of: %s",
+		words_listed(k->arena, f->words));
 }
 
 void value_from_text(struct check *k, const struct field *f, void *at, const char *path,
@@ -109,32 +114,21 @@ void value_from_text(struct check *k, const struct field *f, void *at, const cha
 	}
 }
 
-/* The digits of a number's text without sign, point, exponent, and the zeros around them. */
-static const char *digits_of(struct arena *a, const char *text, size_t len)
+/* Dollars as they were typed, to the last digit.  Their bounds are whole dollars. */
+static void money_value(struct check *k, const struct field *f, struct money *at, const char *path,
+	const struct json_number *n)
 {
-	char *out = arena_raw(a, len + 1, 1);
-	size_t n = 0;
+	size_t sign = *n->text == '-'; /* of nothing: what is below it is refused before */
+	int64_t pd;
 
-	for (size_t i = 0; i < len && text[i] != 'e' && text[i] != 'E'; i++)
-		if (text[i] >= '0' && text[i] <= '9' && (n || text[i] != '0'))
-			out[n++] = text[i];
-	while (n && out[n - 1] == '0')
-		n--;
-	out[n] = '\0';
-	return out;
-}
-
-/* Are the digits that were read the fewest that stand for the number they became? */
-static bool keeps_digits(struct arena *a, const struct json_number *n)
-{
-	char text[32];
-
-	for (int behind = 0; behind < 17; behind++) {
-		snprintf(text, sizeof text, "%.*e", behind, n->value);
-		if (strtod(text, NULL) == n->value)
-			break;
-	}
-	return strcmp(digits_of(a, n->text, n->len), digits_of(a, text, strlen(text))) == 0;
+	if (money_parse_number(n->text + sign, n->len - sign, &pd))
+		problem_field(k->problem, k->arena, path, "too_fine",
+			"must be a whole number of picodollars: at most 12 digits after the point");
+	else if (pd > (int64_t)field_limit(f) * PICODOLLARS) /* which fits: lint.c */
+		problem_field(k->problem, k->arena, path, "too_large", "must be at most %.17g",
+			field_limit(f));
+	else
+		at->pd = pd;
 }
 
 void value_from_number(struct check *k, const struct field *f, void *at, const char *path,
@@ -143,15 +137,14 @@ void value_from_number(struct check *k, const struct field *f, void *at, const c
 	if (f->kind == INTEGER && !n->is_integer)
 		problem_field(k->problem, k->arena, path, "type",
 			"must be a whole number between -9007199254740991 and 9007199254740991");
-	else if (f->has_min && n->value < f->min)
+	else if ((f->has_min || f->kind == MONEY) && n->value < f->min)
 		problem_field(
 			k->problem, k->arena, path, "too_small", "must be at least %.17g", f->min);
 	else if (n->value > field_limit(f))
 		problem_field(k->problem, k->arena, path, "too_large", "must be at most %.17g",
 			field_limit(f));
-	else if (f->exact && !keeps_digits(k->arena, n))
-		problem_field(k->problem, k->arena, path, "digits",
-			"has more digits than can be kept; 15 are always kept");
+	else if (f->kind == MONEY)
+		money_value(k, f, at, path, n);
 	else if (f->kind == INTEGER)
 		*(int64_t *)at = n->integer;
 	else
@@ -177,7 +170,7 @@ size_t value_item_size(const struct field *list)
 }
 
 /* True if item i equals an earlier one. */
-static bool repeated(const struct field *f, const struct list *list, size_t i)
+static bool item_repeated(const struct field *f, const struct list *list, size_t i)
 {
 	for (size_t j = 0; j < i; j++) {
 		if (f->item == TEXT && ((char **)list->at)[i] && ((char **)list->at)[j] &&
@@ -200,7 +193,7 @@ void value_check_list(
 			(size_t)field_limit(f));
 	k->over = false;
 	for (size_t i = 1; f->distinct && i < list->count; i++)
-		if (repeated(f, list, i))
+		if (item_repeated(f, list, i))
 			problem_field(k->problem, k->arena,
 				arena_printf(k->arena, "%s[%zu]", path, i), "repeated",
 				"is in the list already");

@@ -13,14 +13,18 @@ struct check {
 	bool over; /* the list under way is longer than it may be */
 };
 
-/* An address as people use them: one @, a name before it, a domain with no empty label behind it. */
+/* An address as people use them: one @, a name before it, a domain with no empty label after it. */
+/* ASCII only, so that what looks the same is the same account once it is folded: no letters of other scripts or widths,
+ * none that do not show, no second kind of full stop. */
 bool email_valid(const char *text, size_t len);
+/* "a, b, c" of the words a, b and c. */
+const char *words_listed(struct arena *a, const struct words *w);
 /* "a.b" from "a" and "b". */
 const char *value_path(struct check *k, const char *path, const char *name);
 /* TEXT, CHOICE and MOMENT. */
 void value_from_text(struct check *k, const struct field *f, void *at, const char *path,
 	const char *text, size_t len);
-/* INTEGER and NUMBER. */
+/* INTEGER, NUMBER and MONEY. */
 void value_from_number(struct check *k, const struct field *f, void *at, const char *path,
 	const struct json_number *n);
 /* A list's items as a field of their own, at offset 0. */

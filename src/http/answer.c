@@ -41,8 +41,8 @@ int http_conn_push(struct http_conn *c)
 	return 0;
 }
 
-/* Behind the last reply.  With bytes unread, closing at once would destroy it on its way. */
-static enum http_step leave(struct http_conn *c)
+/* After the last reply.  With bytes unread, closing at once would destroy it on its way. */
+static enum http_step conn_leave(struct http_conn *c)
 {
 	bool unread = c->abrupt || http_has_input(c) || c->link.readable;
 
@@ -58,10 +58,27 @@ static enum http_step leave(struct http_conn *c)
 static enum http_step next_request(struct http_conn *c)
 {
 	if (c->closing)
-		return leave(c);
+		return conn_leave(c);
 	c->state = CONN_IDLE;
 	c->rearm = true;
 	return --c->budget <= 0 && (http_has_input(c) || c->link.readable) ? STEP_YIELD : STEP_ON;
+}
+
+/* What was only read may be asked for again; a change that was made is answered all the same. */
+static bool is_spared(const struct http_box *b)
+{
+	return !b->spared && b->held > HTTP_UNCHARGED && b->x.reply.body.len > HTTP_UNCHARGED &&
+	       (b->x.request.method == METHOD_GET || b->x.request.method == METHOD_HEAD);
+}
+
+/* Whoever takes the answer slowly holds no body for that: it has been read. */
+static void give_back_body(struct http_box *b)
+{
+	if (b->body.cap <= HTTP_UNCHARGED)
+		return;
+	buf_free(&b->body);
+	b->x.request.body = "";
+	b->x.request.body_len = 0;
 }
 
 enum http_step http_step_answer(struct http_conn *c)
@@ -71,6 +88,15 @@ enum http_step http_step_answer(struct http_conn *c)
 	size_t body, need;
 	int err;
 
+	give_back_body(b);
+	if (!http_charge(&b->x) && is_spared(b)) {
+		b->spared = true;
+		return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
+	}
+	if (r->body.starved && !b->spared) {
+		b->spared = true;
+		return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
+	}
 	if (!http_reply_valid(r))
 		return http_conn_fault(c, ERR_INTERNAL, "The answer could not be put into bytes.");
 	need = HTTP_REPLY_HEAD + r->extra.len + (r->type ? strlen(r->type) : 0);

@@ -5,7 +5,7 @@
  * knows the bytes and the maximum, not where they come from. */
 #include "http/parse.h"
 
-enum state {
+enum chunk_state {
 	SIZE,	      /* hexadecimal digits */
 	BEFORE_EXTRA, /* white space that only a semicolon may follow */
 	EXTRA,
@@ -21,15 +21,15 @@ enum state {
 	END,
 };
 
-static int fault(struct http_chunked *d, int err, const char *sentence)
+static int chunked_fault(struct http_chunked *d, int err, const char *sentence)
 {
 	d->fault = sentence;
 	return err;
 }
 
-static int bad(struct http_chunked *d)
+static int chunked_malformed(struct http_chunked *d)
 {
-	return fault(d, ERR_MALFORMED, "The chunked body is not well formed.");
+	return chunked_fault(d, ERR_MALFORMED, "The chunked body is not well formed.");
 }
 
 static int hex_of(unsigned char b)
@@ -40,7 +40,7 @@ static int hex_of(unsigned char b)
 	return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
 }
 
-static bool is_text(unsigned char b)
+static bool is_text_byte(unsigned char b)
 {
 	return b == '\t' || (b >= 0x20 && b != 0x7f);
 }
@@ -48,7 +48,7 @@ static bool is_text(unsigned char b)
 static int count_extra(struct http_chunked *d)
 {
 	if (++d->extra > HTTP_CHUNK_EXTRA)
-		return fault(d, ERR_MALFORMED, "The chunk extensions are too large.");
+		return chunked_fault(d, ERR_MALFORMED, "The chunk extensions are too large.");
 	return 0;
 }
 
@@ -58,12 +58,12 @@ static int take_size(struct http_chunked *d, unsigned char b)
 
 	if (digit >= 0) {
 		if (++d->digits > HTTP_CHUNK_DIGITS)
-			return fault(d, ERR_MALFORMED, "A chunk size has too many digits.");
+			return chunked_fault(d, ERR_MALFORMED, "A chunk size has too many digits.");
 		d->left = d->left << 4 | (unsigned)digit;
 		return 0;
 	}
 	if (!d->digits)
-		return bad(d);
+		return chunked_malformed(d);
 	if (b == '\r')
 		d->state = SIZE_LF;
 	else if (b == ';')
@@ -71,7 +71,7 @@ static int take_size(struct http_chunked *d, unsigned char b)
 	else if (b == ' ' || b == '\t')
 		d->state = BEFORE_EXTRA;
 	else
-		return bad(d);
+		return chunked_malformed(d);
 	return d->state == SIZE_LF ? 0 : count_extra(d);
 }
 
@@ -81,12 +81,12 @@ static int take_extra(struct http_chunked *d, unsigned char b)
 		if (b == ';')
 			d->state = EXTRA;
 		else if (b != ' ' && b != '\t')
-			return bad(d);
+			return chunked_malformed(d);
 	} else if (b == '\r') {
 		d->state = SIZE_LF;
 		return 0;
-	} else if (!is_text(b)) {
-		return bad(d);
+	} else if (!is_text_byte(b)) {
+		return chunked_malformed(d);
 	}
 	return count_extra(d);
 }
@@ -94,7 +94,7 @@ static int take_extra(struct http_chunked *d, unsigned char b)
 static int take_trailer(struct http_chunked *d, unsigned char b)
 {
 	if (++d->trailers > HTTP_TRAILER_MAX)
-		return fault(d, ERR_HEADERS_TOO_LARGE, "The trailers are too large.");
+		return chunked_fault(d, ERR_HEADERS_TOO_LARGE, "The trailers are too large.");
 	switch (d->state) {
 	case TRAILER:
 		if (b == '\r')
@@ -102,23 +102,23 @@ static int take_trailer(struct http_chunked *d, unsigned char b)
 		else if (http_token[b])
 			d->state = TRAILER_NAME;
 		else
-			return bad(d);
+			return chunked_malformed(d);
 		return 0;
 	case TRAILER_NAME:
 		if (b == ':')
 			d->state = TRAILER_VALUE;
 		else if (!http_token[b])
-			return bad(d);
+			return chunked_malformed(d);
 		return 0;
 	case TRAILER_VALUE:
 		if (b == '\r')
 			d->state = TRAILER_LF;
-		else if (!is_text(b))
-			return bad(d);
+		else if (!is_text_byte(b))
+			return chunked_malformed(d);
 		return 0;
 	default:
 		if (b != '\n')
-			return bad(d);
+			return chunked_malformed(d);
 		d->state = d->state == END_LF ? END : TRAILER;
 		return 0;
 	}
@@ -135,13 +135,13 @@ static int take_byte(struct http_chunked *d, unsigned char b)
 	case SIZE_LF:
 		d->state = d->left ? DATA : TRAILER;
 		d->digits = 0;
-		return b == '\n' ? 0 : bad(d);
+		return b == '\n' ? 0 : chunked_malformed(d);
 	case DATA_CR:
 		d->state = DATA_LF;
-		return b == '\r' ? 0 : bad(d);
+		return b == '\r' ? 0 : chunked_malformed(d);
 	case DATA_LF:
 		d->state = SIZE;
-		return b == '\n' ? 0 : bad(d);
+		return b == '\n' ? 0 : chunked_malformed(d);
 	default:
 		return take_trailer(d, b);
 	}
@@ -168,7 +168,8 @@ int http_chunked_take(struct http_chunked *d, const char *at, size_t n, size_t *
 		if (r < 0)
 			break;
 		if (d->state == DATA && d->left > max_body - out->len)
-			r = fault(d, ERR_TOO_LARGE, "The body is larger than is taken here.");
+			r = chunked_fault(
+				d, ERR_TOO_LARGE, "The body is larger than is taken here.");
 		else if (d->state == END)
 			r = HTTP_DONE;
 	}

@@ -11,6 +11,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 enum { TURN_BUDGET = 32 }; /* requests, or reads of a body, before others have their turn */
 
 void http_conn_drop(struct http_conn *c, struct http_page **page)
@@ -27,6 +29,7 @@ void http_conn_settle(struct http_conn *c, bool complete)
 	struct http_box *b = c->box;
 
 	c->box = NULL;
+	http_box_discharge(b);
 	if (l->handler->sent)
 		l->handler->sent(l->handler->ctx, &b->x, complete);
 	http_box_put(l, b);
@@ -95,7 +98,7 @@ static const struct {
 	[CONN_IDLE] = { http_step_idle, DEADLINE_IDLE },
 	[CONN_HEAD] = { http_step_head, DEADLINE_HEADER },
 	[CONN_BODY] = { http_step_body, DEADLINE_BODY },
-	[CONN_KEPT] = { step_kept, DEADLINE_PARKED },
+	[CONN_KEPT] = { step_kept, DEADLINE_DEFERRED },
 	[CONN_STREAM] = { http_step_stream, DEADLINE_REPLY },
 	[CONN_ANSWER] = { http_step_answer, DEADLINE_REPLY },
 	[CONN_FLUSH] = { http_step_flush, DEADLINE_REPLY },
@@ -103,7 +106,7 @@ static const struct {
 };
 
 /* Before it waits, a connection writes what it owes and lets go of what it does not need. */
-static void rest(struct http_conn *c)
+static void conn_rest(struct http_conn *c)
 {
 	enum http_deadline class = states[c->state].deadline;
 
@@ -112,11 +115,14 @@ static void rest(struct http_conn *c)
 	else if (c->state == CONN_IDLE && c->first)
 		class = DEADLINE_HEADER;
 	else if (c->state == CONN_STREAM && !http_stream_owes(c))
-		class = DEADLINE_PARKED; /* it is the maker who is waited for */
-	if (class == DEADLINE_PARKED && c->box->x.patient)
+		class = DEADLINE_DEFERRED; /* it is the maker who is waited for */
+	if (class == DEADLINE_DEFERRED && c->box->x.patient)
 		class = DEADLINE_PATIENT;
+	if (class == DEADLINE_DEFERRED && c->box->x.late)
+		class = DEADLINE_PROMPT;
 	if (c->in && !http_has_input(c))
 		http_conn_drop(c, &c->in);
+	http_crowd_count(c);
 	if (!c->armed || c->rearm || c->deadline != class)
 		http_loop_arm(c, class);
 	c->rearm = false;
@@ -132,6 +138,7 @@ void http_conn_run(struct http_conn *c)
 	enum http_step step = STEP_ON;
 	int err;
 
+	INVARIANT(!c->closed && !http_loop_is_elsewhere(c->loop));
 	c->budget = TURN_BUDGET;
 	if (http_owes_bytes(c) && !writes_itself(c) && (err = http_conn_push(c)) < 0)
 		step = err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
@@ -144,7 +151,7 @@ void http_conn_run(struct http_conn *c)
 		http_conn_close(c);
 		return;
 	}
-	rest(c);
+	conn_rest(c);
 	if (step == STEP_YIELD)
 		http_loop_ready(c);
 }
@@ -155,7 +162,7 @@ static bool is_made(const struct http_conn *c)
 	return c->state == CONN_KEPT || (c->state == CONN_STREAM && !c->box->stream.ended);
 }
 
-static void on_event(struct http_source *s, uint32_t events)
+static void on_conn_event(struct http_source *s, uint32_t events)
 {
 	struct http_conn *c = (struct http_conn *)s;
 
@@ -181,7 +188,7 @@ struct http_conn *http_conn_new(struct http_loop *l, int fd, const struct http_t
 
 	if (!c)
 		return NULL;
-	c->source.event = on_event;
+	c->source.event = on_conn_event;
 	c->loop = l;
 	c->link = (struct http_link){ .transport = t, .fd = fd, .writable = true };
 	c->first = true;
@@ -209,7 +216,7 @@ void http_conn_adopt(struct http_conn *c)
 		http_conn_fault(c, ERR_BUSY, "There are too many connections.");
 		http_conn_run(c);
 	} else {
-		rest(c);
+		conn_rest(c);
 	}
 }
 
@@ -250,6 +257,9 @@ static void stand_in(struct http_conn *c)
 
 void http_conn_expire(struct http_conn *c)
 {
+	static const struct http_late too_slow = { ERR_TOO_SLOW, "The answer took too long." };
+	const struct http_late *late;
+
 	if (c->deadline != DEADLINE_IDLE && c->deadline != DEADLINE_LINGER)
 		http_count(&c->loop->timeouts, 1);
 	switch ((enum http_deadline)c->deadline) {
@@ -260,12 +270,14 @@ void http_conn_expire(struct http_conn *c)
 		http_conn_fault(c, ERR_TIMEOUT, "The request took too long to arrive.");
 		http_conn_run(c);
 		return;
-	case DEADLINE_PARKED:
+	case DEADLINE_DEFERRED:
 	case DEADLINE_PATIENT:
+	case DEADLINE_PROMPT:
 		if (c->state != CONN_KEPT)
 			break;
+		late = c->box->x.late ? c->box->x.late : &too_slow;
 		stand_in(c);
-		http_conn_fault(c, ERR_TOO_SLOW, "The answer took too long.");
+		http_conn_fault(c, late->err, late->sentence);
 		http_conn_run(c);
 		return;
 	default:
@@ -278,6 +290,7 @@ void http_conn_close(struct http_conn *c)
 {
 	struct http_loop *l = c->loop;
 
+	INVARIANT(!c->closed && l->open > 0 && !http_loop_is_elsewhere(l));
 	if (is_made(c))
 		http_stream_abandon(c->box);
 	else if (c->box)
@@ -285,6 +298,7 @@ void http_conn_close(struct http_conn *c)
 	c->box = NULL;
 	http_conn_drop(c, &c->in);
 	http_conn_drop(c, &c->out);
+	http_crowd_leave(c);
 	if (c->armed)
 		http_loop_disarm(c);
 	c->link.transport->close(&c->link);
@@ -312,10 +326,14 @@ void http_conn_finish(struct http_loop *l, struct http_mail *m)
 		return;
 	}
 	if (c) {
-		c->state = CONN_ANSWER;
+		if (b->at_head)
+			http_head_back(c, b->goes_on);
+		else
+			c->state = CONN_ANSWER;
 		http_conn_run(c);
 		return;
 	}
+	http_box_discharge(b);
 	if (l->handler->sent)
 		l->handler->sent(l->handler->ctx, &b->x, false);
 	http_box_put(l, b);

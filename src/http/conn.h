@@ -27,14 +27,18 @@ struct http_conn {
 	struct http_box *box;
 	struct http_page *in, *out;
 	struct http_mail mail;
-	uint32_t lingered; /* bytes thrown away */
-	int16_t budget;	   /* steps left this turn */
+	struct http_share *share; /* its address's, or NULL */
+	uint32_t held;		  /* bytes that are counted of it while it waits */
+	uint32_t lingered;	  /* bytes thrown away */
+	int16_t asked;		  /* loops that had no room for it */
+	int16_t budget;		  /* steps left this turn */
 	uint8_t state, deadline;
 	bool armed, rearm;    /* in a list; count its time from now */
 	bool ready, closed;   /* in the ready list; no more than memory */
-	bool first;	      /* nothing has been asked yet */
+	bool first;	      /* no head has been whole yet */
+	bool over;	      /* one too many, unless another goes */
 	bool refused;	      /* one too many */
-	bool closing, abrupt; /* close behind the reply; with input unread */
+	bool closing, abrupt; /* close after the reply; with input unread */
 	bool eof;
 	struct http_address peer;
 };
@@ -58,7 +62,7 @@ static inline bool http_has_begun(const struct http_conn *c)
 	return c->box->head.begun || http_has_input(c);
 }
 
-/* For a socket just accepted, or the door; fd may be -1. */
+/* For a socket just accepted, or the in-process server; fd may be -1. */
 struct http_conn *http_conn_new(struct http_loop *l, int fd, const struct http_transport *t);
 /* Joins its loop: from here on the loop's thread owns it. */
 void http_conn_adopt(struct http_conn *c);
@@ -83,10 +87,19 @@ void http_conn_settle(struct http_conn *c, bool complete);
 /* Answers in the handler's words and closes; takes the place of whatever reply was being made. */
 enum http_step http_conn_fault(struct http_conn *c, int err, const char *sentence);
 
+/* crowd.c: closes a connection of the newcomer's loop that is worth less than it; false if there is none. */
+bool http_crowd_makes_room(struct http_conn *newcomer);
+/* Counts what a connection holds that is about to wait; false if there is no room for that. */
+bool http_crowd_count(struct http_conn *c);
+/* It is counted no more. */
+void http_crowd_leave(struct http_conn *c);
+
 /* receive.c */
 enum http_step http_step_idle(struct http_conn *c);
 enum http_step http_step_head(struct http_conn *c);
 enum http_step http_step_body(struct http_conn *c);
+/* An exchange that was kept at its head is back: its body is taken, or it is answered without. */
+void http_head_back(struct http_conn *c, bool goes_on);
 
 /* answer.c; push writes what is owed: 0 when all is written, HTTP_AGAIN or HTTP_DEAD. */
 int http_conn_push(struct http_conn *c);

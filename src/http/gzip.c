@@ -13,24 +13,24 @@
 
 enum { WORTH_IT = 1400, LEVEL = 1, WINDOW_GZIP = 15 + 16, MEMORY = 8 };
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *skip_coding_blanks(const char *at, const char *end)
 {
 	while (at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	return at;
 }
 
-/* The weight behind a coding in thousandths: 1000 if none is given, 0 if it is not a weight. */
-static int weight(const char *at, const char *end)
+/* The weight after a coding in thousandths: 1000 if none is given, 0 if it is not a weight. */
+static int coding_weight(const char *at, const char *end)
 {
 	int v, unit = 100;
 
-	at = skip_blanks(at, end);
+	at = skip_coding_blanks(at, end);
 	if (at == end)
 		return 1000;
 	if (*at != ';')
 		return 0;
-	at = skip_blanks(at + 1, end);
+	at = skip_coding_blanks(at + 1, end);
 	if (end - at < 3 || (*at | 0x20) != 'q' || at[1] != '=' || (at[2] != '0' && at[2] != '1'))
 		return 0;
 	v = (at[2] - '0') * 1000;
@@ -59,9 +59,9 @@ static bool takes_gzip(const struct http_request *r)
 			while (name < len && http_token[(unsigned char)item[name]])
 				name++;
 			if (http_word_is(item, name, "gzip") || http_word_is(item, name, "x-gzip"))
-				gzip = weight(item + name, item + len);
+				gzip = coding_weight(item + name, item + len);
 			else if (name == 1 && *item == '*')
-				any = weight(item + name, item + len);
+				any = coding_weight(item + name, item + len);
 		}
 	}
 	return gzip > 0 || (gzip < 0 && any > 0);
@@ -81,7 +81,7 @@ static bool could_compress(const struct http_reply *r)
 	return false;
 }
 
-static bool pack(const struct buf *body, struct buf *packed)
+static bool gzip_body(const struct buf *body, struct buf *packed)
 {
 	z_stream z = { 0 };
 	bool smaller = false;
@@ -111,7 +111,7 @@ void http_gzip(struct http_exchange *x)
 	if (!takes_gzip(&x->request))
 		return;
 	buf_init(&packed, r->body.max);
-	if (pack(&r->body, &packed)) {
+	if (gzip_body(&r->body, &packed)) {
 		r->body.len = 0;
 		buf_put(&r->body, packed.at, packed.len);
 		buf_lit(&r->extra, "Content-Encoding: gzip\r\n");

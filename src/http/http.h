@@ -16,8 +16,8 @@
 #include "contract/route.h"
 
 struct http_header {
-	const char *name; /* lower case, NUL-terminated */
-	const char *value;
+	const char *name;  /* lower case, NUL-terminated */
+	const char *value; /* UTF-8: what was not has question marks in its place */
 	size_t name_len, value_len;
 };
 
@@ -27,12 +27,15 @@ struct http_address {
 	bool loopback;
 };
 
+/* What counts as one address: whoever has one of IPv6 has its whole network of 64 bits. */
+void http_network(const char *address, char out[INET6_ADDRSTRLEN]);
+
 struct http_request {
 	enum method method;
 	const char *method_text; /* as sent; for METHOD_OTHER */
 	const char *path;	 /* as sent, still percent-encoded, without the query */
 	size_t path_len;
-	const char *query; /* behind the question mark, or "" */
+	const char *query; /* after the question mark, or "" */
 	size_t query_len;
 	int minor; /* HTTP/1.x */
 	bool keep_alive;
@@ -58,7 +61,7 @@ struct http_reply {
 	const char *type; /* Content-Type, or NULL for none */
 	struct buf extra; /* further header lines, each "Name: value\r\n" */
 	struct buf body;
-	bool close; /* close the connection behind it */
+	bool close; /* close the connection after it */
 
 	/* Of one that is sent while it is made: see http_stream_begin(). */
 	bool streams;
@@ -74,8 +77,14 @@ struct http_source {
 
 /* Somebody else who lives on a loop's thread and has the loop wait for his descriptors. */
 struct http_guest {
-	void (*turn)(struct http_guest *g); /* in every turn, behind its events */
+	void (*turn)(struct http_guest *g); /* in every turn, after its events */
 	int64_t due_ms; /* by clock_mono_ms(): when the next turn must come; NIL: when it may */
+};
+
+/* What is sent in the place of an answer that must not be waited for. */
+struct http_late {
+	int err;
+	const char *sentence;
 };
 
 struct http_exchange {
@@ -83,16 +92,21 @@ struct http_exchange {
 	struct http_reply reply;
 	struct arena arena; /* lives until the reply is sent */
 	struct http_loop *loop;
-	uint64_t max_body; /* the limit's; head() may set another */
-	bool patient;	   /* head() may set it: patient_ms holds instead of parked_ms */
-	void *data;	   /* the handler's own */
+	uint64_t max_body;		/* the limit's; head() may set another */
+	struct memory_account *account; /* of those who hold much; until sent() */
+	bool patient; /* head() may set it: patient_ms holds instead of deferred_ms */
+	bool vouched; /* head() may set it: whoever sends the body was looked at */
+	const struct http_late
+		*late; /* head() may set it: not waited for longer than two seconds */
+	void *data;    /* the handler's own */
 	char request_id[ID_LEN + 1];
 };
 
 enum http_verdict {
 	HTTP_REPLIED, /* the reply is filled in: send it */
-	HTTP_KEPT,    /* http_finish() will be called, once, from any thread */
-	HTTP_GO_ON,   /* head() only: read the body, then call request() */
+	/* http_finish() will be called, once, from any thread; if head() says so, http_finish_head() */
+	HTTP_KEPT,
+	HTTP_GO_ON, /* head() only: read the body, then call request() */
 };
 
 struct http_handler {
@@ -102,15 +116,24 @@ struct http_handler {
 	/* A reply for a fault found below the handler (400, 408, 413, 431, 503 ...). err is an ERR_. */
 	void (*fault)(void *ctx, struct http_exchange *x, int err, const char *sentence);
 	/* The exchange is over (sent, or the connection died): count and log it.  The arena still lives.
-	 * Complete means that the last byte was handed to the transport.  May be NULL, as may the
-	 * two below; the three above may not. */
+	 * Complete means that the last byte was handed to the transport.  May be NULL, as may all
+	 * below; the three above may not. */
 	void (*sent)(void *ctx, struct http_exchange *x, bool complete);
+	/* The exchange has come to hold more than HTTP_UNCHARGED bytes: whose account is it?  May be NULL,
+	 * as may the answer.  On the thread of whoever has the exchange. */
+	struct memory_account *(*account)(void *ctx, struct http_exchange *x);
 	/* The loop has done what there was to do and may now wait: let go of what must not be held. */
 	void (*rest)(void *ctx, struct http_loop *loop);
 	/* Called on the loop's own thread when it starts and when it ends. */
 	void (*loop_begin)(void *ctx, struct http_loop *loop);
 	void (*loop_end)(void *ctx, struct http_loop *loop);
 	void *ctx;
+	/* What all exchanges hold is added to this account; others may add to it, too.  NULL:
+	 * it is not counted. */
+	struct memory_account *house;
+	/* Whether many stand behind this address, as behind a proxy: it has no share of the connections then, but as
+	 * many as there are.  NULL: none has.  On any loop's thread. */
+	bool (*gathers)(void *ctx, const char *address);
 };
 
 /* Every wait has an end: milliseconds, above 0. */
@@ -118,13 +141,17 @@ struct http_limits {
 	size_t max_head;    /* bytes of request line and headers together */
 	size_t max_headers; /* how many */
 	uint64_t max_body;  /* bytes; the most a request may carry, unless head() says otherwise */
-	size_t max_connections; /* over all loops; one more is answered 503 and closed */
-	int header_ms;	/* from a request's first byte (or the handshake) to the end of its head */
-	int body_ms;	/* from there to the end of its body */
-	int idle_ms;	/* between requests */
-	int reply_ms;	/* without the peer taking a byte of the reply */
-	int parked_ms;	/* from a kept exchange to http_finish(): then 504 is sent in its place */
-	int patient_ms; /* the same for an exchange that says it takes long */
+	size_t max_arena;   /* bytes in the arena of an exchange; 0: any number */
+	size_t max_connections; /* over all loops; for one more, another goes, or it is answered 503 */
+	size_t max_address; /* of them, those of one address while there is no room; 0: a quarter */
+	size_t max_address_head; /* bytes of one address's heads that are not whole; 0: any number */
+	int header_ms;	 /* from a request's first byte (or the handshake) to the end of its head */
+	int body_ms;	 /* from there to the end of its body */
+	int idle_ms;	 /* between requests */
+	int reply_ms;	 /* without the peer taking a byte of the reply */
+	int deferred_ms; /* from a kept exchange to http_finish(): then 504 is sent in its place */
+	int patient_ms;	 /* the same for an exchange that says it takes long */
+	int stalled_ms;	 /* while there is no room, what is this slow may go; 0: five seconds */
 };
 
 struct http_settings {
@@ -135,7 +162,7 @@ struct http_settings {
 };
 
 struct http_stats {
-	uint64_t accepted, refused, timeouts, faults;
+	uint64_t accepted, refused, replaced, timeouts, faults;
 	uint64_t open;
 };
 
@@ -144,6 +171,16 @@ struct http_server;
 /* Binds and reads the certificate.  0, or an ERR_ with a sentence in p. */
 int http_server_new(struct http_server **ret, const struct http_settings *settings,
 	const struct http_handler *handler, struct arena *a, struct problem *p);
+/* Serves another certificate to the connections to come; on an error the one in use stays.  Only for a
+ * server that has one. */
+int http_server_renew(struct http_server *s, const char *cert, const char *key, struct arena *a,
+	struct problem *p);
+/* When a certificate holds; ERR_USAGE with a sentence if it or its key cannot be used. */
+struct http_certificate {
+	int64_t from_s, until_s; /* since 1970 */
+};
+int http_certificate_read(const char *cert, const char *key, struct http_certificate *ret,
+	struct arena *a, struct problem *p);
 /* Starts the loops; returns when they answer.  From here on the process ignores SIGPIPE. */
 int http_server_start(struct http_server *s);
 /* The address bound first, as "127.0.0.1:8080"; for port 0 the one that was given. */
@@ -163,6 +200,17 @@ struct http_stats http_server_stats(const struct http_server *s);
 /* Sends the reply of a kept exchange.  From any thread, once. */
 void http_finish(struct http_exchange *x);
 
+/* The same where it was head() that kept the exchange: the reply is filled in, or the body is taken. */
+void http_finish_head(struct http_exchange *x, bool go_on);
+
+/* Counts what the exchange holds now: its body, its arena, its reply.  False if that is more than its
+ * account or the house has room for.  By whoever has the exchange, on any thread.  The buffers of
+ * a stream are counted as they fill. */
+bool http_charge(struct http_exchange *x);
+enum { HTTP_UNCHARGED = 64 * 1024 };
+#define HTTP_HOLDS_TOO_MUCH \
+	"Requests that are under way hold all the memory there is for them: try again in a moment."
+
 /* A reply that is sent while it is made, of any length: the export of a table, events as they happen.
  *
  * The exchange is kept (HTTP_KEPT).  Its maker, one thread at a time, fills in status, type and extra
@@ -170,13 +218,14 @@ void http_finish(struct http_exchange *x);
  * copies bytes and never waits.  http_stream_end() takes the place of http_finish().
  *
  *   HTTP_STREAM_OPEN   write on
- *   HTTP_STREAM_FULL   the bytes were taken, but the peer is behind: write no more until room() is
- *                      called, once, on the loop's thread, perhaps before this call returns
+ *   HTTP_STREAM_FULL   the bytes were taken, but the peer is behind, or whoever is charged for them has no
+ *                      room for more: write no more until room() is called, once, on the loop's
+ *                      thread, perhaps before this call returns
  *   HTTP_STREAM_GONE   nobody listens (any more): end it
  *
  * room() must not wait; it is also called when the peer goes while the stream is full.  A maker that
  * ignores HTTP_STREAM_FULL is the only one that can make memory grow.  The peer is cut off when it
- * takes no byte for reply_ms, or the maker writes none for parked_ms: who has nothing to say for long
+ * takes no byte for reply_ms, or the maker writes none for deferred_ms: who has nothing to say for long
  * says something empty now and then.  HTTP/1.1 gets chunks; HTTP/1.0 the bytes and then the end of
  * the connection.  HEAD gets the head. */
 enum http_flow { HTTP_STREAM_OPEN, HTTP_STREAM_FULL, HTTP_STREAM_GONE };
@@ -184,6 +233,9 @@ enum { HTTP_STREAM_HIGH = 64 * 1024 };
 /* False if there is no use in writing; http_stream_end() is owed all the same.  room may be NULL. */
 bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchange *x));
 enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, size_t n);
+/* Whether whoever is charged for the stream, and the house, have room for more.  For makers of large pieces who can
+ * end before the next one. */
+bool http_stream_has_room(struct http_exchange *x);
 /* Not whole: the peer sees the connection break off instead of an end. */
 void http_stream_end(struct http_exchange *x, bool whole);
 
@@ -204,12 +256,12 @@ int http_loop_epoll(const struct http_loop *loop);
 void http_gzip(struct http_exchange *x);
 
 /* The server without sockets: bytes in, bytes out, on the caller's thread.  For tests and fuzzing. */
-struct http_door;
-struct http_door *http_door_new(
+struct http_inproc;
+struct http_inproc *http_inproc_new(
 	const struct http_limits *limits, const struct http_handler *handler);
 /* Feeds bytes as a client would, waits for kept exchanges, and appends all that was answered.
  * False once the server has closed the connection; the next call opens a new one. */
-bool http_door_send(struct http_door *d, const char *bytes, size_t n, struct buf *out);
+bool http_inproc_send(struct http_inproc *d, const char *bytes, size_t n, struct buf *out);
 /* The client shuts its side; what is still owed is answered. */
-bool http_door_half_close(struct http_door *d, struct buf *out);
-void http_door_free(struct http_door *d);
+bool http_inproc_half_close(struct http_inproc *d, struct buf *out);
+void http_inproc_free(struct http_inproc *d);

@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, LEAST_PAGE = 16 * 1024, LINGER_MS = 1000 };
+enum { EVENTS = 256, LEAST_PAGE = 16 * 1024, LINGER_MS = 1000, PROMPT_MS = 2000 };
 
 void http_loop_set(struct http_loop *loop, void *data)
 {
@@ -39,6 +39,12 @@ void http_loop_invite(struct http_loop *loop, struct http_guest *guest)
 int http_loop_epoll(const struct http_loop *loop)
 {
 	return loop->epoll;
+}
+
+bool http_loop_is_elsewhere(struct http_loop *l)
+{
+	return atomic_load_explicit(&l->alive, memory_order_acquire) &&
+	       !pthread_equal(l->self, pthread_self());
 }
 
 void http_loop_tick(struct http_loop *l)
@@ -99,7 +105,7 @@ void http_loop_expire(struct http_loop *l)
 	}
 }
 
-static int64_t sooner(int64_t a, int64_t b)
+static int64_t sooner_deadline(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -114,14 +120,14 @@ int http_loop_timeout(const struct http_loop *l)
 		due = l->guest->due_ms;
 	for (int i = 0; i < DEADLINE_COUNT; i++)
 		if (l->deadlines[i].first)
-			due = sooner(due, l->deadlines[i].first->due);
+			due = sooner_deadline(due, l->deadlines[i].first->due);
 	if (l->draining)
-		due = sooner(due, l->drain_due);
+		due = sooner_deadline(due, l->drain_due);
 	if (l->accept_due)
-		due = sooner(due, l->accept_due);
+		due = sooner_deadline(due, l->accept_due);
 	if (due == INT64_MAX)
 		return -1;
-	return due <= l->now_ms ? 0 : (int)sooner(due - l->now_ms, 1000 * 1000);
+	return due <= l->now_ms ? 0 : (int)sooner_deadline(due - l->now_ms, 1000 * 1000);
 }
 
 /* Mail */
@@ -148,6 +154,12 @@ void http_loop_post(struct http_loop *l, struct http_mail *m)
 void http_finish(struct http_exchange *x)
 {
 	http_loop_post(x->loop, &((struct http_box *)x)->mail);
+}
+
+void http_finish_head(struct http_exchange *x, bool go_on)
+{
+	((struct http_box *)x)->goes_on = go_on;
+	http_finish(x);
 }
 
 /* `rung`: wake is known to have been written to, by whomever. */
@@ -249,8 +261,9 @@ bool http_loop_init(struct http_loop *l, int index, const struct http_limits *li
 	l->deadlines[DEADLINE_BODY].ms = limits->body_ms;
 	l->deadlines[DEADLINE_IDLE].ms = limits->idle_ms;
 	l->deadlines[DEADLINE_REPLY].ms = limits->reply_ms;
-	l->deadlines[DEADLINE_PARKED].ms = limits->parked_ms;
+	l->deadlines[DEADLINE_DEFERRED].ms = limits->deferred_ms;
 	l->deadlines[DEADLINE_PATIENT].ms = limits->patient_ms;
+	l->deadlines[DEADLINE_PROMPT].ms = PROMPT_MS;
 	l->deadlines[DEADLINE_LINGER].ms = LINGER_MS;
 	l->ready_last = &l->ready;
 	l->mail_last = &l->mail;
@@ -309,7 +322,7 @@ static void close_all(struct http_loop *l)
 	http_loop_reap(l);
 }
 
-static bool is_over(const struct http_loop *l)
+static bool loop_is_over(const struct http_loop *l)
 {
 	return l->draining && ((!l->open && !l->kept) || l->now_ms >= l->drain_due);
 }
@@ -324,7 +337,7 @@ void *http_loop_main(void *loop)
 	if (l->handler->loop_begin)
 		l->handler->loop_begin(l->handler->ctx, l);
 	sem_post(&l->ready_to_serve);
-	while (!is_over(l)) {
+	while (!loop_is_over(l)) {
 		int n = epoll_wait(l->epoll, events, EVENTS, http_loop_timeout(l));
 
 		http_loop_tick(l);

@@ -10,6 +10,7 @@
 
 #include "http/http.h"
 #include "http/parse.h"
+#include "http/share.h"
 
 struct http_conn;
 
@@ -26,8 +27,9 @@ enum http_deadline {
 	DEADLINE_BODY,
 	DEADLINE_IDLE,
 	DEADLINE_REPLY,
-	DEADLINE_PARKED,
+	DEADLINE_DEFERRED,
 	DEADLINE_PATIENT,
+	DEADLINE_PROMPT,
 	DEADLINE_LINGER,
 	DEADLINE_COUNT,
 };
@@ -41,10 +43,11 @@ struct http_page {
 
 /* What passes between the maker of a stream and the loop. */
 struct http_stream {
-	pthread_mutex_t lock; /* over the next five */
+	pthread_mutex_t lock; /* over the next eight */
 	struct buf waiting;   /* written, not yet taken by the loop */
 	void (*room)(struct http_exchange *x);
 	bool begun, posted, wants_room;
+	bool pressed; /* who is charged for it has no room: nothing is to be made before what is here is sent */
 	bool left;	       /* the peer says nothing more */
 	bool gone;	       /* there is no connection any more */
 	bool cut;	       /* it is not whole */
@@ -65,6 +68,12 @@ struct http_box {
 	struct buf body;
 	uint64_t body_left; /* of Content-Length */
 	size_t body_sent;   /* of the reply's body */
+	size_t held;	    /* bytes it is charged for */
+	size_t metered;	    /* of them, those that the arena tells the house */
+	size_t made;	    /* of them, those of its body and arena when they were last looked at */
+	bool at_head;	    /* kept before its body was taken */
+	bool goes_on;	    /* and then it is */
+	bool spared;	    /* it was refused for what it held */
 	struct http_header headers[];
 };
 
@@ -75,10 +84,18 @@ struct http_loop {
 	struct http_guest *guest;
 	const struct http_handler *handler;
 	struct http_limits limits;
-	_Atomic size_t *total;	/* connections of the whole server, or NULL in the door */
-	pthread_t thread, self; /* as its maker knows it, and as it knows itself */
-	bool alive;		/* self is set */
-	bool mail_here;		/* mail that was posted on this thread, which needs no waking */
+	_Atomic size_t
+		*total; /* connections of the whole server, or NULL in the in-process server */
+	struct http_shares *shares; /* of the whole server, or NULL */
+	struct http_loop *beside;   /* the next loop of the server, in a ring */
+	int loop_count;
+	int64_t held;		    /* bytes, by this loop's exchanges */
+	_Atomic int64_t held_aside; /* beside that, what was counted on other threads */
+	_Atomic int64_t told_aside; /* what of that the house knows */
+	int64_t told;		    /* what of that the house knows */
+	pthread_t thread, self;	    /* as its maker knows it, and as it knows itself */
+	_Atomic bool alive;	    /* self is set */
+	bool mail_here;		    /* mail that was posted on this thread, which needs no waking */
 	sem_t ready_to_serve;
 
 	int64_t now_us, now_ms; /* read once a turn */
@@ -109,7 +126,7 @@ struct http_loop {
 	struct http_mail *mail, **mail_last;
 	bool woken; /* wake has been written to since the mail was taken */
 
-	_Atomic uint64_t accepted, refused, timeouts, faults, connections;
+	_Atomic uint64_t accepted, refused, replaced, timeouts, faults, connections;
 };
 
 bool http_loop_init(struct http_loop *l, int index, const struct http_limits *limits,
@@ -118,6 +135,8 @@ bool http_loop_init(struct http_loop *l, int index, const struct http_limits *li
 bool http_loop_fini(struct http_loop *l);
 void *http_loop_main(void *loop);
 
+/* Whether it runs on another thread than this.  The in-process server's loop runs on whichever thread knocks. */
+bool http_loop_is_elsewhere(struct http_loop *l);
 /* Reads the clocks. */
 void http_loop_tick(struct http_loop *l);
 /* Opens what has come in the mail. */
@@ -142,6 +161,21 @@ struct http_box *http_box_take(struct http_loop *l);
 /* Clears the reply, for a fault to be put in its place. */
 void http_box_clear_reply(struct http_box *b);
 void http_box_put(struct http_loop *l, struct http_box *b);
+/* Of a reply that is a stream: its two buffers beside what the exchange held when it began, whose arena may
+ * be its maker's now.  False as http_charge() says it. */
+bool http_box_charge_stream(struct http_box *b, size_t waiting);
+/* Under the stream's lock, on its maker's thread: its buffer has grown by so much. */
+void http_box_charge_more(struct http_box *b, size_t grown);
+/* Finds out whose account it is, though it may hold little yet. */
+void http_box_name_account(struct http_box *b);
+/* Whether whoever is charged for it, and the house, have room for more. */
+bool http_box_has_room(const struct http_box *b);
+/* What it takes as it stands, without its body and reply. */
+size_t http_box_size(const struct http_box *b);
+/* On its own thread: so many bytes more, or less, are held than before.  False if the house has no room. */
+bool http_loop_hold(struct http_loop *l, int64_t by);
+/* It holds nothing any more: its account is about to go. */
+void http_box_discharge(struct http_box *b);
 void http_pools_free(struct http_loop *l);
 
 /* server.c */

@@ -6,15 +6,17 @@
  * file knows nothing of connections; see chunked.c for bodies. */
 #include "http/parse.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
-static int fault(struct http_head *h, int err, const char *sentence)
+static int head_fault(struct http_head *h, int err, const char *sentence)
 {
 	h->fault = sentence;
 	return err;
 }
 
-static bool is_blank(char b)
+static bool is_header_blank(char b)
 {
 	return b == ' ' || b == '\t';
 }
@@ -50,11 +52,12 @@ static int take_authority(struct http_head *h, const char **at, const char *end)
 	else if (end - *at > 8 && http_word_is(*at, 8, "https://"))
 		host = *at + 8;
 	else
-		return fault(h, ERR_MALFORMED, "The request target does not begin with a slash.");
+		return head_fault(
+			h, ERR_MALFORMED, "The request target does not begin with a slash.");
 	for (stop = host; stop < end && *stop != '/' && *stop != '?'; stop++)
 		;
 	if (!http_host_valid(host, (size_t)(stop - host)))
-		return fault(
+		return head_fault(
 			h, ERR_MALFORMED, "The host in the request target is not a valid one.");
 	h->authority = arena_strndup(h->arena, host, (size_t)(stop - host));
 	*at = stop;
@@ -68,9 +71,9 @@ static int take_target(struct http_head *h, const char *at, size_t n)
 	int err;
 
 	if (n > HTTP_TARGET_MAX)
-		return fault(h, ERR_URI_TOO_LONG, "The request target is longer than 8 KiB.");
+		return head_fault(h, ERR_URI_TOO_LONG, "The request target is longer than 8 KiB.");
 	if (!n || !http_is_visible(at, n) || memchr(at, '#', n))
-		return fault(h, ERR_MALFORMED,
+		return head_fault(h, ERR_MALFORMED,
 			"The request target holds bytes that have no place in it.");
 	if (n == 1 && *at == '*' && strcmp(r->method_text, "OPTIONS") == 0) {
 		r->path = "*";
@@ -100,19 +103,19 @@ static int take_request_line(struct http_head *h, const char *at, size_t n)
 	size_t len;
 
 	if (!space || !last || space == at || space == last)
-		return fault(h, ERR_MALFORMED, shape);
+		return head_fault(h, ERR_MALFORMED, shape);
 	version = last + 1;
 	len = (size_t)(space - at);
 	if (len > HTTP_METHOD_MAX)
-		return fault(h, ERR_MALFORMED, "The method is too long.");
+		return head_fault(h, ERR_MALFORMED, "The method is too long.");
 	for (size_t i = 0; i < len; i++)
 		if (!http_token[(unsigned char)at[i]])
-			return fault(h, ERR_MALFORMED, "The method is not a token.");
+			return head_fault(h, ERR_MALFORMED, "The method is not a token.");
 	if (at + n - version != 8 || memcmp(version, "HTTP/", 5) != 0 || version[5] < '0' ||
 		version[5] > '9' || version[6] != '.' || version[7] < '0' || version[7] > '9')
-		return fault(h, ERR_MALFORMED, shape);
+		return head_fault(h, ERR_MALFORMED, shape);
 	if (version[5] != '1')
-		return fault(h, ERR_VERSION, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
+		return head_fault(h, ERR_VERSION, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
 	r->minor = version[7] == '0' ? 0 : 1;
 	r->method = method_of(at, len);
 	r->method_text = r->method == METHOD_GET ? "GET" : arena_strndup(h->arena, at, len);
@@ -124,22 +127,22 @@ static int take_length(struct http_head *h, const char *at, size_t n)
 	uint64_t v = 0;
 
 	if (h->has_length)
-		return fault(h, ERR_MALFORMED, "Content-Length comes twice.");
+		return head_fault(h, ERR_MALFORMED, "Content-Length comes twice.");
 	h->has_length = true;
 	for (size_t i = 0; i < n; i++) {
 		if (at[i] < '0' || at[i] > '9')
-			return fault(h, ERR_MALFORMED, "Content-Length is not a number.");
+			return head_fault(h, ERR_MALFORMED, "Content-Length is not a number.");
 		if (__builtin_mul_overflow(v, 10, &v) ||
 			__builtin_add_overflow(v, (uint64_t)(at[i] - '0'), &v))
-			return fault(h, ERR_MALFORMED, "Content-Length is beyond all bounds.");
+			return head_fault(h, ERR_MALFORMED, "Content-Length is beyond all bounds.");
 	}
 	if (!n)
-		return fault(h, ERR_MALFORMED, "Content-Length is empty.");
+		return head_fault(h, ERR_MALFORMED, "Content-Length is empty.");
 	h->request->content_length = v;
 	return 0;
 }
 
-/* Only `chunked` alone is spoken; another coding before it is unknown, anything behind it a trick. */
+/* Only `chunked` alone is spoken; another coding before it is unknown, anything after it a trick. */
 static int take_coding(struct http_head *h, const char *at, size_t n)
 {
 	const char *end = at + n, *item;
@@ -147,7 +150,7 @@ static int take_coding(struct http_head *h, const char *at, size_t n)
 	size_t len;
 
 	if (h->has_coding)
-		return fault(h, ERR_MALFORMED, "Transfer-Encoding comes twice.");
+		return head_fault(h, ERR_MALFORMED, "Transfer-Encoding comes twice.");
 	h->has_coding = true;
 	if (http_word_is(at, n, "chunked")) {
 		h->request->chunked = true;
@@ -184,10 +187,15 @@ static int take_meaning(struct http_head *h, struct http_header *f)
 {
 	if (f->name_len == 4 && memcmp(f->name, "host", 4) == 0) {
 		if (h->host)
-			return fault(h, ERR_MALFORMED, "Host comes twice.");
+			return head_fault(h, ERR_MALFORMED, "Host comes twice.");
 		h->host = f;
 		if (!http_host_valid(f->value, f->value_len))
-			return fault(h, ERR_MALFORMED, "Host is not a valid host.");
+			return head_fault(h, ERR_MALFORMED, "Host is not a valid host.");
+	} else if (f->name_len == 13 && memcmp(f->name, "authorization", 13) == 0) {
+		/* One of them would be looked at here, and perhaps the other by whoever stands in front. */
+		if (h->has_authorization)
+			return head_fault(h, ERR_MALFORMED, "Authorization comes twice.");
+		h->has_authorization = true;
 	} else if (f->name_len == 14 && memcmp(f->name, "content-length", 14) == 0) {
 		return take_length(h, f->value, f->value_len);
 	} else if (f->name_len == 17 && memcmp(f->name, "transfer-encoding", 17) == 0) {
@@ -211,46 +219,49 @@ static int take_header(struct http_head *h, const char *at, size_t n)
 	char *name, *value;
 	size_t len = 0;
 
-	if (is_blank(*at))
-		return fault(h, ERR_MALFORMED, "A header line begins with white space.");
+	if (is_header_blank(*at))
+		return head_fault(h, ERR_MALFORMED, "A header line begins with white space.");
 	if (h->request->header_count == h->max_headers)
-		return fault(h, ERR_HEADERS_TOO_LARGE, "There are too many headers.");
+		return head_fault(h, ERR_HEADERS_TOO_LARGE, "There are too many headers.");
 	name = arena_raw(h->arena, n + 2, 1);
 	while (len < n && (name[len] = (char)http_token[(unsigned char)at[len]]))
 		len++;
 	if (!len || len == n || at[len] != ':')
-		return fault(h, ERR_MALFORMED, "A header line is not `name: value`.");
+		return head_fault(h, ERR_MALFORMED, "A header line is not `name: value`.");
 	name[len] = '\0';
-	for (at += len + 1; at < end && is_blank(*at); at++)
+	for (at += len + 1; at < end && is_header_blank(*at); at++)
 		;
-	while (end > at && is_blank(end[-1]))
+	while (end > at && is_header_blank(end[-1]))
 		end--;
 	if (!http_text_valid(at, (size_t)(end - at)))
-		return fault(h, ERR_MALFORMED, "A header holds a control byte.");
+		return head_fault(h, ERR_MALFORMED, "A header holds a control byte.");
 	value = name + len + 1;
 	memcpy(value, at, (size_t)(end - at));
 	value[end - at] = '\0';
+	if (http_has_high(value, (size_t)(end - at)))
+		utf8_clean(value, (size_t)(end - at));
 	f = &h->headers[h->request->header_count++];
 	*f = (struct http_header){ name, value, len, (size_t)(end - at) };
 	return take_meaning(h, f);
 }
 
 /* The empty line has come: does it all go together? */
-static int finish(struct http_head *h)
+static int finish_head(struct http_head *h)
 {
 	struct http_request *r = h->request;
 
 	if (!h->host && r->minor > 0)
-		return fault(h, ERR_MALFORMED, "Host is missing.");
+		return head_fault(h, ERR_MALFORMED, "Host is missing.");
 	if (h->has_coding && h->has_length)
-		return fault(h, ERR_MALFORMED,
+		return head_fault(h, ERR_MALFORMED,
 			"Content-Length and Transfer-Encoding exclude each other.");
 	if (h->has_coding && r->minor == 0)
-		return fault(h, ERR_MALFORMED, "HTTP/1.0 has no Transfer-Encoding.");
+		return head_fault(h, ERR_MALFORMED, "HTTP/1.0 has no Transfer-Encoding.");
 	if (h->coding)
-		return fault(h, h->coding, "The only Transfer-Encoding taken is `chunked`.");
+		return head_fault(h, h->coding, "The only Transfer-Encoding taken is `chunked`.");
 	if (h->odd_expectation)
-		return fault(h, ERR_EXPECTATION, "The only expectation met is `100-continue`.");
+		return head_fault(
+			h, ERR_EXPECTATION, "The only expectation met is `100-continue`.");
 	if (h->authority && h->host) {
 		h->host->value = h->authority;
 		h->host->value_len = strlen(h->authority);
@@ -270,19 +281,19 @@ static int check_size(struct http_head *h, size_t n, bool whole)
 	if (!whole)
 		n++;
 	if (!h->begun && n > (h->max_head < max ? h->max_head : max))
-		return fault(h, ERR_URI_TOO_LONG, "The request line is too long.");
+		return head_fault(h, ERR_URI_TOO_LONG, "The request line is too long.");
 	if (n > h->max_head - h->total)
-		return fault(h, ERR_HEADERS_TOO_LARGE, "The headers are too large.");
+		return head_fault(h, ERR_HEADERS_TOO_LARGE, "The headers are too large.");
 	return 0;
 }
 
-static int take_line(struct http_head *h, const char *at, size_t n)
+static int take_head_line(struct http_head *h, const char *at, size_t n)
 {
 	if (h->begun)
-		return n ? take_header(h, at, n) : finish(h);
+		return n ? take_header(h, at, n) : finish_head(h);
 	if (!n) {
 		if (h->blank)
-			return fault(
+			return head_fault(
 				h, ERR_MALFORMED, "More than one empty line precedes the request.");
 		h->blank = true;
 		h->total = 0;
@@ -310,13 +321,13 @@ int http_head_take(struct http_head *h, const char *at, size_t n, size_t *ret_us
 			break;
 		}
 		if (line < 2 || lf[-1] != '\r') {
-			r = fault(h, ERR_MALFORMED,
+			r = head_fault(h, ERR_MALFORMED,
 				"A line ends in a line feed without a carriage return.");
 			break;
 		}
 		h->seen = 0;
 		h->total += line;
-		r = take_line(h, at, line - 2);
+		r = take_head_line(h, at, line - 2);
 		at += line;
 	}
 	*ret_used = (size_t)(at - from);

@@ -27,7 +27,8 @@ struct http_head {
 	size_t seen;  /* bytes of the unfinished line already searched for its end */
 	bool blank;   /* the one empty line before a request has come */
 	bool begun;   /* the request line has been taken */
-	bool has_length, has_coding, wants_continue, odd_expectation, says_close, says_keep;
+	bool has_length, has_coding, wants_continue, odd_expectation, says_close, says_keep,
+		has_authorization;
 	int coding;	       /* 0, or the error its value is */
 	const char *authority; /* of an absolute target, or NULL */
 	struct http_header *host;
@@ -52,6 +53,8 @@ int http_chunked_take(struct http_chunked *d, const char *at, size_t n, size_t *
 extern const unsigned char http_token[256];
 /* True for text without control bytes other than the tab. */
 bool http_text_valid(const char *at, size_t n);
+/* True if there is a byte beyond ASCII. */
+bool http_has_high(const char *at, size_t n);
 /* True for bytes from ! to ~ alone. */
 bool http_is_visible(const char *at, size_t n);
 /* True for `host`, `host:port` or `[address]:port`. */

@@ -4,11 +4,14 @@
  * straight into a buffer that grows with what has come, never with what was
  * announced.  How a reply leaves is answer.c's matter. */
 #include "http/conn.h"
+#include "base/check.h"
 
-enum { BODY_READ = 64 * 1024 };
+enum { BODY_READ = 64 * 1024, BODY_NO_ROOM = -100 };
+
+static enum http_step take_on(struct http_conn *c);
 
 /* Reads into the page: a count, 0 at the end, HTTP_AGAIN or HTTP_DEAD. */
-static ssize_t fill(struct http_conn *c)
+static ssize_t fill_page(struct http_conn *c)
 {
 	struct http_page *in = c->in;
 	ssize_t n;
@@ -33,7 +36,7 @@ static ssize_t fill(struct http_conn *c)
 	return n;
 }
 
-static enum http_step give(struct http_conn *c, enum http_verdict verdict)
+static enum http_step apply_verdict(struct http_conn *c, enum http_verdict verdict)
 {
 	switch (verdict) {
 	case HTTP_REPLIED:
@@ -58,7 +61,8 @@ static enum http_step call_handler(struct http_conn *c)
 		b->x.request.body = b->body.at;
 		b->x.request.body_len = b->body.len - 1;
 	}
-	return give(c, h->request(h->ctx, &b->x));
+	b->at_head = false;
+	return apply_verdict(c, h->request(h->ctx, &b->x));
 }
 
 /* The handler answers without the body.  One that is here already is stepped over; else we close. */
@@ -95,13 +99,27 @@ static enum http_step head_done(struct http_conn *c)
 {
 	const struct http_handler *h = c->loop->handler;
 	struct http_box *b = c->box;
-	const struct http_request *r = &b->x.request;
-	enum http_verdict verdict = h->head(h->ctx, &b->x);
+	enum http_verdict verdict;
 
+	c->first = false;
+	b->at_head = true; /* by another thread's leave it may be back before this returns */
+	verdict = h->head(h->ctx, &b->x);
+	if (verdict == HTTP_KEPT)
+		return apply_verdict(c, verdict);
+	b->at_head = false;
 	if (verdict != HTTP_GO_ON) {
 		pass_over_body(c);
-		return give(c, verdict);
+		return apply_verdict(c, verdict);
 	}
+	return take_on(c);
+}
+
+/* The head is good: now the body. */
+static enum http_step take_on(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	const struct http_request *r = &b->x.request;
+
 	if (!r->has_body)
 		return call_handler(c);
 	if (!r->chunked && r->content_length > b->x.max_body)
@@ -114,16 +132,26 @@ static enum http_step head_done(struct http_conn *c)
 	return STEP_ON;
 }
 
+void http_head_back(struct http_conn *c, bool goes_on)
+{
+	c->box->at_head = false;
+	if (goes_on) {
+		take_on(c);
+		return;
+	}
+	pass_over_body(c);
+	c->state = CONN_ANSWER;
+}
+
 enum http_step http_step_idle(struct http_conn *c)
 {
 	if (!http_has_input(c)) {
-		ssize_t n = fill(c);
+		ssize_t n = fill_page(c);
 
 		if (n <= 0)
 			return n == HTTP_AGAIN ? STEP_WAIT : STEP_END;
 	}
 	http_conn_begin(c);
-	c->first = false;
 	c->state = CONN_HEAD;
 	return STEP_ON;
 }
@@ -146,7 +174,9 @@ enum http_step http_step_head(struct http_conn *c)
 			if (r == HTTP_DONE)
 				return head_done(c);
 		}
-		n = fill(c);
+		n = fill_page(c);
+		if (n == HTTP_AGAIN && !http_crowd_count(c))
+			return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
 		if (n == HTTP_AGAIN)
 			return STEP_WAIT;
 		if (n < 0 || (n == 0 && !http_has_begun(c)))
@@ -169,9 +199,10 @@ static ssize_t read_plain_body(struct http_conn *c)
 	if (!c->link.readable)
 		return HTTP_AGAIN;
 	if (!buf_room(&b->body, want + 1))
-		return HTTP_DEAD;
+		return BODY_NO_ROOM;
 	n = c->link.transport->read(&c->link, b->body.at + b->body.len, want);
 	if (n > 0) {
+		INVARIANT((size_t)n <= want && want <= b->body_left);
 		b->body.len += (size_t)n;
 		b->body_left -= (size_t)n;
 	}
@@ -180,7 +211,7 @@ static ssize_t read_plain_body(struct http_conn *c)
 }
 
 /* Takes from the page: HTTP_MORE, HTTP_DONE, or an error with its sentence. */
-static int take_body(struct http_conn *c, const char **ret_fault)
+static int take_request_body(struct http_conn *c, const char **ret_fault)
 {
 	struct http_box *b = c->box;
 	size_t here = http_has_input(c) ? c->in->len - c->in->at : 0, used = here;
@@ -208,18 +239,22 @@ enum http_step http_step_body(struct http_conn *c)
 {
 	for (;;) {
 		const char *sentence = NULL;
-		int r = take_body(c, &sentence);
+		int r = take_request_body(c, &sentence);
 		ssize_t n;
 
 		if (r < 0)
 			return http_conn_fault(c, r, sentence);
+		if (!http_charge(&c->box->x) || c->box->body.overflow)
+			return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
 		if (r == HTTP_DONE)
 			return call_handler(c);
 		if (--c->budget <= 0)
 			return STEP_YIELD;
-		n = c->box->x.request.chunked ? fill(c) : read_plain_body(c);
+		n = c->box->x.request.chunked ? fill_page(c) : read_plain_body(c);
 		if (n == HTTP_AGAIN)
 			return STEP_WAIT;
+		if (n == BODY_NO_ROOM)
+			return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
 		if (n < 0)
 			return STEP_END;
 		if (n == 0)

@@ -48,7 +48,7 @@ static const struct {
 	{ 505, "HTTP Version Not Supported" },
 };
 
-static const char *phrase(int status)
+static const char *status_phrase(int status)
 {
 	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
 		if (phrases[i].status == status)
@@ -106,15 +106,15 @@ bool http_reply_valid(const struct http_reply *r)
 	return true;
 }
 
-static char *put(char *at, const char *text, size_t n)
+static char *put_head_bytes(char *at, const char *text, size_t n)
 {
 	memcpy(at, text, n);
 	return at + n;
 }
 
-#define PUT(at, literal) put((at), (literal), sizeof(literal) - 1)
+#define PUT(at, literal) put_head_bytes((at), (literal), sizeof(literal) - 1)
 
-static char *put_number(char *at, size_t v)
+static char *put_head_number(char *at, size_t v)
 {
 	char digits[20];
 	size_t i = sizeof digits;
@@ -122,7 +122,7 @@ static char *put_number(char *at, size_t v)
 	do
 		digits[--i] = (char)('0' + v % 10);
 	while (v /= 10);
-	return put(at, digits + i, sizeof digits - i);
+	return put_head_bytes(at, digits + i, sizeof digits - i);
 }
 
 char *http_reply_head(const struct http_exchange *x, bool close, char *at)
@@ -133,27 +133,27 @@ char *http_reply_head(const struct http_exchange *x, bool close, char *at)
 	if (r->status == 200) {
 		at = PUT(at, "HTTP/1.1 200 OK\r\nDate: ");
 	} else {
-		const char *words = phrase(r->status);
+		const char *words = status_phrase(r->status);
 
 		at = PUT(at, "HTTP/1.1 ");
-		at = put_number(at, (size_t)r->status);
+		at = put_head_number(at, (size_t)r->status);
 		*at++ = ' ';
-		at = put(at, words, strlen(words));
+		at = put_head_bytes(at, words, strlen(words));
 		at = PUT(at, "\r\nDate: ");
 	}
-	at = put(at, x->loop->date, sizeof x->loop->date);
+	at = put_head_bytes(at, x->loop->date, sizeof x->loop->date);
 	if (body && r->type) {
 		at = PUT(at, "\r\nContent-Type: ");
-		at = put(at, r->type, strlen(r->type));
+		at = put_head_bytes(at, r->type, strlen(r->type));
 	}
 	if (r->streams && x->request.minor > 0) {
 		at = PUT(at, "\r\nTransfer-Encoding: chunked");
 	} else if (body && !r->streams) {
 		at = PUT(at, "\r\nContent-Length: ");
-		at = put_number(at, r->body.len);
+		at = put_head_number(at, r->body.len);
 	}
 	at = PUT(at, "\r\nX-Request-Id: ");
-	at = put(at, x->request_id, ID_LEN);
+	at = put_head_bytes(at, x->request_id, ID_LEN);
 	at = PUT(at, "\r\nX-Content-Type-Options: nosniff\r\n");
 	if (!r->extra.len || !has_line(&r->extra, "cache-control"))
 		at = PUT(at, "Cache-Control: no-store\r\n");
@@ -164,6 +164,6 @@ char *http_reply_head(const struct http_exchange *x, bool close, char *at)
 	else if (x->request.minor == 0)
 		at = PUT(at, "Connection: keep-alive\r\n");
 	if (r->extra.len)
-		at = put(at, r->extra.at, r->extra.len);
+		at = put_head_bytes(at, r->extra.at, r->extra.len);
 	return PUT(at, "\r\n");
 }

@@ -3,8 +3,10 @@
  * The listening sockets live in the first loop, which deals connections out
  * to all loops in turn.  What a connection then does is not known here. */
 #include "http/conn.h"
+#include "http/listen.h"
 
 #include "base/log.h"
+#include "base/thread.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +27,9 @@ enum {
 	ACCEPT_BATCH = 64,
 	ACCEPT_PAUSE_MS = 100, /* without file descriptors left */
 	ACCEPT_WARN_MS = 10 * 1000,
-	REFUSED_MAX = 64, /* told 503 at a time; any more are just closed */
+	REFUSED_MAX = 64,  /* told 503 at a time; any more are just closed */
+	SETTLING_MAX = 64, /* beside them, those for whom a place is looked for */
+	STALLED_MS = 5000,
 	DRAIN_TURN_MS = 200,
 };
 
@@ -45,6 +49,7 @@ struct http_server {
 	int loop_count, running;
 	unsigned next;
 	_Atomic size_t total;
+	struct http_shares *shares;
 	char address[INET6_ADDRSTRLEN + 16];
 };
 
@@ -69,7 +74,7 @@ static void write_address(const union address *at, struct http_address *out)
 
 /* Accepting */
 
-static void watch(struct http_loop *l, bool on)
+static void watch_listeners(struct http_loop *l, bool on)
 {
 	for (struct http_listener *k = l->listeners; k; k = k->next) {
 		struct epoll_event e = { .events = on ? EPOLLIN : 0, .data.ptr = &k->source };
@@ -81,7 +86,7 @@ static void watch(struct http_loop *l, bool on)
 void http_listeners_resume(struct http_loop *l)
 {
 	l->accept_due = 0;
-	watch(l, true);
+	watch_listeners(l, true);
 }
 
 void http_listeners_close(struct http_loop *l)
@@ -94,10 +99,42 @@ void http_listeners_close(struct http_loop *l)
 	l->accept_due = 0;
 }
 
+/* Without a word: there are enough who are told. */
+static void turn_away(struct http_conn *c)
+{
+	http_count(&c->loop->refused, 1);
+	atomic_fetch_sub_explicit(c->loop->total, 1, memory_order_relaxed);
+	http_crowd_leave(c);
+	c->link.transport->close(&c->link);
+	free(c);
+}
+
+/* On the thread of its loop.  One too many is asked in by the first loop in which somebody makes room. */
+static void settle_in(struct http_conn *c)
+{
+	struct http_loop *l = c->loop;
+
+	c->over = c->over && *l->total > l->limits.max_connections;
+	if (c->over && !http_crowd_makes_room(c)) {
+		if (++c->asked < l->loop_count) {
+			c->loop = l->beside;
+			http_loop_post(c->loop, &c->mail);
+			return;
+		}
+		c->refused = true;
+		if (*l->total > l->limits.max_connections + REFUSED_MAX) {
+			turn_away(c);
+			return;
+		}
+	}
+	http_count(c->refused ? &l->refused : &l->accepted, 1);
+	http_conn_adopt(c);
+}
+
 static void conn_arrives(struct http_loop *loop, struct http_mail *m)
 {
 	(void)loop;
-	http_conn_adopt((struct http_conn *)((char *)m - offsetof(struct http_conn, mail)));
+	settle_in((struct http_conn *)((char *)m - offsetof(struct http_conn, mail)));
 }
 
 static void conn_is_late(struct http_loop *loop, struct http_mail *m)
@@ -105,32 +142,44 @@ static void conn_is_late(struct http_loop *loop, struct http_mail *m)
 	struct http_conn *c = (struct http_conn *)((char *)m - offsetof(struct http_conn, mail));
 
 	(void)loop;
+	http_crowd_leave(c);
 	c->link.transport->close(&c->link);
 	free(c);
 }
 
-static void welcome(struct http_server *s, int fd, const union address *peer)
+static struct http_share *share_of(struct http_server *s, const char *address)
+{
+	const struct http_handler *h = &s->handler;
+
+	return h->gathers && h->gathers(h->ctx, address) ? NULL
+							 : http_share_take(s->shares, address);
+}
+
+static void accept_conn(struct http_server *s, int fd, const union address *peer)
 {
 	struct http_loop *home = &s->loops[0], *l = &s->loops[s->next++ % (unsigned)s->loop_count];
 	size_t total = atomic_fetch_add_explicit(&s->total, 1, memory_order_relaxed) + 1;
 	size_t max = s->settings.limits.max_connections;
-	struct http_conn *c = total <= max + REFUSED_MAX ? http_conn_new(l, fd, &http_plain) : NULL;
+	struct http_conn *c = total <= max + REFUSED_MAX + SETTLING_MAX
+				      ? http_conn_new(l, fd, &http_plain)
+				      : NULL;
 	int one = 1;
 
-	http_count(total > max ? &home->refused : &home->accepted, 1);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	if (!c || (s->tls && !http_tls_attach(s->tls, &c->link))) {
 		atomic_fetch_sub_explicit(&s->total, 1, memory_order_relaxed);
+		http_count(&home->refused, 1);
 		free(c);
 		close(fd);
 		return;
 	}
 	write_address(peer, &c->peer);
-	c->refused = total > max;
+	c->share = share_of(s, c->peer.text);
+	c->over = total > max;
 	c->mail.open = conn_arrives;
 	c->mail.discard = conn_is_late;
 	if (l == home)
-		http_conn_adopt(c);
+		settle_in(c);
 	else
 		http_loop_post(l, &c->mail);
 }
@@ -147,7 +196,7 @@ static void on_listener(struct http_source *source, uint32_t events)
 		int fd = accept4(k->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			welcome(k->server, fd, &peer);
+			accept_conn(k->server, fd, &peer);
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 			   errno == ENOMEM) {
 			if (home->now_ms >= home->accept_warn) { /* not once a pause */
@@ -156,7 +205,7 @@ static void on_listener(struct http_source *source, uint32_t events)
 				home->accept_warn = home->now_ms + ACCEPT_WARN_MS;
 			}
 			home->accept_due = home->now_ms + ACCEPT_PAUSE_MS;
-			watch(home, false);
+			watch_listeners(home, false);
 			return;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			return;
@@ -201,14 +250,14 @@ static bool is_port(const char *text)
 }
 
 /* "127.0.0.1:8080" or "[::1]:8080", nothing to be looked up. */
-static int listen_on(struct http_server *s, char *text, struct arena *a, struct problem *p)
+static struct addrinfo *listen_address_of(const char *text, struct arena *a, struct problem *p)
 {
 	struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 	};
 	char *host = arena_strdup(a, text), *colon = strrchr(host, ':');
-	struct addrinfo *ai;
+	struct addrinfo *found = NULL;
 	int err = EAI_NONAME;
 
 	if (colon && colon > host && is_port(colon + 1)) {
@@ -220,15 +269,60 @@ static int listen_on(struct http_server *s, char *text, struct arena *a, struct 
 		} else {
 			hints.ai_family = AF_INET;
 		}
-		err = getaddrinfo(host, colon + 1, &hints, &ai);
+		err = getaddrinfo(host, colon + 1, &hints, &found);
 	}
-	if (err)
-		return problem_set(p, a, ERR_USAGE,
-			"cannot listen on %s: it is not an address like 127.0.0.1:8080 or [::1]:8080",
-			*text ? text : "an empty address");
+	if (!err)
+		return found;
+	problem_set(p, a, ERR_USAGE,
+		"cannot listen on %s: it is not an address like 127.0.0.1:8080 or [::1]:8080",
+		*text ? text : "an empty address");
+	return NULL;
+}
+
+static int listen_on(struct http_server *s, const char *text, struct arena *a, struct problem *p)
+{
+	struct addrinfo *ai = listen_address_of(text, a, p);
+	int err;
+
+	if (!ai)
+		return ERR_USAGE;
 	err = listen_at(s, text, ai, a, p);
 	freeaddrinfo(ai);
 	return err;
+}
+
+/* By its canonical text, so that two ways to write one are the same. */
+static int check_listen_address(
+	const char *text, const char **seen, int count, struct arena *a, struct problem *p)
+{
+	char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
+	struct addrinfo *ai = listen_address_of(text, a, p);
+
+	if (!ai)
+		return ERR_USAGE;
+	getnameinfo(ai->ai_addr, ai->ai_addrlen, host, sizeof host, port, sizeof port,
+		NI_NUMERICHOST | NI_NUMERICSERV);
+	freeaddrinfo(ai);
+	seen[count] = arena_printf(a, "%s %s", host, port);
+	for (int i = 0; i < count && strcmp(port, "0") != 0; i++)
+		if (strcmp(seen[i], seen[count]) == 0)
+			return problem_set(p, a, ERR_USAGE, "cannot listen on %s twice", text);
+	return 0;
+}
+
+int http_listen_check(const char *list, struct arena *a, struct problem *p)
+{
+	const char *seen[LISTENERS_MAX];
+	char *save = NULL, *item = strtok_r(arena_strdup(a, list), ", ", &save);
+	int count = 0, err = 0;
+
+	for (; item && !err; item = strtok_r(NULL, ", ", &save), count++)
+		err = count < LISTENERS_MAX
+			      ? check_listen_address(item, seen, count, a, p)
+			      : problem_set(p, a, ERR_USAGE,
+					"cannot listen on more than %d addresses", LISTENERS_MAX);
+	return err || count ? err
+			    : problem_set(p, a, ERR_USAGE, "there is no address to listen on");
 }
 
 static int listen_all(struct http_server *s, const char *list, struct arena *a, struct problem *p)
@@ -246,7 +340,7 @@ static int listen_all(struct http_server *s, const char *list, struct arena *a, 
 	return count ? 0 : problem_set(p, a, ERR_USAGE, "there is no address to listen on");
 }
 
-static void name_address(struct http_server *s)
+static void name_bound_address(struct http_server *s)
 {
 	union address bound = { 0 };
 	socklen_t len = sizeof bound;
@@ -276,6 +370,9 @@ static bool make_loops(struct http_server *s)
 		if (!http_loop_init(l, s->loop_count, &s->settings.limits, &s->handler))
 			return false;
 		l->total = &s->total;
+		l->shares = s->shares;
+		l->beside = &s->loops[(s->loop_count + 1) % count];
+		l->loop_count = count;
 		l->epoll = epoll_create1(EPOLL_CLOEXEC);
 		if (l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &e) < 0)
 			return false;
@@ -301,6 +398,15 @@ int http_server_new(struct http_server **ret, const struct http_settings *settin
 	s->settings = *settings;
 	s->handler = *handler;
 	s->last_listener = &s->listeners;
+	s->shares = http_shares_new();
+	if (!s->shares) {
+		free(s);
+		return problem_set(p, a, ERR_USAGE, "there is no memory for the listener");
+	}
+	if (!s->settings.limits.max_address)
+		s->settings.limits.max_address = (settings->limits.max_connections + 3) / 4;
+	if (!s->settings.limits.stalled_ms)
+		s->settings.limits.stalled_ms = STALLED_MS;
 	err = listen_all(s, settings->listen, a, p);
 	if (!err && settings->tls_cert)
 		err = http_tls_new(&s->tls, settings->tls_cert,
@@ -311,9 +417,15 @@ int http_server_new(struct http_server **ret, const struct http_settings *settin
 		http_server_free(s);
 		return err;
 	}
-	name_address(s);
+	name_bound_address(s);
 	*ret = s;
 	return 0;
+}
+
+int http_server_renew(struct http_server *s, const char *cert, const char *key, struct arena *a,
+	struct problem *p)
+{
+	return http_tls_renew(s->tls, cert, key, a, p);
 }
 
 int http_server_start(struct http_server *s)
@@ -322,7 +434,7 @@ int http_server_start(struct http_server *s)
 	for (; s->running < s->loop_count; s->running++) {
 		struct http_loop *l = &s->loops[s->running];
 
-		if (pthread_create(&l->thread, NULL, http_loop_main, l)) {
+		if (thread_start(&l->thread, http_loop_main, l)) {
 			http_server_stop(s, 0);
 			return ERR_INTERNAL;
 		}
@@ -339,7 +451,7 @@ const char *http_server_address(const struct http_server *s)
 }
 
 /* Waits for the thread, in turns. */
-static void join(pthread_t thread, void (*meanwhile)(void *ctx), void *ctx)
+static void join_loop_thread(pthread_t thread, void (*meanwhile)(void *ctx), void *ctx)
 {
 	struct timespec end;
 
@@ -366,7 +478,7 @@ void http_server_drain(struct http_server *s, int grace_ms, void (*meanwhile)(vo
 			log_line(LOG_ERROR, "cannot wake a loop", NULL);
 	}
 	for (int i = 0; i < s->running; i++)
-		join(s->loops[i].thread, meanwhile, ctx);
+		join_loop_thread(s->loops[i].thread, meanwhile, ctx);
 	s->running = 0;
 }
 
@@ -398,6 +510,7 @@ void http_server_free(struct http_server *s)
 		return;
 	}
 	free(s->loops);
+	http_shares_free(s->shares);
 	free(s);
 }
 
@@ -410,6 +523,7 @@ struct http_stats http_server_stats(const struct http_server *s)
 
 		all.accepted += atomic_load_explicit(&l->accepted, memory_order_relaxed);
 		all.refused += atomic_load_explicit(&l->refused, memory_order_relaxed);
+		all.replaced += atomic_load_explicit(&l->replaced, memory_order_relaxed);
 		all.timeouts += atomic_load_explicit(&l->timeouts, memory_order_relaxed);
 		all.faults += atomic_load_explicit(&l->faults, memory_order_relaxed);
 		all.open += atomic_load_explicit(&l->connections, memory_order_relaxed);

@@ -3,13 +3,19 @@
  * Its maker, on any thread, puts bytes into a buffer under a lock and posts
  * a note to the loop; the loop takes the whole buffer, sends it, and then
  * takes the next.  So a stream holds at most two buffers, each a little over
- * HTTP_STREAM_HIGH, however slow the peer is.  What the bytes are is the
- * maker's matter; when it makes them is, too. */
+ * HTTP_STREAM_HIGH, however slow the peer is.  Both are charged to whoever is
+ * after the exchange; while there is no room for them the maker is asked to
+ * wait after each piece.  A stream that has sent all it had keeps little of
+ * them: it may rest for days.  What the bytes are is the maker's matter; when it
+ * makes them is, too. */
 #include "http/conn.h"
 
 #include <sys/socket.h>
 
 enum { STREAM_MAX = 64 * 1024 * 1024, CHUNK_LINE = 24 };
+
+/* What an empty buffer may keep: where nothing waits, and where more is on its way. */
+enum { KEEP_AT_REST = 16 * 1024, KEEP_IN_FLOW = 4 * HTTP_STREAM_HIGH };
 
 static struct http_box *box_of(struct http_exchange *x)
 {
@@ -17,7 +23,7 @@ static struct http_box *box_of(struct http_exchange *x)
 }
 
 /* Under the lock: whoever takes the bytes must find the note already on its way. */
-static void post(struct http_box *b)
+static void stream_post(struct http_box *b)
 {
 	if (!b->stream.posted)
 		http_loop_post(b->x.loop, &b->stream.mail);
@@ -36,12 +42,25 @@ bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchang
 	if (!gone) {
 		s->begun = true;
 		s->room = room;
+		s->pressed = !http_box_has_room(box_of(x));
 		x->reply.body.len = 0;
 		x->reply.streams = true;
-		post(box_of(x));
+		stream_post(box_of(x));
 	}
 	pthread_mutex_unlock(&s->lock);
 	return !gone && x->request.method != METHOD_HEAD;
+}
+
+bool http_stream_has_room(struct http_exchange *x)
+{
+	struct http_stream *s = &box_of(x)->stream;
+	bool room;
+
+	pthread_mutex_lock(&s->lock);
+	http_box_name_account(box_of(x));
+	room = http_box_has_room(box_of(x));
+	pthread_mutex_unlock(&s->lock);
+	return room;
 }
 
 enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, size_t n)
@@ -51,15 +70,20 @@ enum http_flow http_stream_write(struct http_exchange *x, const void *bytes, siz
 
 	pthread_mutex_lock(&s->lock);
 	if (s->begun && !s->gone && !s->cut && x->request.method != METHOD_HEAD) {
+		size_t cap = s->waiting.cap;
+
 		s->waiting.max = STREAM_MAX;
 		buf_put(&s->waiting, bytes, n);
+		http_box_charge_more(box_of(x), s->waiting.cap - cap);
 		s->cut = s->waiting.overflow;
 		if (!s->cut)
-			flow = s->waiting.len < HTTP_STREAM_HIGH ? HTTP_STREAM_OPEN
-								 : HTTP_STREAM_FULL;
-		s->wants_room = flow == HTTP_STREAM_FULL;
+			flow = s->waiting.len < (s->pressed ? 1 : HTTP_STREAM_HIGH)
+				       ? HTTP_STREAM_OPEN
+				       : HTTP_STREAM_FULL;
+		/* Others may write in between, when there is room again: who waits is told all the same. */
+		s->wants_room = s->wants_room || flow == HTTP_STREAM_FULL;
 		if (s->waiting.len)
-			post(box_of(x));
+			stream_post(box_of(x));
 	}
 	pthread_mutex_unlock(&s->lock);
 	return flow;
@@ -143,7 +167,7 @@ static bool is_chunked(const struct http_box *b)
 	return b->x.request.minor > 0;
 }
 
-static void put_line(struct http_conn *c, const char *text, size_t n)
+static void stream_put_line(struct http_conn *c, const char *text, size_t n)
 {
 	if (!c->out)
 		c->out = http_page_take(c->loop);
@@ -168,7 +192,7 @@ static size_t chunk_line(char out[CHUNK_LINE], size_t n)
 }
 
 /* 0, or what http_conn_push() says when the page is full of earlier replies. */
-static int put_head(struct http_conn *c)
+static int stream_put_head(struct http_conn *c)
 {
 	struct http_box *b = c->box;
 	struct http_reply *r = &b->x.reply;
@@ -188,8 +212,14 @@ static int put_head(struct http_conn *c)
 	return 0;
 }
 
+static void stream_give_back(struct buf *empty, size_t keep)
+{
+	if (empty->cap > keep)
+		buf_free(empty);
+}
+
 /* Takes what waits as the next chunk; all before it has been sent.  False if nothing waits. */
-static bool take(struct http_conn *c)
+static bool stream_take_chunk(struct http_conn *c)
 {
 	struct http_box *b = c->box;
 	struct http_stream *s = &b->stream;
@@ -200,7 +230,10 @@ static bool take(struct http_conn *c)
 	body->len = b->body_sent = 0;
 	pthread_mutex_lock(&s->lock);
 	full = s->waiting;
-	if (full.len) {
+	stream_give_back(body, full.len ? KEEP_IN_FLOW : KEEP_AT_REST);
+	if (!full.len) {
+		stream_give_back(&s->waiting, KEEP_AT_REST);
+	} else {
 		s->waiting = *body;
 		*body = full;
 	}
@@ -211,7 +244,7 @@ static bool take(struct http_conn *c)
 		return false;
 	b->x.reply.streamed += full.len;
 	if (is_chunked(b)) {
-		put_line(c, line, chunk_line(line, full.len));
+		stream_put_line(c, line, chunk_line(line, full.len));
 		body->max = STREAM_MAX + 2;
 		buf_lit(body, "\r\n");
 	}
@@ -222,7 +255,7 @@ static bool take(struct http_conn *c)
 
 /* The maker has said its last.  A stream that is not whole must not look as if it were: without
  * chunks only a reset tells. */
-static enum http_step end(struct http_conn *c)
+static enum http_step stream_conclude(struct http_conn *c)
 {
 	static const struct linger reset = { .l_onoff = 1 };
 	struct http_box *b = c->box;
@@ -234,19 +267,33 @@ static enum http_step end(struct http_conn *c)
 		return STEP_END;
 	}
 	if (is_chunked(b) && b->x.request.method != METHOD_HEAD)
-		put_line(c, "0\r\n\r\n", 5);
+		stream_put_line(c, "0\r\n\r\n", 5);
 	c->state = CONN_FLUSH;
 	return STEP_ON;
 }
 
+/* Those that would hold more than there is room for make nothing while something of theirs waits. */
+static void stream_charge(struct http_box *b)
+{
+	struct http_stream *s = &b->stream;
+
+	pthread_mutex_lock(&s->lock);
+	s->pressed = !http_box_charge_stream(b, s->waiting.cap);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* What it has grown to is counted whether or not the peer takes anything. */
 enum http_step http_step_stream(struct http_conn *c)
 {
-	int err = c->box->stream.headed ? 0 : put_head(c);
+	int err = c->box->stream.headed ? 0 : stream_put_head(c);
+	bool more = true;
 
-	while (!err && !(err = http_conn_push(c)) && take(c))
-		if (--c->budget <= 0)
-			return STEP_YIELD;
+	while (more && !err && !(err = http_conn_push(c)))
+		more = stream_take_chunk(c) && --c->budget > 0;
+	stream_charge(c->box);
+	if (!err && c->budget <= 0)
+		return STEP_YIELD;
 	if (err)
 		return err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
-	return c->box->stream.ended ? end(c) : STEP_WAIT;
+	return c->box->stream.ended ? stream_conclude(c) : STEP_WAIT;
 }

@@ -32,6 +32,15 @@ bool http_text_valid(const char *at, size_t n)
 	return !bad;
 }
 
+bool http_has_high(const char *at, size_t n)
+{
+	unsigned char all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= (unsigned char)at[i];
+	return all & 0x80;
+}
+
 bool http_is_visible(const char *at, size_t n)
 {
 	unsigned bad = 0;
@@ -52,7 +61,7 @@ bool http_word_is(const char *at, size_t n, const char *word)
 	return true;
 }
 
-static bool is_blank(char b)
+static bool is_token_blank(char b)
 {
 	return b == ' ' || b == '\t';
 }
@@ -61,7 +70,7 @@ bool http_list_next(const char **at, const char *end, const char **ret_item, siz
 {
 	const char *item = *at, *stop;
 
-	while (item < end && (is_blank(*item) || *item == ','))
+	while (item < end && (is_token_blank(*item) || *item == ','))
 		item++;
 	if (item == end)
 		return false;
@@ -69,7 +78,7 @@ bool http_list_next(const char **at, const char *end, const char **ret_item, siz
 	if (!stop)
 		stop = end;
 	*at = stop;
-	while (is_blank(stop[-1]))
+	while (is_token_blank(stop[-1]))
 		stop--;
 	*ret_item = item;
 	*ret_len = (size_t)(stop - item);

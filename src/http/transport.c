@@ -1,4 +1,4 @@
-/* transport.c - the plain socket and the door's memory; tls.c is their sibling.
+/* transport.c - the plain socket and the in-process server's memory; tls.c is their sibling.
  *
  * The sockets are watched edge-triggered: a read that brings less than was
  * asked for has emptied the socket, so the next one waits for the next edge

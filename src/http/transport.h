@@ -1,4 +1,4 @@
-/* transport.h - how bytes come and go: a plain socket, TLS, or the memory of the door.
+/* transport.h - how bytes come and go: a plain socket, TLS, or the memory of the in-process server.
  *
  * Siblings of one shape.  A transport moves bytes and says when it would have
  * to wait; it knows nothing of requests. */
@@ -19,7 +19,7 @@ enum { HTTP_AGAIN = -1, HTTP_DEAD = -2 };
 
 struct http_link {
 	const struct http_transport *transport;
-	void *state; /* the TLS session, or the door's memory */
+	void *state; /* the TLS session, or the in-process server's memory */
 	int fd;
 	bool readable,
 		writable; /* worth trying; epoll sets them, a call that would wait clears them */
@@ -34,7 +34,7 @@ struct http_transport {
 	ssize_t (*write)(struct http_link *l, const struct iovec *iov, int count);
 	/* Says that nothing more will be written. */
 	void (*shut)(struct http_link *l);
-	/* Reads to throw away, behind shut(). */
+	/* Reads to throw away, after shut(). */
 	ssize_t (*drain)(struct http_link *l, void *at, size_t n);
 	void (*close)(struct http_link *l);
 };
@@ -52,6 +52,9 @@ struct http_memory {
 /* 0, or ERR_USAGE with a sentence in p. */
 int http_tls_new(struct http_tls **ret, const char *cert, const char *key, struct arena *a,
 	struct problem *p);
+/* Another certificate for the sessions to come; on an error the one in use stays. */
+int http_tls_renew(
+	struct http_tls *t, const char *cert, const char *key, struct arena *a, struct problem *p);
 void http_tls_free(struct http_tls *t);
 /* Gives the link a session of its own; false if there is no memory for it. */
 bool http_tls_attach(struct http_tls *t, struct http_link *l);

@@ -11,7 +11,7 @@ struct tiff {
 	bool big; /* most significant byte first */
 };
 
-static uint32_t number(const struct tiff *t, size_t at, int bytes)
+static uint32_t tiff_number(const struct tiff *t, size_t at, int bytes)
 {
 	uint32_t n = 0;
 
@@ -27,14 +27,15 @@ int exif_orientation(const uint8_t *tiff, size_t len)
 
 	if (len < 8 || (memcmp(tiff, "MM\0*", 4) != 0 && memcmp(tiff, "II*\0", 4) != 0))
 		return 1;
-	at = number(&t, 4, 4);
+	at = tiff_number(&t, 4, 4);
 	if (at > len - 2)
 		return 1;
-	count = number(&t, at, 2);
+	count = tiff_number(&t, at, 2);
 	at += 2;
 	for (; count && len - at >= ENTRY_LEN; count--, at += ENTRY_LEN) {
-		if (number(&t, at, 2) == TAG_ORIENTATION && number(&t, at + 2, 2) == TYPE_SHORT) {
-			uint32_t n = number(&t, at + 8, 2);
+		if (tiff_number(&t, at, 2) == TAG_ORIENTATION &&
+			tiff_number(&t, at + 2, 2) == TYPE_SHORT) {
+			uint32_t n = tiff_number(&t, at + 8, 2);
 
 			return n >= 1 && n <= 8 ? (int)n : 1;
 		}

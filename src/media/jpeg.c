@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "base/memory.h"
 #include "media/codec.h"
 
 enum { SCANS_MAX = 100, MEMORY_MAX = 160 * 1000 * 1000, APP1 = JPEG_APP0 + 1, EXIF_MAX = 0xffff };
@@ -27,14 +28,14 @@ struct jpeg_read {
 	jmp_buf fault;
 };
 
-static struct jpeg_read *reading(j_common_ptr jpeg)
+static struct jpeg_read *jpeg_read_of(j_common_ptr jpeg)
 {
 	return jpeg->client_data;
 }
 
-static void on_fault(j_common_ptr jpeg)
+static void on_jpeg_fault(j_common_ptr jpeg)
 {
-	struct jpeg_read *r = reading(jpeg);
+	struct jpeg_read *r = jpeg_read_of(jpeg);
 	char message[JMSG_LENGTH_MAX];
 
 	jpeg->err->format_message(jpeg, message);
@@ -51,10 +52,10 @@ static void on_message(j_common_ptr jpeg, int level)
 
 	for (size_t i = 0; level < 0 && i < sizeof fatal / sizeof *fatal; i++)
 		if (jpeg->err->msg_code == fatal[i])
-			on_fault(jpeg);
+			on_jpeg_fault(jpeg);
 }
 
-static void refuse(struct jpeg_read *r, enum picture_verdict verdict)
+static void refuse_jpeg(struct jpeg_read *r, enum picture_verdict verdict)
 {
 	r->verdict = verdict;
 	longjmp(r->fault, 1);
@@ -62,15 +63,15 @@ static void refuse(struct jpeg_read *r, enum picture_verdict verdict)
 
 static void on_progress(j_common_ptr jpeg)
 {
-	struct jpeg_read *r = reading(jpeg);
+	struct jpeg_read *r = jpeg_read_of(jpeg);
 
 	if (r->jpeg.input_scan_number > SCANS_MAX)
-		refuse(r, decoding_refuse(r->d, PICTURE_UNSUPPORTED,
-				  "The JPEG picture has more than %d scans; save it anew.",
-				  SCANS_MAX));
+		refuse_jpeg(r, decoding_refuse(r->d, PICTURE_UNSUPPORTED,
+				       "The JPEG picture has more than %d scans; save it anew.",
+				       SCANS_MAX));
 }
 
-static int orientation(const struct jpeg_read *r)
+static int find_orientation(const struct jpeg_read *r)
 {
 	for (const struct jpeg_marker_struct *m = r->jpeg.marker_list; m; m = m->next)
 		if (m->marker == APP1 && m->data_length > 6 && memcmp(m->data, "Exif\0", 6) == 0)
@@ -91,8 +92,8 @@ static void choose_colours(struct jpeg_read *r)
 		r->jpeg.out_color_space = JCS_CMYK;
 		break;
 	default:
-		refuse(r, decoding_refuse(r->d, PICTURE_UNSUPPORTED,
-				  "The JPEG picture is neither grey, nor RGB, nor CMYK."));
+		refuse_jpeg(r, decoding_refuse(r->d, PICTURE_UNSUPPORTED,
+				       "The JPEG picture is neither grey, nor RGB, nor CMYK."));
 	}
 }
 
@@ -121,7 +122,7 @@ static void choose_size(struct jpeg_read *r)
 }
 
 /* Everything that may jump. */
-static void read_rows(struct jpeg_read *r)
+static void read_jpeg_rows(struct jpeg_read *r)
 {
 	struct jpeg_decompress_struct *j = &r->jpeg;
 	bool held;
@@ -136,13 +137,11 @@ static void read_rows(struct jpeg_read *r)
 	r->verdict = decoding_admit(r->d, j->image_width, j->image_height, held);
 	if (r->verdict)
 		longjmp(r->fault, 1);
-	r->d->orientation = orientation(r);
+	r->d->orientation = find_orientation(r);
 	choose_colours(r);
 	choose_size(r);
 	jpeg_start_decompress(j);
-	r->row = malloc((size_t)j->output_width * 4);
-	if (!r->row)
-		abort();
+	r->row = memory_must((size_t)j->output_width * 4);
 	scaler_begin(&r->d->scale, (int)j->output_width, (int)j->output_height, r->d->side);
 	while (j->output_scanline < j->output_height) {
 		int y = (int)j->output_scanline;
@@ -154,11 +153,11 @@ static void read_rows(struct jpeg_read *r)
 	}
 }
 
-static enum picture_verdict guarded(struct jpeg_read *r)
+static enum picture_verdict read_jpeg_guarded(struct jpeg_read *r)
 {
 	if (setjmp(r->fault))
 		return r->verdict;
-	read_rows(r);
+	read_jpeg_rows(r);
 	return PICTURE_GOOD;
 }
 
@@ -168,11 +167,11 @@ enum picture_verdict jpeg_decode(struct decoding *d)
 	enum picture_verdict verdict;
 
 	r.jpeg.err = jpeg_std_error(&r.errors);
-	r.errors.error_exit = on_fault;
+	r.errors.error_exit = on_jpeg_fault;
 	r.errors.emit_message = on_message;
 	r.progress.progress_monitor = on_progress;
 	r.jpeg.client_data = &r;
-	verdict = guarded(&r);
+	verdict = read_jpeg_guarded(&r);
 	jpeg_destroy_decompress(&r.jpeg);
 	free(r.row);
 	return verdict;

@@ -1,10 +1,6 @@
 /* picture.c - which format it is, whether it may be decoded, which way up it goes; see picture.h. */
 #include "media/picture.h"
 
-#include <malloc.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +11,6 @@ struct format {
 	enum picture_verdict (*decode)(struct decoding *d);
 };
 
-enum { LARGE_BLOCK = 4 << 20, LARGE_REST = 8 << 20 };
 enum { PNG, JPEG, WEBP, FORMATS };
 
 static const struct format formats[FORMATS] = {
@@ -36,50 +31,8 @@ static const struct format *format_of(const uint8_t *at, size_t len)
 	return NULL;
 }
 
-enum picture_verdict decoding_refuse(
-	struct decoding *d, enum picture_verdict verdict, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(d->why, PICTURE_WHY_MAX, fmt, ap);
-	va_end(ap);
-	return verdict;
-}
-
-/* The C library learns from the first large block it gets back to keep the next ones in the thread's
- * heap: 36 MB a thread behind progressive pictures of 12 million pixels.  It is told not to. */
-static void return_memory(void)
-{
-	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
-	mallopt(M_TRIM_THRESHOLD, LARGE_REST);
-}
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-enum picture_verdict decoding_admit(
-	struct decoding *d, uint32_t width, uint32_t height, bool held_whole)
-{
-	uint64_t most = held_whole ? PICTURE_HELD_MAX : PICTURE_PIXELS_MAX;
-
-	if (!width || !height)
-		return decoding_refuse(d, PICTURE_DAMAGED, "The picture has no pixels.");
-	if (width > PICTURE_SIDE_MAX || height > PICTURE_SIDE_MAX)
-		return decoding_refuse(d, PICTURE_TOO_LARGE,
-			"The picture is %u x %u pixels; the most is %d on a side.", width, height,
-			PICTURE_SIDE_MAX);
-	if ((uint64_t)width * height > most)
-		return decoding_refuse(d, PICTURE_TOO_LARGE,
-			"The picture is %u x %u pixels; the most is %llu million%s.", width, height,
-			(unsigned long long)most / 1000000,
-			held_whole ? " in this kind of file" : "");
-	if (held_whole)
-		pthread_once(&once, return_memory);
-	return PICTURE_GOOD;
-}
-
 /* The pixel of a square that EXIF's orientation puts at (x, y). */
-static size_t source_of(int orientation, int side, int x, int y)
+static size_t source_pixel_of(int orientation, int side, int x, int y)
 {
 	int last = side - 1, from_x = x, from_y = y;
 
@@ -94,7 +47,7 @@ static size_t source_of(int orientation, int side, int x, int y)
 	return (size_t)from_y * (size_t)side + (size_t)from_x;
 }
 
-static enum picture_verdict finish(struct decoding *d, struct buf *out)
+static enum picture_verdict finish_picture(struct decoding *d, struct buf *out)
 {
 	size_t pixels = (size_t)d->side * (size_t)d->side;
 	uint8_t *made = malloc(pixels * 8), *upright = made + pixels * 4;
@@ -106,7 +59,7 @@ static enum picture_verdict finish(struct decoding *d, struct buf *out)
 	for (int y = 0; y < d->side; y++)
 		for (int x = 0; x < d->side; x++)
 			memcpy(upright + ((size_t)y * (size_t)d->side + (size_t)x) * 4,
-				made + source_of(d->orientation, d->side, x, y) * 4, 4);
+				made + source_pixel_of(d->orientation, d->side, x, y) * 4, 4);
 	ok = png_encode(upright, d->side, out);
 	free(made);
 	return ok ? PICTURE_GOOD
@@ -133,7 +86,7 @@ enum picture_verdict picture_square(const void *bytes, size_t len, const char *t
 			f->name, type, f->type);
 	verdict = f->decode(&d);
 	if (!verdict)
-		verdict = finish(&d, out);
+		verdict = finish_picture(&d, out);
 	scaler_free(&d.scale);
 	return verdict;
 }

@@ -21,7 +21,7 @@ struct png_read {
 	jmp_buf fault;
 };
 
-static void on_fault(png_structp png, png_const_charp message)
+static void on_png_fault(png_structp png, png_const_charp message)
 {
 	struct png_read *r = png_get_error_ptr(png);
 
@@ -78,7 +78,7 @@ static void read_pass(struct png_read *r, int pass, bool interlaced)
 }
 
 /* Everything that may jump. */
-static void read_rows(struct png_read *r)
+static void read_png_rows(struct png_read *r)
 {
 	bool interlaced;
 
@@ -97,15 +97,15 @@ static void read_rows(struct png_read *r)
 		read_pass(r, pass, interlaced);
 }
 
-static enum picture_verdict guarded(struct png_read *r)
+static enum picture_verdict read_png_guarded(struct png_read *r)
 {
 	if (setjmp(r->fault))
 		return r->verdict;
-	read_rows(r);
+	read_png_rows(r);
 	return PICTURE_GOOD;
 }
 
-static uint32_t big_endian(const uint8_t *at)
+static uint32_t png_big_endian(const uint8_t *at)
 {
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
@@ -118,12 +118,12 @@ enum picture_verdict png_decode(struct decoding *d)
 	if (d->len < HEADER_LEN || memcmp(d->bytes + 12, "IHDR", 4) != 0)
 		return decoding_refuse(
 			d, PICTURE_DAMAGED, "The PNG picture does not begin with its header.");
-	width = big_endian(d->bytes + 16);
-	height = big_endian(d->bytes + 20);
+	width = png_big_endian(d->bytes + 16);
+	height = png_big_endian(d->bytes + 20);
 	r.verdict = decoding_admit(d, width, height, false);
 	if (r.verdict)
 		return r.verdict;
-	r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_fault, on_warning);
+	r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_png_fault, on_warning);
 	r.info = r.png ? png_create_info_struct(r.png) : NULL;
 	r.row = malloc((size_t)width * 8);
 	if (!r.info || !r.row) {
@@ -131,7 +131,7 @@ enum picture_verdict png_decode(struct decoding *d)
 		abort();
 	}
 	scaler_begin(&d->scale, (int)width, (int)height, d->side);
-	r.verdict = guarded(&r);
+	r.verdict = read_png_guarded(&r);
 	free(r.row);
 	png_destroy_read_struct(&r.png, &r.info, NULL);
 	return r.verdict;

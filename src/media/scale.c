@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *table(size_t count, size_t size)
+static void *alloc_table(size_t count, size_t size)
 {
 	void *at = calloc(count, size);
 
@@ -34,7 +34,7 @@ static uint8_t from_light(float v)
 	return to_byte(v <= 0.0031308F ? v * 12.92F : 1.055F * powf(v, 1 / 2.4F) - 0.055F);
 }
 
-static bool shrinks(const struct scaler *s)
+static bool scaler_shrinks(const struct scaler *s)
 {
 	return s->size >= s->side;
 }
@@ -58,15 +58,15 @@ void scaler_begin(struct scaler *s, int width, int height, int side)
 	*s = (struct scaler){ .side = side, .size = width < height ? width : height };
 	s->left = (width - s->size) / 2;
 	s->top = (height - s->size) / 2;
-	held = shrinks(s) ? side : s->size;
-	s->sum = table((size_t)held * (size_t)held * 4, sizeof(float));
+	held = scaler_shrinks(s) ? side : s->size;
+	s->sum = alloc_table((size_t)held * (size_t)held * 4, sizeof(float));
 	/* One cell more: the last pixel's rest, which is nothing, falls there. */
-	s->row = table(((size_t)held + 1) * 4, sizeof(float));
-	s->cell = table((size_t)s->size, sizeof(int));
-	s->share = table((size_t)s->size, sizeof(float));
+	s->row = alloc_table(((size_t)held + 1) * 4, sizeof(float));
+	s->cell = alloc_table((size_t)s->size, sizeof(int));
+	s->share = alloc_table((size_t)s->size, sizeof(float));
 	for (int i = 0; i < 256; i++)
 		s->light[i] = to_light((float)i / 255);
-	if (shrinks(s))
+	if (scaler_shrinks(s))
 		share_out(s);
 }
 
@@ -81,7 +81,7 @@ static void read_pixel(const struct scaler *s, const uint8_t *rgba, float out[4]
 	out[3] = alpha;
 }
 
-static void add(float *to, const float *from, float weight, int count)
+static void add_weighted(float *to, const float *from, float weight, int count)
 {
 	for (int i = 0; i < count; i++)
 		to[i] += from[i] * weight;
@@ -101,12 +101,12 @@ static void add_row(struct scaler *s, int y, int x, int step, const uint8_t *rgb
 			continue;
 		to = s->row + (size_t)s->cell[x] * 4;
 		read_pixel(s, rgba, pixel);
-		add(to, pixel, s->share[x], 4);
-		add(to + 4, pixel, (float)s->side - s->share[x], 4);
+		add_weighted(to, pixel, s->share[x], 4);
+		add_weighted(to + 4, pixel, (float)s->side - s->share[x], 4);
 	}
-	add(s->sum + (size_t)cell * (size_t)width, s->row, s->share[y], width);
+	add_weighted(s->sum + (size_t)cell * (size_t)width, s->row, s->share[y], width);
 	if (rest > 0)
-		add(s->sum + ((size_t)cell + 1) * (size_t)width, s->row, rest, width);
+		add_weighted(s->sum + ((size_t)cell + 1) * (size_t)width, s->row, rest, width);
 }
 
 void scaler_row(struct scaler *s, int y, int x, int step, const uint8_t *rgba, int count)
@@ -115,7 +115,7 @@ void scaler_row(struct scaler *s, int y, int x, int step, const uint8_t *rgba, i
 	x -= s->left;
 	if (y < 0 || y >= s->size)
 		return;
-	if (shrinks(s)) {
+	if (scaler_shrinks(s)) {
 		add_row(s, y, x, step, rgba, count);
 		return;
 	}
@@ -133,7 +133,7 @@ static void write_pixel(const float sum[4], float weight, uint8_t *rgba)
 }
 
 /* Between which two of the held pixels the one to make lies, and how far. */
-static int between(const struct scaler *s, int i, int *ret_next, float *ret_part)
+static int pixels_between(const struct scaler *s, int i, int *ret_next, float *ret_part)
 {
 	float at = ((float)i + 0.5F) * (float)s->size / (float)s->side - 0.5F;
 	int first;
@@ -145,18 +145,18 @@ static int between(const struct scaler *s, int i, int *ret_next, float *ret_part
 	return first;
 }
 
-static void enlarge(const struct scaler *s, int x, int y, uint8_t *rgba)
+static void enlarge_pixel(const struct scaler *s, int x, int y, uint8_t *rgba)
 {
 	int x2, y2;
 	float right, below, mix[4] = { 0 };
-	int x1 = between(s, x, &x2, &right), y1 = between(s, y, &y2, &below);
+	int x1 = pixels_between(s, x, &x2, &right), y1 = pixels_between(s, y, &y2, &below);
 	const float *upper = s->sum + (size_t)y1 * (size_t)s->size * 4;
 	const float *lower = s->sum + (size_t)y2 * (size_t)s->size * 4;
 
-	add(mix, upper + (size_t)x1 * 4, (1 - right) * (1 - below), 4);
-	add(mix, upper + (size_t)x2 * 4, right * (1 - below), 4);
-	add(mix, lower + (size_t)x1 * 4, (1 - right) * below, 4);
-	add(mix, lower + (size_t)x2 * 4, right * below, 4);
+	add_weighted(mix, upper + (size_t)x1 * 4, (1 - right) * (1 - below), 4);
+	add_weighted(mix, upper + (size_t)x2 * 4, right * (1 - below), 4);
+	add_weighted(mix, lower + (size_t)x1 * 4, (1 - right) * below, 4);
+	add_weighted(mix, lower + (size_t)x2 * 4, right * below, 4);
 	write_pixel(mix, 1, rgba);
 }
 
@@ -168,10 +168,10 @@ void scaler_end(struct scaler *s, uint8_t *rgba)
 		for (int x = 0; x < s->side; x++) {
 			size_t at = ((size_t)y * (size_t)s->side + (size_t)x) * 4;
 
-			if (shrinks(s))
+			if (scaler_shrinks(s))
 				write_pixel(s->sum + at, weight, rgba + at);
 			else
-				enlarge(s, x, y, rgba + at);
+				enlarge_pixel(s, x, y, rgba + at);
 		}
 	}
 }

@@ -17,7 +17,7 @@ struct scaler {
 	float *sum;	  /* side x side if smaller, size x size if larger; 4 a pixel */
 	float *row;	  /* one row of sums */
 	int *cell;	  /* smaller: where each of the square's columns or rows begins */
-	float *share;	  /* and how much of it falls there, in 1/size; the rest falls behind it */
+	float *share;	  /* and how much of it falls there, in 1/size; the rest falls after it */
 	float light[256]; /* linear light of a stored value */
 };
 

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "outside/why.h"
 
 enum {
 	ANSWER_MAX = 1 << 20,
@@ -21,9 +22,10 @@ enum {
 };
 
 /* What one request needs while it is under way. */
-struct passage {
-	enum reach reach;
+struct fetch_state {
+	enum egress egress;
 	bool refused; /* an address was */
+	bool named;   /* its host and port are on the list of private places that may be called */
 	bool enough;  /* no more of the answer is wanted */
 	bool was_cut;
 	const struct fetch *in;
@@ -43,7 +45,30 @@ bool fetch_init(void)
 
 /* ---- how far ---- */
 
-bool fetch_permits(const char *url, enum reach reach)
+/* Host and port of a URL on the list; the strings are libcurl's. */
+static bool url_is_listed(CURLU *u, const char *host)
+{
+	char *port = NULL;
+	bool listed = !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
+		      egress_lists_host(host, (int)strtol(port, NULL, 10));
+
+	curl_free(port);
+	return listed;
+}
+
+bool fetch_is_listed(const char *url)
+{
+	char *host = NULL;
+	CURLU *u = curl_url();
+	bool listed = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
+		      !curl_url_get(u, CURLUPART_HOST, &host, 0) && url_is_listed(u, host);
+
+	curl_free(host);
+	curl_url_cleanup(u);
+	return listed;
+}
+
+bool fetch_permits(const char *url, enum egress egress)
 {
 	static const CURLUPart unwanted[] = { CURLUPART_USER, CURLUPART_PASSWORD,
 		CURLUPART_FRAGMENT };
@@ -60,16 +85,19 @@ bool fetch_permits(const char *url, enum reach reach)
 		part = NULL;
 	}
 	if (good && strcmp(scheme, "http") == 0)
-		good = reach == REACH_ANY || (reach == REACH_LOOPBACK && kind == ADDRESS_LOOPBACK);
+		good = egress == EGRESS_ANY ||
+		       (egress == EGRESS_LOOPBACK && kind == ADDRESS_LOOPBACK) ||
+		       url_is_listed(u, host);
 	else if (good)
-		good = strcmp(scheme, "https") == 0 && reach_holds(reach, kind);
+		good = strcmp(scheme, "https") == 0 &&
+		       (egress_allows(egress, kind) || url_is_listed(u, host));
 	curl_free(scheme);
 	curl_free(host);
 	curl_url_cleanup(u);
 	return good;
 }
 
-const char *fetch_base_fault(const char *url, enum reach reach)
+const char *fetch_base_fault(const char *url, enum egress egress)
 {
 	bool plain = strncasecmp(url, "http://", 7) == 0;
 	size_t head = plain ? 7 : 8;
@@ -90,7 +118,7 @@ const char *fetch_base_fault(const char *url, enum reach reach)
 	curl_url_cleanup(u);
 	if (!parses)
 		return "must be a URL such as https://models.example.org/v1";
-	if (fetch_permits(url, reach))
+	if (fetch_permits(url, egress))
 		return NULL;
 	return plain ? "must begin with https://; plain http needs the setting "
 		       "allow_private_addresses"
@@ -135,10 +163,10 @@ const char *fetch_base_trimmed(struct arena *a, const char *url)
 /* The name has been resolved: this is the address that would be connected to. */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
 {
-	struct passage *w = ctx;
+	struct fetch_state *w = ctx;
 
 	(void)purpose;
-	if (!reach_holds(w->reach, address_kind(&to->addr))) {
+	if (!w->named && !egress_allows_address(w->egress, &to->addr)) {
 		w->refused = true;
 		return CURL_SOCKET_BAD;
 	}
@@ -147,7 +175,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
 
 /* ---- the request ---- */
 
-static bool seen_enough(struct passage *w, const char *bytes, size_t n)
+static bool seen_enough(struct fetch_state *w, const char *bytes, size_t n)
 {
 	struct fetched head = { .max_age_s = -1 };
 	char *type = NULL;
@@ -162,9 +190,9 @@ static bool seen_enough(struct passage *w, const char *bytes, size_t n)
 	return !w->in->see(w->in->see_ctx, &head, bytes, n);
 }
 
-static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
+static size_t take_fetched_body(char *bytes, size_t size, size_t n, void *ctx)
 {
-	struct passage *w = ctx;
+	struct fetch_state *w = ctx;
 	size_t len = size * n, room = w->body.max - w->body.len;
 
 	if (w->in->cut && len > room) {
@@ -216,11 +244,11 @@ static int64_t max_age(CURL *h)
 	return age > AGE_MAX ? AGE_MAX : age;
 }
 
-static void set_limits(CURL *h, struct passage *w, const struct fetch *in)
+static void set_limits(CURL *h, struct fetch_state *w, const struct fetch *in)
 {
 	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(
-		h, CURLOPT_PROTOCOLS_STR, w->reach == REACH_PUBLIC ? "https" : "http,https");
+	curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR,
+		w->egress == EGRESS_PUBLIC && !w->named ? "https" : "http,https");
 	curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(h, CURLOPT_PROXY, "");
 	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
@@ -233,7 +261,7 @@ static void set_limits(CURL *h, struct passage *w, const struct fetch *in)
 	curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, w);
-	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take_fetched_body);
 	curl_easy_setopt(h, CURLOPT_WRITEDATA, w);
 }
 
@@ -255,7 +283,7 @@ static struct curl_slist *headers_of(const struct fetch *in, struct arena *a)
 	return list;
 }
 
-static void set_request(CURL *h, const struct fetch *in)
+static void set_fetch_request(CURL *h, const struct fetch *in)
 {
 	curl_easy_setopt(h, CURLOPT_URL, in->url);
 	curl_easy_setopt(h, CURLOPT_USERAGENT, "lodge");
@@ -280,7 +308,7 @@ static void set_request(CURL *h, const struct fetch *in)
 	}
 }
 
-static void take_answer(CURL *h, const struct passage *w, struct arena *a, struct fetched *out)
+static void take_answer(CURL *h, const struct fetch_state *w, struct arena *a, struct fetched *out)
 {
 	char *type = NULL, *location = NULL;
 	struct curl_header *wanted;
@@ -322,7 +350,7 @@ void fetch_line_free(struct fetch_line *line)
 }
 
 /* Until the transfer is over, or its answer is no longer wanted. */
-static CURLcode drive(CURLM *multi, CURL *h, const _Atomic bool *stop)
+static CURLcode drive_fetch(CURLM *multi, CURL *h, const _Atomic bool *stop)
 {
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
 	int open = 1, left;
@@ -342,10 +370,10 @@ static CURLcode drive(CURLM *multi, CURL *h, const _Atomic bool *stop)
 	return code;
 }
 
-static CURLcode perform(CURL *h, const struct fetch *in)
+static CURLcode perform_fetch(CURL *h, const struct fetch *in)
 {
 	struct fetch_line *line = in->line ? in->line : fetch_line_new();
-	CURLcode code = drive(line->multi, h, in->stop);
+	CURLcode code = drive_fetch(line->multi, h, in->stop);
 
 	if (!in->line)
 		fetch_line_free(line);
@@ -362,34 +390,39 @@ static void forget_headers(struct curl_slist *headers)
 int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why)
 {
 	CURL *h = curl_easy_init();
-	struct passage w = { .reach = in->reach, .in = in, .handle = h };
+	struct fetch_state w = { .egress = in->egress, .in = in, .handle = h };
 	struct curl_slist *headers = headers_of(in, a);
 	CURLcode code;
 
 	*out = (struct fetched){ .max_age_s = -1 };
-	if (!h || !headers || !fetch_permits(in->url, in->reach)) {
+	if (!h || !headers || !fetch_permits(in->url, in->egress)) {
 		forget_headers(headers);
 		curl_easy_cleanup(h);
-		*ret_why = "the address is not one that may be called";
+		*ret_why = WHY_ADDRESS_NOT_ALLOWED;
 		return ERR_UPSTREAM;
 	}
+	w.named = fetch_is_listed(in->url);
 	buf_init(&w.body, in->answer_max ? in->answer_max : ANSWER_MAX);
 	set_limits(h, &w, in);
-	set_request(h, in);
+	set_fetch_request(h, in);
 	curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
-	code = perform(h, in);
+	code = perform_fetch(h, in);
 	if (w.enough)
 		code = CURLE_OK;
 	if (!code)
 		take_answer(h, &w, a, out);
 	else if (w.refused)
-		*ret_why = "it resolves to a private address";
+		*ret_why = WHY_RESOLVES_TO_PRIVATE;
 	else if (w.body.overflow || code == CURLE_FILESIZE_EXCEEDED)
 		*ret_why = arena_printf(a, "the answer is larger than %zu KiB", w.body.max / 1024);
 	else if (in->stop && *in->stop)
 		*ret_why = "it is no longer wanted";
-	else
-		*ret_why = curl_easy_strerror(code);
+	else {
+		char text[WHY_TEXT_MAX];
+
+		why_tell(h, code, text);
+		*ret_why = arena_strdup(a, text);
+	}
 	if (w.body.len)
 		wipe(w.body.at, w.body.len);
 	buf_free(&w.body);

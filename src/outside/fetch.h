@@ -21,7 +21,7 @@ struct fetch_line;
 
 struct fetch {
 	const char *url;
-	enum reach reach;
+	enum egress egress;
 	const char *form;	     /* a body to POST, form-encoded; NULL: GET */
 	const char *user, *password; /* Basic, or NULL */
 	const char *bearer;	     /* a token, or NULL */
@@ -61,7 +61,7 @@ typedef int fetch_fn(
 	const struct fetch *in, struct arena *a, struct fetched *out, const char **ret_why);
 fetch_fn fetch_run;
 
-/* For a few requests to one place, one behind the other. */
+/* For a few requests to one place, one after the other. */
 struct fetch_line *fetch_line_new(void);
 void fetch_line_free(struct fetch_line *line);
 
@@ -72,12 +72,14 @@ struct fetch_origin {
 };
 bool fetch_origin(struct arena *a, const char *url, struct fetch_origin *ret);
 
+/* True if host and port of the URL are on the list of private places that may be called (address.h). */
+bool fetch_is_listed(const char *url);
 /* True for an absolute URL that the reach permits, without user, password or fragment. */
-bool fetch_permits(const char *url, enum reach reach);
-/* NULL if paths of an API may be put behind the URL and the reach permits it; else what is wrong with
+bool fetch_permits(const char *url, enum egress egress);
+/* NULL if paths of an API may be put after the URL and the reach permits it; else what is wrong with
  * it, as the end of a sentence that begins with its name. */
-const char *fetch_base_fault(const char *url, enum reach reach);
-/* Such a URL without slashes at its end, so that paths can be put behind it. */
+const char *fetch_base_fault(const char *url, enum egress egress);
+/* Such a URL without slashes at its end, so that paths can be put after it. */
 const char *fetch_base_trimmed(struct arena *a, const char *url);
 /* Percent-encodes all but letters, digits and -._~ */
 char *fetch_escape(struct arena *a, const char *text);

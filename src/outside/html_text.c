@@ -162,7 +162,7 @@ static const struct {
 };
 
 /* "#65" or "#x41" */
-static uint32_t numbered(const char *text, size_t len)
+static uint32_t entity_number(const char *text, size_t len)
 {
 	uint32_t base = len > 1 && (text[1] | 0x20) == 'x' ? 16 : 10, value = 0;
 
@@ -193,7 +193,7 @@ static void put_entity(struct html *h)
 		h->at[len])
 		len++;
 	if (len > 2 && *name == '#')
-		point = numbered(name, len - 1);
+		point = entity_number(name, len - 1);
 	for (size_t i = 0; !point && i < sizeof entities / sizeof *entities; i++)
 		if (strlen(entities[i].name) == len - 1 &&
 			memcmp(entities[i].name, name, len - 1) == 0)
@@ -211,7 +211,7 @@ static void put_entity(struct html *h)
 
 /* ---- tags ---- */
 
-static bool is(const struct tag *t, const char *const *list)
+static bool tag_is_one_of(const struct tag *t, const char *const *list)
 {
 	for (; *list; list++)
 		if (strcmp(*list, t->name) == 0)
@@ -247,7 +247,7 @@ static bool read_tag(struct html *h, struct tag *t)
 	return true;
 }
 
-/* Behind everything up to the tag that closes this one. */
+/* After everything up to the tag that closes this one. */
 static void skip_element(struct html *h, const char *name)
 {
 	size_t len = strlen(name);
@@ -318,7 +318,7 @@ static void take_tag(struct html *h, const struct tag *t)
 	static const char *const lines[] = { "br", "div", "tr", "dt", "dd", "hr", "option",
 		"caption", "figcaption", "address", "li", NULL };
 
-	if (!t->closes && is(t, unseen)) {
+	if (!t->closes && tag_is_one_of(t, unseen)) {
 		if (t->end == t->attributes || t->end[-1] != '/' || strcmp(t->name, "svg") != 0)
 			skip_element(h, t->name);
 		return;
@@ -330,9 +330,9 @@ static void take_tag(struct html *h, const struct tag *t)
 	}
 	if (strcmp(t->name, "pre") == 0)
 		h->pre = t->closes ? 0 : 1;
-	if (is(t, paragraphs))
+	if (tag_is_one_of(t, paragraphs))
 		put_break(h, 2);
-	else if (is(t, lines))
+	else if (tag_is_one_of(t, lines))
 		put_break(h, 1);
 	else if (strcmp(t->name, "td") == 0 || strcmp(t->name, "th") == 0)
 		h->blank = true;

@@ -13,7 +13,7 @@ struct render {
 	const char *why; /* the first fault, or NULL */
 };
 
-static void fault(struct render *r, const char *why)
+static void render_fault(struct render *r, const char *why)
 {
 	if (!r->why)
 		r->why = why;
@@ -22,19 +22,19 @@ static void fault(struct render *r, const char *why)
 /* ---- arguments as text ---- */
 
 /* NULL if it is absent or null. */
-static const struct json_node *argument(const struct render *r, const char *name, size_t len)
+static const struct json_node *find_argument(const struct render *r, const char *name, size_t len)
 {
 	const struct json_node *n = json_tree_member(r->arguments, name, len);
 
 	return n && n->type != JSON_NULL ? n : NULL;
 }
 
-static const char *kept(struct render *r, struct buf *b)
+static const char *keep_rendered(struct render *r, struct buf *b)
 {
 	const char *out = arena_strndup(r->arena, b->len ? b->at : "", b->len);
 
 	if (b->overflow)
-		fault(r, "The request is larger than 1 MiB.");
+		render_fault(r, "The request is larger than 1 MiB.");
 	buf_free(b);
 	return out;
 }
@@ -48,12 +48,12 @@ static const char *argument_text(struct render *r, const struct json_node *n)
 		return "";
 	if (n->type == JSON_STRING) {
 		if (strlen(n->text) != n->len)
-			fault(r, "An argument holds a NUL.");
+			render_fault(r, "An argument holds a NUL.");
 		return n->text;
 	}
 	buf_init(&b, HTTP_TOOL_REQUEST_MAX);
 	json_tree_write(&b, n);
-	return kept(r, &b);
+	return keep_rendered(r, &b);
 }
 
 static bool is_plain(const struct json_node *n)
@@ -62,7 +62,7 @@ static bool is_plain(const struct json_node *n)
 }
 
 /* Fills the places of a text, each through `put`. */
-static void fill(struct render *r, struct buf *out, const char *text, size_t len,
+static void fill_places(struct render *r, struct buf *out, const char *text, size_t len,
 	void (*put)(struct render *r, struct buf *out, const char *name, size_t len))
 {
 	const char *copy = arena_strndup(r->arena, text, len), *name, *end, *open;
@@ -81,31 +81,33 @@ static void fill(struct render *r, struct buf *out, const char *text, size_t len
 
 static void put_as_is(struct render *r, struct buf *out, const char *name, size_t len)
 {
-	buf_puts(out, argument_text(r, argument(r, name, len)));
+	buf_puts(out, argument_text(r, find_argument(r, name, len)));
 }
 
-static void put_escaped(struct render *r, struct buf *out, const char *name, size_t len)
+static void put_escaped_argument(struct render *r, struct buf *out, const char *name, size_t len)
 {
-	buf_puts(out, fetch_escape(r->arena, argument_text(r, argument(r, name, len))));
+	buf_puts(out, fetch_escape(r->arena, argument_text(r, find_argument(r, name, len))));
 }
 
 /* ---- the URL ---- */
 
 static void put_in_path(struct render *r, struct buf *out, const char *name, size_t len)
 {
-	const struct json_node *n = argument(r, name, len);
+	const struct json_node *n = find_argument(r, name, len);
 
 	if (!is_plain(n))
-		fault(r, arena_printf(r->arena,
-				 "The argument %.*s is part of the path and must be a string, a "
-				 "number, true or false.",
-				 (int)len, name));
+		render_fault(
+			r, arena_printf(r->arena,
+				   "The argument %.*s is part of the path and must be a string, a "
+				   "number, true or false.",
+				   (int)len, name));
 	else if (n->type == JSON_STRING && !n->len)
-		fault(r, arena_printf(r->arena,
-				 "The argument %.*s is part of the path and must not be empty.",
-				 (int)len, name));
+		render_fault(
+			r, arena_printf(r->arena,
+				   "The argument %.*s is part of the path and must not be empty.",
+				   (int)len, name));
 	else
-		put_escaped(r, out, name, len);
+		put_escaped_argument(r, out, name, len);
 }
 
 /* A segment of one or two dots would be taken as a way up. */
@@ -113,11 +115,11 @@ static void put_segment(struct render *r, struct buf *out, const char *text, siz
 {
 	size_t start = out->len, n;
 
-	fill(r, out, text, len, put_in_path);
+	fill_places(r, out, text, len, put_in_path);
 	n = out->len - start;
 	if (memmem(text, len, "{{", 2) && n && n <= 2 &&
 		strspn(arena_strndup(r->arena, out->at + start, n), ".") == n)
-		fault(r, "An argument would change the path of the address.");
+		render_fault(r, "An argument would change the path of the address.");
 }
 
 /* "name={{x}}" without the argument is left out. */
@@ -128,7 +130,7 @@ static bool pair_is_absent(struct render *r, const char *pair, size_t len)
 	size_t name_len;
 
 	return value && tool_place(value + 1, &name, &name_len, &end) == value + 1 && name &&
-	       !*end && !argument(r, name, name_len);
+	       !*end && !find_argument(r, name, name_len);
 }
 
 static void put_query(struct render *r, struct buf *out, const char *query)
@@ -140,7 +142,7 @@ static void put_query(struct render *r, struct buf *out, const char *query)
 
 		if (!pair_is_absent(r, p, len)) {
 			buf_putc(out, first ? '?' : '&');
-			fill(r, out, p, len, put_escaped);
+			fill_places(r, out, p, len, put_escaped_argument);
 			first = false;
 		}
 		p += len;
@@ -167,8 +169,8 @@ static const char *render_url(struct render *r)
 	if (*authority == '?')
 		put_query(r, &out, authority + 1);
 	if (out.overflow)
-		fault(r, "The arguments make the address longer than 16 KiB.");
-	return kept(r, &out);
+		render_fault(r, "The arguments make the address longer than 16 KiB.");
+	return keep_rendered(r, &out);
 }
 
 /* ---- headers ---- */
@@ -195,17 +197,18 @@ static void render_headers(struct render *r, struct fetch *out)
 		size_t len;
 
 		typed |= strcasecmp(h->name, "content-type") == 0;
-		if (only_place(h->value, &name, &len) && !argument(r, name, len))
+		if (only_place(h->value, &name, &len) && !find_argument(r, name, len))
 			continue;
 		buf_init(&b, HTTP_TOOL_REQUEST_MAX);
-		fill(r, &b, h->value, strlen(h->value), put_as_is);
-		value = kept(r, &b);
+		fill_places(r, &b, h->value, strlen(h->value), put_as_is);
+		value = keep_rendered(r, &b);
 		for (const char *p = value; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7f)
-				fault(r, arena_printf(r->arena,
-						 "An argument of the header %s holds a control "
-						 "character.",
-						 h->name));
+				render_fault(
+					r, arena_printf(r->arena,
+						   "An argument of the header %s holds a control "
+						   "character.",
+						   h->name));
 		list[out->header_count++] = (struct fetch_header){ h->name, value };
 	}
 	if (!typed && config->body_kind != TOOL_BODY_NONE)
@@ -224,15 +227,15 @@ static void put_json(struct render *r, struct buf *out, const struct json_node *
 	size_t len;
 
 	if (n->type == JSON_STRING && only_place(n->text, &name, &len)) {
-		value = argument(r, name, len);
+		value = find_argument(r, name, len);
 		if (value)
 			json_tree_write(out, value);
 		else
 			buf_puts(out, "null");
 	} else if (n->type == JSON_STRING) {
 		buf_init(&b, HTTP_TOOL_REQUEST_MAX);
-		fill(r, &b, n->text, n->len, put_as_is);
-		text = kept(r, &b);
+		fill_places(r, &b, n->text, n->len, put_as_is);
+		text = keep_rendered(r, &b);
 		json_write_string(out, text, strlen(text));
 	} else if (n->type == JSON_ARRAY || n->type == JSON_OBJECT) {
 		bool object = n->type == JSON_OBJECT;
@@ -264,10 +267,10 @@ static void render_body(struct render *r, struct fetch *out)
 	if (r->config->body_kind == TOOL_BODY_JSON)
 		put_json(r, &b, body);
 	else
-		fill(r, &b, body->text, body->len,
-			r->config->body_kind == TOOL_BODY_FORM ? put_escaped : put_as_is);
+		fill_places(r, &b, body->text, body->len,
+			r->config->body_kind == TOOL_BODY_FORM ? put_escaped_argument : put_as_is);
 	out->body_len = b.len;
-	out->body = kept(r, &b);
+	out->body = keep_rendered(r, &b);
 }
 
 int http_tool_render(const struct tool_config *config, const struct json_node *arguments,
@@ -280,7 +283,7 @@ int http_tool_render(const struct tool_config *config, const struct json_node *a
 		.cut = true,
 		.total_ms = (int)tool_config_ms(config) };
 	if (arguments->type != JSON_OBJECT)
-		fault(&r, "The arguments must be an object.");
+		render_fault(&r, "The arguments must be an object.");
 	ret->url = render_url(&r);
 	render_headers(&r, ret);
 	render_body(&r, ret);
@@ -314,7 +317,7 @@ static void drop_secrets(struct fetch *request, struct arena *a)
 }
 
 /* Turns the request into the one that the answer asks for; false, with why, if it may not be made. */
-static bool follow(const struct tool_config *config, struct fetch *request,
+static bool follow_redirect(const struct tool_config *config, struct fetch *request,
 	const struct fetched *answer, struct arena *a, const char **ret_why)
 {
 	bool get = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
@@ -360,7 +363,7 @@ bool http_is_redirect(const struct fetched *answer)
 }
 
 int http_tool_run(const struct tool_config *config, const char *arguments, size_t len,
-	enum reach reach, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
+	enum egress egress, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
 	struct fetched *ret, const char **ret_why)
 {
 	const struct json_node *values = json_tree(a, arguments, len, ret_why, NULL);
@@ -371,7 +374,7 @@ int http_tool_run(const struct tool_config *config, const char *arguments, size_
 	if (!values)
 		return ERR_INVALID;
 	err = http_tool_render(config, values, a, &request, ret_why);
-	request.reach = reach;
+	request.egress = egress;
 	request.stop = stop;
 	for (int turn = 0; !err; turn++) {
 		int64_t left = end - clock_mono_ms();
@@ -383,7 +386,7 @@ int http_tool_run(const struct tool_config *config, const char *arguments, size_
 		if (turn == HTTP_TOOL_REDIRECTS_MAX) {
 			*ret_why = "it redirects too often";
 			err = ERR_UPSTREAM;
-		} else if (!follow(config, &request, ret, a, ret_why)) {
+		} else if (!follow_redirect(config, &request, ret, a, ret_why)) {
 			err = ERR_UPSTREAM;
 		}
 	}

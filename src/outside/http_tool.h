@@ -21,7 +21,7 @@ int http_tool_render(const struct tool_config *config, const struct json_node *a
 /* Renders, sends and follows.  0 whatever the status; ERR_INVALID as above; ERR_UPSTREAM with a few words
  * that name no header.  It waits: for a thread that may.  `stop` as in struct fetch. */
 int http_tool_run(const struct tool_config *config, const char *arguments, size_t len,
-	enum reach reach, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
+	enum egress egress, const _Atomic bool *stop, fetch_fn *fetch, struct arena *a,
 	struct fetched *ret, const char **ret_why);
 
 /* True for an answer that says where else to look. */

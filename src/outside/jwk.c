@@ -15,7 +15,7 @@
 enum { RSA_BITS_MIN = 2048, RSA_BYTES_MAX = 1024, EXPONENT_MAX = 8, POINT_LEN = 32 };
 
 FIELDS(jwk) = {
-	FIELD(jwk, kty, .need = true, BOUNDS(1, 32)),
+	FIELD(jwk, kty, .required = true, BOUNDS(1, 32)),
 	FIELD(jwk, use, .nullable = true, BOUNDS(0, 32)),
 	FIELD(jwk, alg, .nullable = true, BOUNDS(0, 32)),
 	FIELD(jwk, kid, .nullable = true, BOUNDS(0, 512)),
@@ -29,7 +29,8 @@ FIELDS(jwk) = {
 static SCHEMA(jwk, .internal = true);
 
 FIELDS(jwks) = {
-	FIELD(jwks, keys, .need = true, .item = OBJECT, .of = &jwk_schema, BOUNDS(0, JWK_KEYS_MAX)),
+	FIELD(jwks, keys, .required = true, .item = OBJECT, .of = &jwk_schema,
+		BOUNDS(0, JWK_KEYS_MAX)),
 };
 static SCHEMA(jwks, .internal = true);
 
@@ -56,7 +57,7 @@ char *base64url_write(struct arena *a, const void *bytes, size_t n)
 
 /* ---- keys ---- */
 
-static bool read_text(const char *text, uint8_t *out, size_t most, size_t *ret_len)
+static bool read_jwk_bytes(const char *text, uint8_t *out, size_t most, size_t *ret_len)
 {
 	return text && *text && base64url_read(text, strlen(text), out, most, ret_len);
 }
@@ -84,7 +85,8 @@ static EVP_PKEY *build_rsa(const struct jwk *k)
 	BIGNUM *bn, *be;
 	EVP_PKEY *key = NULL;
 
-	if (!read_text(k->n, n, sizeof n, &n_len) || !read_text(k->e, e, sizeof e, &e_len))
+	if (!read_jwk_bytes(k->n, n, sizeof n, &n_len) ||
+		!read_jwk_bytes(k->e, e, sizeof e, &e_len))
 		return NULL;
 	b = OSSL_PARAM_BLD_new();
 	bn = BN_bin2bn(n, (int)n_len, NULL);
@@ -106,8 +108,9 @@ static EVP_PKEY *build_ec(const struct jwk *k)
 	OSSL_PARAM_BLD *b;
 	EVP_PKEY *key = NULL;
 
-	if (!read_text(k->x, point + 1, POINT_LEN, &x_len) || x_len != POINT_LEN ||
-		!read_text(k->y, point + 1 + POINT_LEN, POINT_LEN, &y_len) || y_len != POINT_LEN)
+	if (!read_jwk_bytes(k->x, point + 1, POINT_LEN, &x_len) || x_len != POINT_LEN ||
+		!read_jwk_bytes(k->y, point + 1 + POINT_LEN, POINT_LEN, &y_len) ||
+		y_len != POINT_LEN)
 		return NULL;
 	b = OSSL_PARAM_BLD_new();
 	if (b && OSSL_PARAM_BLD_push_utf8_string(b, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) &&
@@ -122,7 +125,7 @@ static EVP_PKEY *build_ed25519(const struct jwk *k)
 	uint8_t point[POINT_LEN];
 	size_t len;
 
-	if (!read_text(k->x, point, sizeof point, &len) || len != POINT_LEN)
+	if (!read_jwk_bytes(k->x, point, sizeof point, &len) || len != POINT_LEN)
 		return NULL;
 	return EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, point, len);
 }
@@ -186,8 +189,8 @@ static size_t pair_to_der(const uint8_t *signature, size_t len, uint8_t out[JWK_
 	return n > 0 ? (size_t)n : 0;
 }
 
-static bool check(EVP_PKEY *key, const struct jwk_alg *alg, const void *bytes, size_t n,
-	const uint8_t *signature, size_t len)
+static bool verify_jwk_signature(EVP_PKEY *key, const struct jwk_alg *alg, const void *bytes,
+	size_t n, const uint8_t *signature, size_t len)
 {
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	EVP_PKEY_CTX *how = NULL;
@@ -219,7 +222,7 @@ bool jwk_verifies(const struct jwk *key, const struct jwk_alg *alg, const void *
 			return false;
 	}
 	pkey = alg->build(key);
-	good = pkey && check(pkey, alg, bytes, n, signature, signature_len);
+	good = pkey && verify_jwk_signature(pkey, alg, bytes, n, signature, signature_len);
 	EVP_PKEY_free(pkey);
 	return good;
 }

@@ -22,14 +22,14 @@ struct token {
 	size_t signature_len;
 };
 
-static uint8_t *part(struct arena *a, const char *text, size_t len, size_t *ret_len)
+static uint8_t *decode_token_part(struct arena *a, const char *text, size_t len, size_t *ret_len)
 {
 	uint8_t *bytes = arena_alloc(a, len + 1);
 
 	return len && base64url_read(text, len, bytes, len, ret_len) ? bytes : NULL;
 }
 
-static bool split(struct arena *a, const char *text, size_t len, struct token *ret)
+static bool split_token(struct arena *a, const char *text, size_t len, struct token *ret)
 {
 	const char *first = memchr(text, '.', len), *second;
 
@@ -41,8 +41,9 @@ static bool split(struct arena *a, const char *text, size_t len, struct token *r
 	*ret = (struct token){ .text = text,
 		.header_len = (size_t)(first - text),
 		.signed_len = (size_t)(second - text) };
-	ret->header.at = part(a, text, ret->header_len, &ret->header.len);
-	ret->payload.at = part(a, first + 1, (size_t)(second - first - 1), &ret->payload.len);
+	ret->header.at = decode_token_part(a, text, ret->header_len, &ret->header.len);
+	ret->payload.at =
+		decode_token_part(a, first + 1, (size_t)(second - first - 1), &ret->payload.len);
 	return ret->header.at && ret->payload.at &&
 	       base64url_read(second + 1, len - ret->signed_len - 1, ret->signature,
 		       sizeof ret->signature, &ret->signature_len) &&
@@ -57,14 +58,14 @@ struct header {
 };
 
 FIELDS(header) = {
-	FIELD(header, alg, .need = true, BOUNDS(1, 32)),
+	FIELD(header, alg, .required = true, BOUNDS(1, 32)),
 	FIELD(header, kid, .nullable = true, BOUNDS(0, 512)),
 	FIELD(header, crit, .nullable = true, .item = TEXT, BOUNDS(0, 16)),
 };
 static SCHEMA(header, .internal = true);
 
 /* The one key that can have made the signature; NULL if there is none, or more than one. */
-static const struct jwk *choose(
+static const struct jwk *choose_jwk(
 	const struct jwks *keys, const struct header *h, const struct jwk_alg *alg)
 {
 	const struct jwk *list = keys->keys.at, *found = NULL;
@@ -99,7 +100,7 @@ static enum jwt_verdict check_signature(
 	if (!alg)
 		return JWT_REFUSED;
 	*ret_why = "the provider has published no such key";
-	key = choose(keys, &h, alg);
+	key = choose_jwk(keys, &h, alg);
 	if (!key)
 		return JWT_UNKNOWN_KEY;
 	*ret_why = "the signature is wrong";
@@ -119,7 +120,7 @@ struct claims {
 	bool email_verified;
 };
 
-static bool read_text(struct json_reader *r, const char **ret)
+static bool read_claim_text(struct json_reader *r, const char **ret)
 {
 	size_t len;
 
@@ -131,12 +132,12 @@ static bool read_audience(struct json_reader *r, struct claims *c)
 {
 	if (json_peek(r) != JSON_ARRAY) {
 		c->aud_count = 1;
-		return read_text(r, &c->aud[0]);
+		return read_claim_text(r, &c->aud[0]);
 	}
 	if (!json_enter_array(r))
 		return false;
 	while (json_next_item(r)) {
-		if (c->aud_count == AUDIENCES_MAX || !read_text(r, &c->aud[c->aud_count]))
+		if (c->aud_count == AUDIENCES_MAX || !read_claim_text(r, &c->aud[c->aud_count]))
 			return false;
 		c->aud_count++;
 	}
@@ -150,7 +151,7 @@ static bool read_verified(struct json_reader *r, struct claims *c)
 
 	if (json_peek(r) == JSON_BOOL)
 		return json_read_bool(r, &c->email_verified);
-	if (!read_text(r, &text))
+	if (!read_claim_text(r, &text))
 		return false;
 	c->email_verified = strcmp(text, "true") == 0;
 	return true;
@@ -193,7 +194,7 @@ static bool read_claim(struct json_reader *r, const char *key, struct claims *c)
 		return json_read_null(r);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (strcmp(texts[i].name, key) == 0)
-			return read_text(r, texts[i].to);
+			return read_claim_text(r, texts[i].to);
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		if (strcmp(times[i].name, key) == 0)
 			return read_time(r, times[i].to, times[i].has);
@@ -220,7 +221,7 @@ static bool read_claims(struct arena *a, const char *text, size_t text_len, stru
 	return json_end(&r);
 }
 
-static bool same(const char *got, const char *wanted)
+static bool claim_equals(const char *got, const char *wanted)
 {
 	return got && same_bytes(got, strlen(got), wanted, strlen(wanted));
 }
@@ -230,8 +231,8 @@ static bool is_for(const struct claims *c, const char *audience)
 	bool found = false;
 
 	for (size_t i = 0; i < c->aud_count; i++)
-		found |= same(c->aud[i], audience);
-	if (c->azp && !same(c->azp, audience))
+		found |= claim_equals(c->aud[i], audience);
+	if (c->azp && !claim_equals(c->azp, audience))
 		return false;
 	return found && (c->aud_count == 1 || c->azp);
 }
@@ -241,7 +242,7 @@ static const char *broken_rule(const struct claims *c, const struct jwt_wanted *
 {
 	double now = (double)w->now_s;
 
-	if (!same(c->iss, w->issuer))
+	if (!claim_equals(c->iss, w->issuer))
 		return "the issuer is another";
 	if (!is_for(c, w->audience))
 		return "it is for another client";
@@ -251,7 +252,7 @@ static const char *broken_rule(const struct claims *c, const struct jwt_wanted *
 		return "it was issued in the future";
 	if (c->has_nbf && c->nbf > now + JWT_LEEWAY_S)
 		return "it does not hold yet";
-	if (!same(c->nonce, w->nonce))
+	if (!claim_equals(c->nonce, w->nonce))
 		return "it answers another sign-in";
 	if (!c->sub || !*c->sub || strlen(c->sub) > SUBJECT_MAX)
 		return "it names nobody";
@@ -266,7 +267,7 @@ enum jwt_verdict jwt_verify(struct arena *a, const struct jwks *keys, const char
 	struct token t;
 
 	*ret_why = "it is not three parts of base64url";
-	if (!split(a, token, len, &t))
+	if (!split_token(a, token, len, &t))
 		return JWT_REFUSED;
 	verdict = check_signature(a, keys, &t, ret_why);
 	if (verdict != JWT_HOLDS)
@@ -288,7 +289,7 @@ bool jwt_add_userinfo(struct arena *a, const char *text, size_t len, struct jwt_
 {
 	struct claims c;
 
-	if (!read_claims(a, text, len, &c) || !same(c.sub, claims->subject))
+	if (!read_claims(a, text, len, &c) || !claim_equals(c.sub, claims->subject))
 		return false;
 	claims->email = c.email;
 	claims->email_verified = c.email_verified;

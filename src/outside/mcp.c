@@ -13,7 +13,7 @@ static const char *const legacy_versions[] = { "2025-11-25", "2025-06-18", "2025
 	"2024-11-05" };
 enum { LEGACY_VERSIONS = sizeof legacy_versions / sizeof *legacy_versions };
 
-static int refuse(const char **ret_why, const char *why)
+static int mcp_refuse(const char **ret_why, const char *why)
 {
 	*ret_why = why;
 	return ERR_UPSTREAM;
@@ -29,7 +29,7 @@ static bool is_known_legacy(const char *version)
 
 /* ---- who is there? ---- */
 
-static bool supports(struct mcp_line *l, struct slice object, const char *list, bool modern)
+static bool supports_version(struct mcp_line *l, struct slice object, const char *list, bool modern)
 {
 	if (modern)
 		return mcp_list_holds(l->arena, object, list, MCP_VERSION_MODERN);
@@ -51,18 +51,18 @@ static int find_era(struct mcp_line *l, const char **ret_why)
 	if (err)
 		return err;
 	if (x.status == 401 || x.status == 403)
-		return refuse(ret_why,
+		return mcp_refuse(ret_why,
 			arena_printf(l->arena, "the server lets nobody in with these headers (%d)",
 				x.status));
 	reply = m->kind == MCP_REPLY;
 	l->peer->era = MCP_LEGACY;
 	if (reply && !m->failed) {
 		/* some older servers answer anything with an empty result */
-		if (supports(l, m->result, "supportedVersions", true))
+		if (supports_version(l, m->result, "supportedVersions", true))
 			l->peer->era = MCP_MODERN;
 	} else if (reply && m->code == UNSUPPORTED_VERSION) {
-		if (!supports(l, m->data, "supported", false))
-			return refuse(ret_why,
+		if (!supports_version(l, m->data, "supported", false))
+			return mcp_refuse(ret_why,
 				"the server speaks none of the revisions of the protocol that are known "
 				"here");
 	} else if (reply && (m->code == HEADER_MISMATCH || m->code == MISSING_CAPABILITY)) {
@@ -72,7 +72,7 @@ static int find_era(struct mcp_line *l, const char **ret_why)
 }
 
 /* The handshake of the older revisions. */
-static int initialize(struct mcp_line *l, const char **ret_why)
+static int mcp_initialize(struct mcp_line *l, const char **ret_why)
 {
 	static const char params[] = "\"protocolVersion\":\"" MCP_VERSION_LEGACY "\","
 				     "\"capabilities\":{},\"clientInfo\":{\"name\":\"lodge\","
@@ -87,16 +87,16 @@ static int initialize(struct mcp_line *l, const char **ret_why)
 	if (err)
 		return err;
 	if (x.message.kind != MCP_REPLY)
-		return refuse(ret_why,
+		return mcp_refuse(ret_why,
 			arena_printf(l->arena,
 				"the server answered %d and does not speak the protocol at this address",
 				x.status));
 	if (x.message.failed)
-		return refuse(ret_why,
+		return mcp_refuse(ret_why,
 			arena_printf(l->arena, "the server refused us: %.300s", x.message.error));
 	version = mcp_read_member(l->arena, x.message.result, "protocolVersion");
 	if (!is_known_legacy(version))
-		return refuse(ret_why,
+		return mcp_refuse(ret_why,
 			"the server speaks none of the revisions of the protocol that are known here");
 	strcpy(l->peer->version, version);
 	if (x.session &&
@@ -104,13 +104,13 @@ static int initialize(struct mcp_line *l, const char **ret_why)
 			strspn(x.session, "!\"#$%&'()*+,-./0123456789:;<=>?@"
 					  "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
 					  "abcdefghijklmnopqrstuvwxyz{|}~") != strlen(x.session)))
-		return refuse(ret_why, "the server's session has no usable name");
+		return mcp_refuse(ret_why, "the server's session has no usable name");
 	if (x.session)
 		strcpy(l->peer->session, x.session);
 	in = (struct mcp_request){ .method = "notifications/initialized", .notice = true };
 	err = mcp_exchange(l, &in, &x, ret_why);
 	if (!err && x.status >= 400)
-		return refuse(
+		return mcp_refuse(
 			ret_why, arena_printf(l->arena, "the server answered %d to the handshake",
 					 x.status));
 	return err;
@@ -121,7 +121,7 @@ static int open_peer(struct mcp_line *l, const char **ret_why)
 	int err = l->peer->era == MCP_UNKNOWN ? find_era(l, ret_why) : 0;
 
 	if (!err && l->peer->era == MCP_LEGACY && !l->peer->version[0])
-		err = initialize(l, ret_why);
+		err = mcp_initialize(l, ret_why);
 	return err;
 }
 
@@ -147,7 +147,7 @@ static bool has_changed(struct mcp_line *l, const struct mcp_exchange *x)
 }
 
 /* A reply, whatever it says.  What was refused without being looked at is asked once more. */
-static int ask(
+static int mcp_ask(
 	struct mcp_line *l, struct mcp_request *in, struct mcp_message *ret, const char **ret_why)
 {
 	struct mcp_exchange x;
@@ -167,10 +167,10 @@ static int ask(
 	if (ret->kind == MCP_REPLY)
 		return 0;
 	if (x.status == 401 || x.status == 403)
-		return refuse(ret_why,
+		return mcp_refuse(ret_why,
 			arena_printf(l->arena, "the server lets nobody in with these headers (%d)",
 				x.status));
-	return refuse(
+	return mcp_refuse(
 		ret_why, x.status >= 200 && x.status < 300
 				 ? "the server's answer is no reply to the request"
 				 : arena_printf(l->arena, "the server answered %d", x.status));
@@ -195,20 +195,20 @@ static int list_tools(struct mcp_line *l, struct mcp_tools *tools, const char **
 		struct buf b;
 
 		if (page == MCP_PAGES_MAX || tools->more)
-			return refuse(ret_why, "the server has too many tools");
+			return mcp_refuse(ret_why, "the server has too many tools");
 		buf_init(&b, MCP_ANSWER_MAX);
 		if (cursor) {
 			buf_puts(&b, "\"cursor\":");
 			json_write_string(&b, cursor, strlen(cursor));
 		}
 		in.params = (struct slice){ b.at, b.len };
-		err = ask(l, &in, &m, ret_why);
+		err = mcp_ask(l, &in, &m, ret_why);
 		buf_free(&b);
 		if (!err && m.failed)
-			err = refuse(ret_why,
+			err = mcp_refuse(ret_why,
 				arena_printf(l->arena, "the server refused: %.300s", m.error));
 		if (!err && !mcp_read_tools(l->arena, m.result, tools, &cursor))
-			err = refuse(ret_why, "the server's list of tools is not one");
+			err = mcp_refuse(ret_why, "the server's list of tools is not one");
 		if (!cursor)
 			break;
 	}
@@ -238,14 +238,14 @@ static int call_once(struct mcp_line *l, const char *tool, const char *arguments
 	int err;
 
 	if (fault)
-		return refuse(ret_why, arena_printf(l->arena, "the tool's schema %s", fault));
+		return mcp_refuse(ret_why, arena_printf(l->arena, "the tool's schema %s", fault));
 	buf_init(&b, MCP_ANSWER_MAX);
 	buf_puts(&b, "\"name\":");
 	json_write_string(&b, tool, strlen(tool));
 	buf_puts(&b, ",\"arguments\":");
 	buf_puts(&b, arguments);
 	in.params = (struct slice){ b.at, b.len };
-	err = ask(l, &in, ret, ret_why);
+	err = mcp_ask(l, &in, ret, ret_why);
 	buf_free(&b);
 	return err;
 }
@@ -273,7 +273,7 @@ int mcp_call(struct arena *a, const struct mcp_way *way, struct mcp_peer *peer, 
 			(long long)m.code, m.error);
 		ret->len = strlen(ret->text);
 	} else if (!mcp_read_result(a, m.result, ret)) {
-		return refuse(ret_why, "the server's answer is not the result of a tool");
+		return mcp_refuse(ret_why, "the server's answer is not the result of a tool");
 	}
 	return 0;
 }

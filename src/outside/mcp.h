@@ -32,7 +32,7 @@ struct mcp_way {
 	const char *url;
 	const struct fetch_header *headers;
 	size_t header_count;
-	enum reach reach;
+	enum egress egress;
 	const _Atomic bool *stop; /* as in struct fetch; or NULL */
 	int64_t end_ms;		  /* of clock_mono_ms(): when everything must be over */
 	fetch_fn *fetch;	  /* NULL: fetch_run */

@@ -40,7 +40,7 @@ struct marks {
 	const char *fault;
 };
 
-static void fault(struct marks *m, const char *why)
+static void mark_fault(struct marks *m, const char *why)
 {
 	if (!m->fault)
 		m->fault = why;
@@ -83,19 +83,19 @@ static void take_mark(struct marks *m, const struct json_node *schema, const str
 
 	if (mark->type != JSON_STRING || !mark->len || mark->len > MARK_MAX ||
 		strspn(mark->text, TOKEN) != mark->len) {
-		fault(m, "has an " MARK " that is not the name of a header");
+		mark_fault(m, "has an " MARK " that is not the name of a header");
 		return;
 	}
 	if (!is_primitive(json_tree_member(schema, "type", 4))) {
-		fault(m,
+		mark_fault(m,
 			"has an " MARK " on something else than a string, an integer or a boolean");
 		return;
 	}
 	for (size_t i = 0; i < m->named; i++)
 		if (strcasecmp(m->names[i], mark->text) == 0)
-			fault(m, "has the same " MARK " twice");
+			mark_fault(m, "has the same " MARK " twice");
 	if (m->named == MCP_PARAMS_MAX) {
-		fault(m, "has too many " MARK "s");
+		mark_fault(m, "has too many " MARK "s");
 		return;
 	}
 	m->names[m->named++] = mark->text;
@@ -117,18 +117,18 @@ static bool holds_data(const char *keyword)
 }
 
 /* `named`: reached from the top through `properties` alone. */
-static void walk(struct marks *m, const struct json_node *schema, bool named, bool top,
+static void walk_marks(struct marks *m, const struct json_node *schema, bool named, bool top,
 	const struct json_node *value)
 { /* NOLINT(misc-no-recursion): depth is bounded by the reader */
 	const struct json_node *mark = json_tree_member(schema, MARK, strlen(MARK));
 
 	if (schema->type == JSON_ARRAY)
 		for (size_t i = 0; i < schema->count; i++)
-			walk(m, schema->items[i], false, false, NULL);
+			walk_marks(m, schema->items[i], false, false, NULL);
 	if (schema->type != JSON_OBJECT)
 		return;
 	if (mark && (!named || top))
-		fault(m, "has an " MARK " where no argument is named");
+		mark_fault(m, "has an " MARK " where no argument is named");
 	else if (mark)
 		take_mark(m, schema, mark, value);
 	for (size_t i = 0; i < schema->count; i++) {
@@ -141,13 +141,13 @@ static void walk(struct marks *m, const struct json_node *schema, bool named, bo
 		if (holds_data(k->name) || strcmp(k->name, MARK) == 0)
 			continue;
 		if (!names || k->value->type != JSON_OBJECT) {
-			walk(m, k->value, false, false, NULL);
+			walk_marks(m, k->value, false, false, NULL);
 			continue;
 		}
 		for (size_t n = 0; n < k->value->count; n++) {
 			const struct json_member *p = &k->value->members[n];
 
-			walk(m, p->value, here, false,
+			walk_marks(m, p->value, here, false,
 				here && value ? json_tree_member(value, p->name, p->len) : NULL);
 		}
 	}
@@ -168,7 +168,7 @@ const char *mcp_param_headers(struct arena *a, const char *schema, const char *a
 	root = json_tree(a, schema, strlen(schema), NULL, NULL);
 	values = arguments ? json_tree(a, arguments, strlen(arguments), NULL, NULL) : NULL;
 	if (root)
-		walk(&m, root, true, true, values);
+		walk_marks(&m, root, true, true, values);
 	if (!m.fault && list && ret_count) {
 		memcpy(list, m.list, m.count * sizeof *list);
 		*ret_count = m.count;

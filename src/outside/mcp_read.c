@@ -39,7 +39,7 @@ static bool flag_or_false(struct json_reader *r)
 
 /* ---- messages ---- */
 
-static void read_error(struct arena *a, struct slice text, struct mcp_message *ret)
+static void read_mcp_error(struct arena *a, struct slice text, struct mcp_message *ret)
 {
 	struct json_reader r;
 	struct json_number n;
@@ -67,7 +67,7 @@ static void read_error(struct arena *a, struct slice text, struct mcp_message *r
 	}
 }
 
-static void read_one(struct arena *a, struct slice text, struct mcp_message *ret)
+static void read_one_message(struct arena *a, struct slice text, struct mcp_message *ret)
 {
 	struct slice error = { 0 };
 	struct json_reader r;
@@ -99,10 +99,10 @@ static void read_one(struct arena *a, struct slice text, struct mcp_message *ret
 	else if (ret->result.at || error.at)
 		ret->kind = MCP_REPLY;
 	if (ret->kind == MCP_REPLY && !ret->result.at)
-		read_error(a, error, ret);
+		read_mcp_error(a, error, ret);
 }
 
-static bool answers(struct arena *a, const struct mcp_message *m, int64_t id)
+static bool message_answers(struct arena *a, const struct mcp_message *m, int64_t id)
 {
 	return m->kind == MCP_REPLY && m->id.at &&
 	       strcmp(arena_strndup(a, m->id.at, m->id.len),
@@ -116,20 +116,20 @@ void mcp_read_message(struct arena *a, struct slice text, int64_t id, struct mcp
 
 	json_open(&r, a, text.at, text.len);
 	if (json_peek(&r) != JSON_ARRAY) {
-		read_one(a, text, ret);
+		read_one_message(a, text, ret);
 	} else {
 		*ret = (struct mcp_message){ .kind = MCP_NOTHING };
 		if (!json_enter_array(&r))
 			return;
 		while (json_next_item(&r) && skip_to(&r, &item)) {
-			read_one(a, item, ret);
-			if (answers(a, ret, id))
+			read_one_message(a, item, ret);
+			if (message_answers(a, ret, id))
 				return;
 		}
 		*ret = (struct mcp_message){ .kind = MCP_NOTHING };
 	}
 	/* a reply to somebody else is none; an error may come without saying to what */
-	if (ret->kind == MCP_REPLY && !answers(a, ret, id) &&
+	if (ret->kind == MCP_REPLY && !message_answers(a, ret, id) &&
 		!(ret->failed && (!ret->id.at || key_is(ret->id.at, ret->id.len, "null"))))
 		ret->kind = MCP_NOTHING;
 }
@@ -182,13 +182,13 @@ const char *mcp_read_member(struct arena *a, struct slice object, const char *na
 
 /* ---- what a tool said ---- */
 
-struct block {
+struct mcp_block {
 	const char *type, *text, *mime, *uri, *name, *description;
 	size_t text_len, data_len; /* data: base64 characters */
 	bool has_data;
 };
 
-static void read_block(struct json_reader *r, struct block *b)
+static void read_mcp_block(struct json_reader *r, struct mcp_block *b)
 { /* NOLINT(misc-no-recursion): a resource is one step deep, and the reader bounds depth */
 	const char *key;
 	size_t len;
@@ -218,9 +218,9 @@ static void read_block(struct json_reader *r, struct block *b)
 			json_read_escaped(r, &data, &b->data_len);
 			b->has_data = true;
 		} else if (key_is(key, len, "resource")) {
-			struct block inner = { 0 };
+			struct mcp_block inner = { 0 };
 
-			read_block(r, &inner);
+			read_mcp_block(r, &inner);
 			inner.type = b->type;
 			*b = inner;
 			b->type = b->type ? b->type : "resource";
@@ -235,7 +235,7 @@ static const char *or_else(const char *text, const char *otherwise)
 	return text && *text ? text : otherwise;
 }
 
-static void put_block(struct buf *out, const struct block *b, struct mcp_result *ret)
+static void put_block(struct buf *out, const struct mcp_block *b, struct mcp_result *ret)
 {
 	const char *type = or_else(b->type, "no stated kind");
 
@@ -276,7 +276,7 @@ static bool says_the_same(struct slice structured, const char *text, size_t len)
 	return same;
 }
 
-static bool is_json(struct arena *a, const char *text, size_t len)
+static bool is_json_text(struct arena *a, const char *text, size_t len)
 {
 	struct json_reader r;
 
@@ -325,7 +325,7 @@ struct result_parts {
 	size_t blocks;
 };
 
-static void read_content(struct arena *a, struct json_reader *r, struct buf *out,
+static void read_mcp_content(struct arena *a, struct json_reader *r, struct buf *out,
 	struct result_parts *parts, struct mcp_result *ret)
 {
 	if (json_peek(r) != JSON_ARRAY) {
@@ -335,19 +335,19 @@ static void read_content(struct arena *a, struct json_reader *r, struct buf *out
 	parts->has_content = true;
 	json_enter_array(r);
 	while (json_next_item(r)) {
-		struct block b = { 0 };
+		struct mcp_block b = { 0 };
 
-		read_block(r, &b);
+		read_mcp_block(r, &b);
 		if (r->fault)
 			return;
 		put_block(out, &b, ret);
 		parts->blocks++;
-		if (parts->structured.at && b.text && is_json(a, b.text, b.text_len))
+		if (parts->structured.at && b.text && is_json_text(a, b.text, b.text_len))
 			parts->same |= says_the_same(parts->structured, b.text, b.text_len);
 	}
 }
 
-/* structuredContent may stand behind the content that repeats it. */
+/* structuredContent may stand after the content that repeats it. */
 static struct slice find_structured(struct arena *a, struct slice text)
 {
 	struct slice found = { 0 };
@@ -379,7 +379,7 @@ static bool read_parts(struct arena *a, struct slice text, struct buf *out,
 		return false;
 	while (json_next_key(&r, &key, &len)) {
 		if (key_is(key, len, "content"))
-			read_content(a, &r, out, parts, ret);
+			read_mcp_content(a, &r, out, parts, ret);
 		else if (key_is(key, len, "isError"))
 			ret->failed = flag_or_false(&r);
 		else if (key_is(key, len, "resultType"))
@@ -423,7 +423,7 @@ bool mcp_read_result(struct arena *a, struct slice text, struct mcp_result *ret)
 
 /* ---- lists of tools ---- */
 
-static void read_tool(struct arena *a, struct json_reader *r, struct mcp_tools *tools)
+static void read_mcp_tool(struct arena *a, struct json_reader *r, struct mcp_tools *tools)
 {
 	struct mcp_tool t = { 0 };
 	const char *key;
@@ -479,7 +479,7 @@ bool mcp_read_tools(
 			found = true;
 			json_enter_array(&r);
 			while (json_next_item(&r))
-				read_tool(a, &r, tools);
+				read_mcp_tool(a, &r, tools);
 		} else {
 			json_skip(&r, NULL, NULL);
 		}

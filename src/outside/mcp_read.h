@@ -28,7 +28,7 @@ struct mcp_message {
 void mcp_read_message(struct arena *a, struct slice text, int64_t id, struct mcp_message *ret);
 /* The result of tools/call; false if it is none. */
 bool mcp_read_result(struct arena *a, struct slice text, struct mcp_result *ret);
-/* A page of tools/list, added to what is there; *ret_cursor is NULL behind the last. */
+/* A page of tools/list, added to what is there; *ret_cursor is NULL after the last. */
 struct mcp_tools {
 	struct mcp_tool *list; /* room for MCP_TOOLS_MAX */
 	size_t count;

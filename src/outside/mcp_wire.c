@@ -21,7 +21,7 @@ enum {
 };
 
 /* One request under way. */
-struct hearing {
+struct mcp_hearing {
 	struct mcp_line *l;
 	const struct mcp_request *in;
 	struct sse events;
@@ -108,7 +108,7 @@ static int time_left(const struct mcp_way *way)
 /* ---- what is heard ---- */
 
 /* Answers a request of the server's: we are there, and can do nothing else. */
-static void decline(struct hearing *h, const struct mcp_message *m)
+static void decline_request(struct mcp_hearing *h, const struct mcp_message *m)
 {
 	struct mcp_line *l = h->l;
 	bool ping = strcmp(m->method, "ping") == 0;
@@ -119,7 +119,7 @@ static void decline(struct hearing *h, const struct mcp_message *m)
 		(int)m->id.len, m->id.at);
 	struct mcp_request as = { .method = "", .notice = true };
 	struct fetch f = { .url = l->url,
-		.reach = l->way->reach,
+		.egress = l->way->egress,
 		.body = body,
 		.body_len = strlen(body),
 		.total_ms = time_left(l->way),
@@ -133,9 +133,9 @@ static void decline(struct hearing *h, const struct mcp_message *m)
 	(l->way->fetch ? l->way->fetch : fetch_run)(&f, l->arena, &got, &why);
 }
 
-static bool take_event(void *to, const char *name, struct slice data)
+static bool take_mcp_event(void *to, const char *name, struct slice data)
 {
-	struct hearing *h = to;
+	struct mcp_hearing *h = to;
 	struct mcp_message m;
 	struct slice kept;
 
@@ -144,7 +144,7 @@ static bool take_event(void *to, const char *name, struct slice data)
 	kept = (struct slice){ arena_strndup(h->l->arena, data.at, data.len), data.len };
 	mcp_read_message(h->l->arena, kept, h->l->last_id, &m);
 	if (m.kind == MCP_REQUEST)
-		decline(h, &m);
+		decline_request(h, &m);
 	if (m.kind != MCP_REPLY)
 		return true;
 	h->message = m;
@@ -158,14 +158,14 @@ static bool is_stream(const struct fetched *f)
 }
 
 /* Ends the reading once the reply is here: some servers leave the stream open. */
-static bool see(void *ctx, const struct fetched *head, const char *bytes, size_t n)
+static bool see_mcp_bytes(void *ctx, const struct fetched *head, const char *bytes, size_t n)
 {
-	struct hearing *h = ctx;
+	struct mcp_hearing *h = ctx;
 
 	if (!is_stream(head))
 		return true;
 	if (!h->opened)
-		sse_open(&h->events, take_event, h);
+		sse_open(&h->events, take_mcp_event, h);
 	h->opened = true;
 	return sse_feed(&h->events, bytes, n) && !h->heard;
 }
@@ -173,7 +173,7 @@ static bool see(void *ctx, const struct fetched *head, const char *bytes, size_t
 /* ---- the exchange ---- */
 
 /* Within the same origin, and as the same request. */
-static bool moved(struct mcp_line *l, const struct fetched *f)
+static bool line_follow_move(struct mcp_line *l, const struct fetched *f)
 {
 	struct fetch_origin from, to;
 
@@ -186,7 +186,7 @@ static bool moved(struct mcp_line *l, const struct fetched *f)
 	return true;
 }
 
-static int post(
+static int post_mcp_request(
 	struct mcp_line *l, struct fetch *request, struct fetched *ret, const char **ret_why)
 {
 	fetch_fn *fetch = l->way->fetch ? l->way->fetch : fetch_run;
@@ -196,7 +196,7 @@ static int post(
 		request->url = l->url;
 		request->total_ms = time_left(l->way);
 		err = fetch(request, l->arena, ret, ret_why);
-		if (err || !moved(l, ret))
+		if (err || !line_follow_move(l, ret))
 			break;
 	}
 	if (!err && http_is_redirect(ret)) {
@@ -229,19 +229,19 @@ static bool is_visible(const char *text)
 }
 
 /* A new stream begins with a line of its own; what was heard last is remembered. */
-static void hear_anew(struct hearing *h)
+static void hear_anew(struct mcp_hearing *h)
 {
 	struct sse before = h->events;
 
 	sse_close(&h->events);
-	sse_open(&h->events, take_event, h);
+	sse_open(&h->events, take_mcp_event, h);
 	memcpy(h->events.id, before.id, sizeof before.id);
 	h->events.retry_ms = before.retry_ms;
 }
 
-/* The older revisions let a server close a stream before the reply and have it asked for again, behind the
+/* The older revisions let a server close a stream before the reply and have it asked for again, after the
  * last event that was heard. */
-static void resume(struct hearing *h)
+static void resume_mcp_stream(struct mcp_hearing *h)
 {
 	struct mcp_line *l = h->l;
 
@@ -252,12 +252,12 @@ static void resume(struct hearing *h)
 				arena_strdup(l->arena, h->events.id) },
 			.more_count = 1 };
 		struct fetch f = { .url = l->url,
-			.reach = l->way->reach,
+			.egress = l->way->egress,
 			.method = "GET",
 			.answer_max = MCP_ANSWER_MAX,
 			.stop = l->way->stop,
 			.line = l->line,
-			.see = see,
+			.see = see_mcp_bytes,
 			.see_ctx = h };
 		int64_t wait = h->events.retry_ms ? h->events.retry_ms : RESUME_MS;
 		struct fetched got;
@@ -277,14 +277,14 @@ static void resume(struct hearing *h)
 int mcp_exchange(struct mcp_line *l, const struct mcp_request *in, struct mcp_exchange *ret,
 	const char **ret_why)
 {
-	struct hearing h = { .l = l, .in = in };
-	struct fetch request = { .reach = l->way->reach,
+	struct mcp_hearing h = { .l = l, .in = in };
+	struct fetch request = { .egress = l->way->egress,
 		.method = "POST",
 		.answer_max = MCP_ANSWER_MAX,
 		.stop = l->way->stop,
 		.line = l->line,
 		.wanted = "mcp-session-id",
-		.see = in->notice ? NULL : see,
+		.see = in->notice ? NULL : see_mcp_bytes,
 		.see_ctx = &h };
 	struct fetched got;
 	int err;
@@ -297,8 +297,8 @@ int mcp_exchange(struct mcp_line *l, const struct mcp_request *in, struct mcp_ex
 		return ERR_UPSTREAM;
 	}
 	put_headers(l, in, &request);
-	err = post(l, &request, &got, ret_why);
-	resume(&h);
+	err = post_mcp_request(l, &request, &got, ret_why);
+	resume_mcp_stream(&h);
 	if (h.opened)
 		sse_close(&h.events);
 	if (err && !h.heard)
@@ -319,7 +319,7 @@ void mcp_delete(struct mcp_line *l)
 {
 	struct mcp_request as = { .method = "", .notice = true };
 	struct fetch f = { .url = l->url,
-		.reach = l->way->reach,
+		.egress = l->way->egress,
 		.method = "DELETE",
 		.total_ms = GOODBYE_MS,
 		.stop = l->way->stop,

@@ -7,6 +7,7 @@
 #include "outside/oidc.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,36 +23,45 @@ enum {
 	REST_MS = 2000,		  /* after a failure */
 	REFRESH_EVERY_MS = 60000, /* keys that a token did not find */
 	URL_MAX = 2000,
+	KNOWN_MAX = 64, /* providers since the start, those that were taken off the list included */
 };
 
-enum document { FACTS, KEYS, DOCUMENTS };
+enum oidc_document { FACTS, KEYS, DOCUMENTS };
 
 struct oidc_provider {
 	struct oidc *owner;
-	struct oidc_config config;
-	enum reach reach;
+	struct oidc_provider *next;
+	bool listed,
+		was_listed; /* in the present list, and the one before; under the owner's lock */
+	struct oidc_config config; /* but for the secret */
+	enum egress egress;
 	const char *facts_url;
 	pthread_mutex_t lock; /* for what follows; never held while waiting for the provider */
-	struct kept {
+	char *secret;
+	struct kept_document {
 		char *text;
 		size_t len;
 		int64_t until_ms, rests_until_ms;
 	} kept[DOCUMENTS];
 	int64_t refreshed_ms; /* when the keys were last fetched before their time */
+	char why[256];	      /* it last failed */
 };
 
+/* A provider stays where it is when the list no longer has it: somebody may be signing in there. */
 struct oidc {
 	struct arena arena;
 	fetch_fn *fetch;
+	bool allow_private;
+	pthread_rwlock_t lock; /* over what follows */
+	struct oidc_provider *first;
 	size_t count;
-	struct oidc_provider list[];
 };
 
 FIELDS(oidc_facts) = {
-	FIELD(oidc_facts, issuer, .need = true, BOUNDS(1, URL_MAX)),
-	FIELD(oidc_facts, authorization_endpoint, .need = true, BOUNDS(1, URL_MAX)),
-	FIELD(oidc_facts, token_endpoint, .need = true, BOUNDS(1, URL_MAX)),
-	FIELD(oidc_facts, jwks_uri, .need = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, issuer, .required = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, authorization_endpoint, .required = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, token_endpoint, .required = true, BOUNDS(1, URL_MAX)),
+	FIELD(oidc_facts, jwks_uri, .required = true, BOUNDS(1, URL_MAX)),
 	FIELD(oidc_facts, userinfo_endpoint, .nullable = true, BOUNDS(1, URL_MAX)),
 };
 static SCHEMA(oidc_facts, .internal = true);
@@ -61,50 +71,147 @@ struct token_reply {
 };
 
 FIELDS(token_reply) = {
-	FIELD(token_reply, id_token, .need = true, BOUNDS(1, JWT_MAX)),
+	FIELD(token_reply, id_token, .required = true, BOUNDS(1, JWT_MAX)),
 	FIELD(token_reply, access_token, .nullable = true, BOUNDS(1, JWT_MAX)),
 };
 static SCHEMA(token_reply, .internal = true);
 
 /* ---- the list ---- */
 
-static enum reach reach_of(const struct oidc_config *c, bool allow_private)
+static enum egress provider_reach(const struct oidc_config *c, bool allow_private)
 {
 	if (allow_private)
-		return REACH_ANY;
-	return fetch_permits(c->issuer, REACH_LOOPBACK) && !fetch_permits(c->issuer, REACH_PUBLIC)
-		       ? REACH_LOOPBACK
-		       : REACH_PUBLIC;
+		return EGRESS_ANY;
+	return fetch_permits(c->issuer, EGRESS_LOOPBACK) && !fetch_permits(c->issuer, EGRESS_PUBLIC)
+		       ? EGRESS_LOOPBACK
+		       : EGRESS_PUBLIC;
+}
+
+static struct oidc_provider *add_oidc_provider(struct oidc *o, const struct oidc_config *c)
+{
+	struct oidc_provider *p = calloc(1, sizeof *p);
+	size_t n = strlen(c->issuer);
+
+	if (!p)
+		abort();
+	while (n && c->issuer[n - 1] == '/')
+		n--;
+	*p = (struct oidc_provider){
+		.owner = o,
+		.next = o->first,
+		.config = { .name = arena_strdup(&o->arena, c->name),
+			.issuer = arena_strdup(&o->arena, c->issuer),
+			.client_id = arena_strdup(&o->arena, c->client_id) },
+		.egress = provider_reach(c, o->allow_private),
+		.facts_url = arena_printf(
+			&o->arena, "%.*s/.well-known/openid-configuration", (int)n, c->issuer),
+		.refreshed_ms = -REFRESH_EVERY_MS,
+	};
+	pthread_mutex_init(&p->lock, NULL);
+	o->first = p;
+	o->count++;
+	return p;
+}
+
+static void drop_secret(struct oidc_provider *p)
+{
+	if (p->secret)
+		wipe(p->secret, strlen(p->secret));
+	free(p->secret);
+	p->secret = NULL;
+}
+
+/* True if it was another. */
+static bool set_secret(struct oidc_provider *p, const char *secret)
+{
+	bool differs;
+
+	pthread_mutex_lock(&p->lock);
+	differs = !p->secret || strcmp(p->secret, secret) != 0;
+	if (differs) {
+		drop_secret(p);
+		p->secret = strdup(secret);
+		if (!p->secret)
+			abort();
+	}
+	pthread_mutex_unlock(&p->lock);
+	return differs;
+}
+
+static struct oidc_provider *find_oidc_provider(const struct oidc *o, const struct oidc_config *c)
+{
+	struct oidc_provider *p = o->first;
+
+	while (p &&
+		(strcmp(p->config.name, c->name) != 0 || strcmp(p->config.issuer, c->issuer) != 0 ||
+			strcmp(p->config.client_id, c->client_id) != 0))
+		p = p->next;
+	return p;
+}
+
+static size_t unknown_of(const struct oidc *o, const struct oidc_config *list, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += !find_oidc_provider(o, &list[i]);
+	return n;
+}
+
+/* Takes over one list; true if it says anything else than the one before. */
+static bool take_over_list(struct oidc *o, const struct oidc_config *list, size_t count)
+{
+	size_t before = 0, stay = 0;
+	bool differs = false;
+
+	for (struct oidc_provider *p = o->first; p; p = p->next) {
+		before += p->listed;
+		p->was_listed = p->listed;
+		p->listed = false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct oidc_provider *p = find_oidc_provider(o, &list[i]);
+
+		if (!p)
+			p = add_oidc_provider(o, &list[i]);
+		differs |= set_secret(p, list[i].secret);
+		p->listed = true;
+		stay += p->was_listed;
+	}
+	return differs || before != count || stay != count;
+}
+
+bool oidc_takes(struct oidc *o, const struct oidc_config *list, size_t count)
+{
+	bool takes;
+
+	pthread_rwlock_rdlock(&o->lock);
+	takes = o->count + unknown_of(o, list, count) <= KNOWN_MAX;
+	pthread_rwlock_unlock(&o->lock);
+	return takes;
+}
+
+bool oidc_renew(struct oidc *o, const struct oidc_config *list, size_t count)
+{
+	bool differs;
+
+	pthread_rwlock_wrlock(&o->lock);
+	differs = take_over_list(o, list, count);
+	pthread_rwlock_unlock(&o->lock);
+	return differs;
 }
 
 struct oidc *oidc_new(
 	const struct oidc_config *list, size_t count, bool allow_private, fetch_fn *fetch)
 {
-	struct oidc *o = calloc(1, sizeof *o + count * sizeof *o->list);
+	struct oidc *o = calloc(1, sizeof *o);
 
 	if (!o)
 		abort();
 	o->fetch = fetch;
-	o->count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct oidc_provider *p = &o->list[i];
-		size_t n = strlen(list[i].issuer);
-
-		while (n && list[i].issuer[n - 1] == '/')
-			n--;
-		*p = (struct oidc_provider){
-			.owner = o,
-			.config = { .name = arena_strdup(&o->arena, list[i].name),
-				.issuer = arena_strdup(&o->arena, list[i].issuer),
-				.client_id = arena_strdup(&o->arena, list[i].client_id),
-				.secret = arena_strdup(&o->arena, list[i].secret) },
-			.reach = reach_of(&list[i], allow_private),
-			.facts_url = arena_printf(&o->arena,
-				"%.*s/.well-known/openid-configuration", (int)n, list[i].issuer),
-			.refreshed_ms = -REFRESH_EVERY_MS,
-		};
-		pthread_mutex_init(&p->lock, NULL);
-	}
+	o->allow_private = allow_private;
+	pthread_rwlock_init(&o->lock, NULL);
+	take_over_list(o, list, count);
 	return o;
 }
 
@@ -112,24 +219,31 @@ void oidc_free(struct oidc *o)
 {
 	if (!o)
 		return;
-	for (size_t i = 0; i < o->count; i++) {
-		struct oidc_provider *p = &o->list[i];
-
+	for (struct oidc_provider *p = o->first, *next; p; p = next) {
+		next = p->next;
 		for (int d = 0; d < DOCUMENTS; d++)
 			free(p->kept[d].text);
-		wipe((char *)p->config.secret, strlen(p->config.secret));
+		drop_secret(p);
 		pthread_mutex_destroy(&p->lock);
+		free(p);
 	}
+	pthread_rwlock_destroy(&o->lock);
 	arena_free(&o->arena);
 	free(o);
 }
 
 struct oidc_provider *oidc_find(struct oidc *o, const char *name)
 {
-	for (size_t i = 0; o && i < o->count; i++)
-		if (strcmp(o->list[i].config.name, name) == 0)
-			return &o->list[i];
-	return NULL;
+	struct oidc_provider *p;
+
+	if (!o)
+		return NULL;
+	pthread_rwlock_rdlock(&o->lock);
+	p = o->first;
+	while (p && (!p->listed || strcmp(p->config.name, name) != 0))
+		p = p->next;
+	pthread_rwlock_unlock(&o->lock);
+	return p;
 }
 
 const char *oidc_issuer(const struct oidc_provider *p)
@@ -139,18 +253,31 @@ const char *oidc_issuer(const struct oidc_provider *p)
 
 /* ---- documents ---- */
 
-static int complain(const struct oidc_provider *p, int err, const char *what, const char *why)
+static int provider_complain(struct oidc_provider *p, int err, const char *what, const char *why)
 {
+	pthread_mutex_lock(&p->lock);
+	snprintf(p->why, sizeof p->why, "%s", why);
+	pthread_mutex_unlock(&p->lock);
 	log_warn("a provider could not sign somebody in", LOG_S("provider", p->config.name),
 		LOG_S("step", what), LOG_S("why", why));
 	return err;
 }
 
-/* A copy of what is kept and still good: 0; ERR_NOT_FOUND; ERR_BUSY while the provider rests. */
-static int recall(
-	struct oidc_provider *p, enum document which, struct arena *a, struct fetched *out)
+const char *oidc_why(struct oidc_provider *p, struct arena *a)
 {
-	struct kept *k = &p->kept[which];
+	const char *why;
+
+	pthread_mutex_lock(&p->lock);
+	why = arena_strdup(a, p->why);
+	pthread_mutex_unlock(&p->lock);
+	return why;
+}
+
+/* A copy of what is kept and still good: 0; ERR_NOT_FOUND; ERR_BUSY while the provider rests. */
+static int recall_document(
+	struct oidc_provider *p, enum oidc_document which, struct arena *a, struct fetched *out)
+{
+	struct kept_document *k = &p->kept[which];
 	int64_t now = clock_mono_ms();
 	int err = ERR_NOT_FOUND;
 
@@ -165,9 +292,10 @@ static int recall(
 	return err;
 }
 
-static void keep(struct oidc_provider *p, enum document which, const struct fetched *in)
+static void keep_document(
+	struct oidc_provider *p, enum oidc_document which, const struct fetched *in)
 {
-	struct kept *k = &p->kept[which];
+	struct kept_document *k = &p->kept[which];
 	int64_t age = in->max_age_s < 0 ? KEEP_PRESET_S : in->max_age_s;
 	char *text = malloc(in->len + 1);
 
@@ -183,18 +311,18 @@ static void keep(struct oidc_provider *p, enum document which, const struct fetc
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void let_rest(struct oidc_provider *p, enum document which)
+static void let_rest(struct oidc_provider *p, enum oidc_document which)
 {
 	pthread_mutex_lock(&p->lock);
 	p->kept[which].rests_until_ms = clock_mono_ms() + REST_MS;
 	pthread_mutex_unlock(&p->lock);
 }
 
-static int ask(struct oidc_provider *p, enum document which, const char *url, struct arena *a,
-	struct fetched *out)
+static int fetch_document(struct oidc_provider *p, enum oidc_document which, const char *url,
+	struct arena *a, struct fetched *out)
 {
 	static const char *const names[] = { [FACTS] = "discovery", [KEYS] = "keys" };
-	struct fetch in = { .url = url, .reach = p->reach };
+	struct fetch in = { .url = url, .egress = p->egress };
 	const char *why = NULL;
 	int err = p->owner->fetch(&in, a, out, &why);
 
@@ -205,7 +333,7 @@ static int ask(struct oidc_provider *p, enum document which, const char *url, st
 	if (!err)
 		return 0;
 	let_rest(p, which);
-	return complain(p, err, names[which], why);
+	return provider_complain(p, err, names[which], why);
 }
 
 /* Every address in it must be one that may be called; the browser is sent to the first. */
@@ -218,32 +346,32 @@ static bool facts_hold(const struct oidc_provider *p, struct arena *a, const str
 		    &ignored))
 		return false;
 	return strcmp(ret->issuer, p->config.issuer) == 0 &&
-	       fetch_permits(ret->authorization_endpoint, p->reach) &&
+	       fetch_permits(ret->authorization_endpoint, p->egress) &&
 	       !ret->authorization_endpoint[strcspn(
 		       ret->authorization_endpoint, "\r\n\t \"<>\\^`{|}")] &&
-	       fetch_permits(ret->token_endpoint, p->reach) &&
-	       fetch_permits(ret->jwks_uri, p->reach);
+	       fetch_permits(ret->token_endpoint, p->egress) &&
+	       fetch_permits(ret->jwks_uri, p->egress);
 }
 
 int oidc_discover(struct oidc_provider *p, struct arena *a, struct oidc_facts *ret)
 {
 	struct fetched got;
-	int err = recall(p, FACTS, a, &got);
+	int err = recall_document(p, FACTS, a, &got);
 
 	if (err == ERR_BUSY)
 		return ERR_UPSTREAM;
 	if (err)
-		err = ask(p, FACTS, p->facts_url, a, &got);
+		err = fetch_document(p, FACTS, p->facts_url, a, &got);
 	else if (facts_hold(p, a, &got, ret))
 		return 0;
 	if (err)
 		return err;
 	if (!facts_hold(p, a, &got, ret)) {
 		let_rest(p, FACTS);
-		return complain(p, ERR_UPSTREAM, "discovery",
+		return provider_complain(p, ERR_UPSTREAM, "discovery",
 			"the document is for another issuer, or names addresses it must not");
 	}
-	keep(p, FACTS, &got);
+	keep_document(p, FACTS, &got);
 	return 0;
 }
 
@@ -262,20 +390,21 @@ static int get_keys(struct oidc_provider *p, const struct oidc_facts *facts, boo
 			p->refreshed_ms = now;
 		pthread_mutex_unlock(&p->lock);
 	} else {
-		err = recall(p, KEYS, a, &got);
+		err = recall_document(p, KEYS, a, &got);
 	}
 	if (err == ERR_BUSY)
 		return anew ? ERR_BUSY : ERR_UPSTREAM;
 	if (!err)
 		return jwks_read(a, got.body, got.len, ret) ? 0 : ERR_UPSTREAM;
-	err = ask(p, KEYS, facts->jwks_uri, a, &got);
+	err = fetch_document(p, KEYS, facts->jwks_uri, a, &got);
 	if (err)
 		return err;
 	if (!jwks_read(a, got.body, got.len, ret)) {
 		let_rest(p, KEYS);
-		return complain(p, ERR_UPSTREAM, "keys", "the document is not a set of keys");
+		return provider_complain(
+			p, ERR_UPSTREAM, "keys", "the document is not a set of keys");
 	}
-	keep(p, KEYS, &got);
+	keep_document(p, KEYS, &got);
 	return 0;
 }
 
@@ -296,15 +425,25 @@ const char *oidc_authorize_url(const struct oidc_provider *p, const struct oidc_
 		fetch_escape(a, flow->nonce), base64url_write(a, challenge, sizeof challenge));
 }
 
+static const char *secret_of(struct oidc_provider *p, struct arena *a)
+{
+	const char *secret;
+
+	pthread_mutex_lock(&p->lock);
+	secret = arena_strdup(a, p->secret);
+	pthread_mutex_unlock(&p->lock);
+	return secret;
+}
+
 /* An answer of 4xx is about the code, anything else about the provider. */
-static int exchange(struct oidc_provider *p, const struct oidc_facts *facts,
+static int exchange_code(struct oidc_provider *p, const struct oidc_facts *facts,
 	const struct oidc_flow *flow, const char *code, struct arena *a, struct token_reply *ret)
 {
 	struct fetch in = {
 		.url = facts->token_endpoint,
-		.reach = p->reach,
+		.egress = p->egress,
 		.user = fetch_escape(a, p->config.client_id),
-		.password = fetch_escape(a, p->config.secret),
+		.password = fetch_escape(a, secret_of(p, a)),
 		.form = arena_printf(a,
 			"grant_type=authorization_code&code=%s&redirect_uri=%s&code_verifier=%s",
 			fetch_escape(a, code), fetch_escape(a, flow->redirect_uri),
@@ -316,18 +455,20 @@ static int exchange(struct oidc_provider *p, const struct oidc_facts *facts,
 	int err = p->owner->fetch(&in, a, &got, &why);
 
 	if (err)
-		return complain(p, err, "token", why);
+		return provider_complain(p, err, "token", why);
 	if (got.status != 200)
-		return complain(p, got.status / 100 == 4 ? ERR_UNAUTHENTICATED : ERR_UPSTREAM,
-			"token", arena_printf(a, "it answers %d", got.status));
+		return provider_complain(p,
+			got.status / 100 == 4 ? ERR_UNAUTHENTICATED : ERR_UPSTREAM, "token",
+			arena_printf(a, "it answers %d", got.status));
 	if (decode_body(NULL, a, &token_reply_schema, UNKNOWN_IGNORED, got.body, got.len, ret,
 		    &ignored))
-		return complain(p, ERR_UNAUTHENTICATED, "token", "the answer has no ID token");
+		return provider_complain(
+			p, ERR_UNAUTHENTICATED, "token", "the answer has no ID token");
 	return 0;
 }
 
-static int verify(struct oidc_provider *p, const struct oidc_facts *facts, const char *token,
-	const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret)
+static int verify_id_token(struct oidc_provider *p, const struct oidc_facts *facts,
+	const char *token, const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret)
 {
 	enum jwt_verdict verdict = JWT_REFUSED;
 	const char *why = NULL;
@@ -345,7 +486,8 @@ static int verify(struct oidc_provider *p, const struct oidc_facts *facts, const
 	}
 	if (err)
 		return err;
-	return verdict == JWT_HOLDS ? 0 : complain(p, ERR_UNAUTHENTICATED, "ID token", why);
+	return verdict == JWT_HOLDS ? 0
+				    : provider_complain(p, ERR_UNAUTHENTICATED, "ID token", why);
 }
 
 /* A provider may leave the address out of the ID token and tell it only where one asks for it. */
@@ -353,7 +495,7 @@ static int ask_userinfo(struct oidc_provider *p, const struct oidc_facts *facts,
 	const struct token_reply *tokens, struct arena *a, struct jwt_claims *ret)
 {
 	struct fetch in = {
-		.url = facts->userinfo_endpoint, .reach = p->reach, .bearer = tokens->access_token
+		.url = facts->userinfo_endpoint, .egress = p->egress, .bearer = tokens->access_token
 	};
 	const char *why = NULL;
 	struct fetched got;
@@ -363,9 +505,9 @@ static int ask_userinfo(struct oidc_provider *p, const struct oidc_facts *facts,
 		return 0;
 	err = p->owner->fetch(&in, a, &got, &why);
 	if (err)
-		return complain(p, err, "userinfo", why);
+		return provider_complain(p, err, "userinfo", why);
 	if (got.status != 200 || !jwt_add_userinfo(a, got.body, got.len, ret))
-		return complain(
+		return provider_complain(
 			p, ERR_UNAUTHENTICATED, "userinfo", "the answer is not about this user");
 	return 0;
 }
@@ -382,8 +524,8 @@ int oidc_redeem(struct oidc_provider *p, const struct oidc_flow *flow, const cha
 	int err = oidc_discover(p, a, &facts);
 
 	if (!err)
-		err = exchange(p, &facts, flow, code, a, &tokens);
+		err = exchange_code(p, &facts, flow, code, a, &tokens);
 	if (!err)
-		err = verify(p, &facts, tokens.id_token, &wanted, a, ret);
+		err = verify_id_token(p, &facts, tokens.id_token, &wanted, a, ret);
 	return err || ret->email ? err : ask_userinfo(p, &facts, &tokens, a, ret);
 }

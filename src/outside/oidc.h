@@ -21,6 +21,8 @@ struct oidc_config {
 	const char *secret; /* from the file */
 };
 
+/* Reads the list alone, of at most OIDC_PROVIDERS_MAX; how many they are, or -1 if it is none. */
+int oidc_config_list(struct arena *a, const char *text, struct oidc_config *list);
 /* Reads the list and the files it names; ERR_USAGE with a sentence. */
 int oidc_config_read(const char *text, struct arena *a, struct oidc_config *ret, size_t *ret_count,
 	struct problem *p);
@@ -33,8 +35,13 @@ struct oidc_provider;
 /* Private addresses may be called only if asked for; `fetch` is fetch_run but in tests. */
 struct oidc *oidc_new(
 	const struct oidc_config *list, size_t count, bool allow_private, fetch_fn *fetch);
+/* Whether there is room for another list: providers that are taken off it stay known, 64 since the start. */
+bool oidc_takes(struct oidc *o, const struct oidc_config *list, size_t count);
+/* Another list, for which there is room: new secrets count from the next sign-in on, and a provider that is gone
+ * is not found any more.  True if anything differs. */
+bool oidc_renew(struct oidc *o, const struct oidc_config *list, size_t count);
 void oidc_free(struct oidc *o);
-/* NULL if there is none of that name; o may be NULL. */
+/* NULL if there is none of that name; o may be NULL.  What it gives lasts as long as o. */
 struct oidc_provider *oidc_find(struct oidc *o, const char *name);
 const char *oidc_issuer(const struct oidc_provider *p);
 
@@ -46,6 +53,9 @@ struct oidc_facts {
 
 /* From memory, or from the provider.  ERR_UPSTREAM; why is logged here. */
 int oidc_discover(struct oidc_provider *p, struct arena *a, struct oidc_facts *ret);
+
+/* Why the provider last failed, as the end of a sentence; "" if it never did. */
+const char *oidc_why(struct oidc_provider *p, struct arena *a);
 
 struct oidc_flow {
 	const char *redirect_uri, *state, *nonce, *verifier;

@@ -5,7 +5,7 @@
 #include "outside/secret_file.h"
 
 /* The text up to one of the characters, or NULL if it is empty or the character is not there. */
-static const char *cut(struct arena *a, const char **at, char end)
+static const char *cut_item_part(struct arena *a, const char **at, char end)
 {
 	size_t n = 0;
 	const char *from = *at;
@@ -28,21 +28,20 @@ static bool name_valid(const char *name)
 /* An address that may turn out to be plain HTTP to this machine; what is permitted is seen later. */
 static bool issuer_valid(const char *issuer)
 {
-	return fetch_permits(issuer, REACH_ANY) && !strchr(issuer, '?');
+	return fetch_permits(issuer, EGRESS_ANY) && !strchr(issuer, '?');
 }
 
-static bool read_one(struct arena *a, const char *item, struct oidc_config *ret)
+static bool read_oidc_item(struct arena *a, const char *item, struct oidc_config *ret)
 {
-	*ret = (struct oidc_config){ .name = cut(a, &item, '=') };
-	ret->issuer = ret->name ? cut(a, &item, ',') : NULL;
-	ret->client_id = ret->issuer ? cut(a, &item, ',') : NULL;
-	ret->secret_file = ret->client_id ? cut(a, &item, '\0') : NULL;
+	*ret = (struct oidc_config){ .name = cut_item_part(a, &item, '=') };
+	ret->issuer = ret->name ? cut_item_part(a, &item, ',') : NULL;
+	ret->client_id = ret->issuer ? cut_item_part(a, &item, ',') : NULL;
+	ret->secret_file = ret->client_id ? cut_item_part(a, &item, '\0') : NULL;
 	return ret->secret_file && !strchr(ret->secret_file, ',') && name_valid(ret->name) &&
 	       issuer_valid(ret->issuer);
 }
 
-/* The number of providers, or -1 if the text is not a list of them. */
-static int read_list(struct arena *a, const char *text, struct oidc_config *list)
+int oidc_config_list(struct arena *a, const char *text, struct oidc_config *list)
 {
 	int count = 0;
 
@@ -50,7 +49,7 @@ static int read_list(struct arena *a, const char *text, struct oidc_config *list
 		size_t n = strcspn(text, " \t");
 
 		if (count == OIDC_PROVIDERS_MAX ||
-			!read_one(a, arena_strndup(a, text, n), &list[count]))
+			!read_oidc_item(a, arena_strndup(a, text, n), &list[count]))
 			return -1;
 		for (int i = 0; i < count; i++)
 			if (strcmp(list[i].name, list[count].name) == 0)
@@ -65,7 +64,7 @@ bool oidc_config_valid(const char *text)
 {
 	struct oidc_config list[OIDC_PROVIDERS_MAX];
 	struct arena a = { 0 };
-	int count = read_list(&a, text, list);
+	int count = oidc_config_list(&a, text, list);
 
 	arena_free(&a);
 	return count >= 0;
@@ -75,7 +74,7 @@ int oidc_config_read(const char *text, struct arena *a, struct oidc_config *ret,
 	struct problem *p)
 {
 	const char *fault = NULL;
-	int count = read_list(a, text, ret);
+	int count = oidc_config_list(a, text, ret);
 
 	if (count < 0)
 		return problem_set(p, a, ERR_USAGE, "oidc is not a list of providers");

@@ -9,6 +9,15 @@
 
 #include "base/crypto.h"
 
+/* A second line, above all. */
+static bool secret_has_control(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			return true;
+	return false;
+}
+
 const char *secret_file_read(struct arena *a, const char *path, const char **ret_fault)
 {
 	char text[SECRET_FILE_MAX + 2];
@@ -24,7 +33,7 @@ const char *secret_file_read(struct arena *a, const char *path, const char **ret
 	} else {
 		while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
 			n--;
-		if (n < 1 || n > SECRET_FILE_MAX || memchr(text, '\0', (size_t)n))
+		if (n < 1 || n > SECRET_FILE_MAX || secret_has_control(text, (size_t)n))
 			*ret_fault = "it must hold the secret in one line of at most 512 bytes";
 		else
 			secret = arena_strndup(a, text, (size_t)n);

@@ -14,7 +14,7 @@ struct config_reader {
 	const struct json_schema *input;
 	struct tool_config *out;
 	struct problem *problem;
-	enum reach reach;
+	enum egress egress;
 };
 
 const char *tool_place(
@@ -41,7 +41,7 @@ const char *tool_place(
 
 /* ---- texts with places ---- */
 
-static bool has_control(const char *text, size_t len)
+static bool config_has_control(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
@@ -65,7 +65,7 @@ static void check_places(struct config_reader *r, const char *field, const char 
 	}
 }
 
-static const char *text_of(
+static const char *config_text_of(
 	struct config_reader *r, const struct json_node *n, const char *field, size_t max)
 {
 	if (n->type != JSON_STRING)
@@ -73,7 +73,7 @@ static const char *text_of(
 	else if (!n->len || n->len > max)
 		problem_field(r->problem, r->arena, field, n->len ? "too_long" : "too_short",
 			"must have 1 to %zu bytes", max);
-	else if (has_control(n->text, n->len))
+	else if (config_has_control(n->text, n->len))
 		problem_field(
 			r->problem, r->arena, field, "control", "must not hold control characters");
 	else
@@ -82,7 +82,7 @@ static const char *text_of(
 }
 
 /* With every place filled by a letter. */
-static const char *filled(struct arena *a, const char *text)
+static const char *places_filled(struct arena *a, const char *text)
 {
 	const char *out = "", *p = text, *open, *name, *end;
 	size_t len;
@@ -94,7 +94,7 @@ static const char *filled(struct arena *a, const char *text)
 	return arena_printf(a, "%s%s", out, p);
 }
 
-/* True for "https://host:port" with whatever behind it.  Other spellings are not taken, or somebody might
+/* True for "https://host:port" with whatever after it.  Other spellings are not taken, or somebody might
  * read the host elsewhere: to some, https:///x is https://x. */
 static bool host_is_plain(const char *url)
 {
@@ -108,7 +108,8 @@ static bool host_is_plain(const char *url)
 
 static void read_url(struct config_reader *r, const struct json_node *n)
 {
-	const char *field = "config.url", *url = text_of(r, n, field, TOOL_URL_MAX), *path, *open;
+	const char *field = "config.url", *url = config_text_of(r, n, field, TOOL_URL_MAX), *path,
+		   *open;
 
 	if (!url)
 		return;
@@ -120,9 +121,9 @@ static void read_url(struct config_reader *r, const struct json_node *n)
 			"must not have a place in its scheme, host or port");
 	else if (open && r->out->kind == TOOL_MCP)
 		problem_field(r->problem, r->arena, field, "place", "must not have a place");
-	else if (!host_is_plain(url) || !fetch_permits(filled(r->arena, url), r->reach))
+	else if (!host_is_plain(url) || !fetch_permits(places_filled(r->arena, url), r->egress))
 		problem_field(r->problem, r->arena, field, "address",
-			r->reach == REACH_ANY
+			r->egress == EGRESS_ANY
 				? "must be an http or https URL without user, password and fragment"
 				: "must be an https URL without user, password and fragment, and not "
 				  "of a private address (the setting allow_private_addresses permits "
@@ -135,7 +136,7 @@ static void read_url(struct config_reader *r, const struct json_node *n)
 /* ---- headers ---- */
 
 /* What the connection is made of, and what would speak to a proxy. */
-static bool is_ours(const char *name)
+static bool is_our_header(const char *name)
 {
 	static const char *const list[] = { "host", "connection", "content-length", "expect",
 		"keep-alive", "te", "trailer", "transfer-encoding", "upgrade" };
@@ -146,19 +147,19 @@ static bool is_ours(const char *name)
 	return strncasecmp(name, "proxy-", 6) == 0;
 }
 
-static void read_header(struct config_reader *r, const struct json_member *m)
+static void read_config_header(struct config_reader *r, const struct json_member *m)
 {
 	struct tool_config *out = r->out;
 	const char *field = arena_printf(r->arena, "config.headers.%s", m->name), *value;
 
 	if (!m->len || m->len > 128 || strspn(m->name, TOKEN_CHARACTERS) != m->len)
 		problem_field(r->problem, r->arena, field, "name", "is not the name of a header");
-	else if (is_ours(m->name))
+	else if (is_our_header(m->name))
 		problem_field(r->problem, r->arena, field, "name", "is set by the service itself");
 	else if (out->header_count == TOOL_HEADERS_MAX)
 		problem_field(r->problem, r->arena, "config.headers", "too_many",
 			"must have at most %d headers", TOOL_HEADERS_MAX);
-	else if ((value = text_of(r, m->value, field, TOOL_HEADER_VALUE_MAX)) != NULL) {
+	else if ((value = config_text_of(r, m->value, field, TOOL_HEADER_VALUE_MAX)) != NULL) {
 		for (size_t i = 0; i < out->header_count; i++)
 			if (strcasecmp(out->headers[i].name, m->name) == 0)
 				problem_field(r->problem, r->arena, field, "repeated",
@@ -172,14 +173,14 @@ static void read_header(struct config_reader *r, const struct json_member *m)
 	}
 }
 
-static void read_headers(struct config_reader *r, const struct json_node *n)
+static void read_config_headers(struct config_reader *r, const struct json_node *n)
 {
 	if (n->type != JSON_OBJECT) {
 		problem_field(r->problem, r->arena, "config.headers", "type", "must be an object");
 		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
-		read_header(r, &n->members[i]);
+		read_config_header(r, &n->members[i]);
 }
 
 /* ---- the body ---- */
@@ -207,7 +208,7 @@ static const char *content_type(const struct tool_config *config)
 	return "application/json";
 }
 
-static void read_body(struct config_reader *r, const struct json_node *n)
+static void read_config_body(struct config_reader *r, const struct json_node *n)
 {
 	const char *type = content_type(r->out), *why = NULL;
 
@@ -252,7 +253,7 @@ static void read_hosts(struct config_reader *r, const struct json_node *n)
 	}
 	for (size_t i = 0; i < n->count; i++) {
 		const char *field = arena_printf(r->arena, "config.allowed_hosts[%zu]", i);
-		const char *host = text_of(r, n->items[i], field, HOST_MAX);
+		const char *host = config_text_of(r, n->items[i], field, HOST_MAX);
 
 		if (host && strspn(host, NAME_CHARACTERS "[]:") != strlen(host))
 			problem_field(r->problem, r->arena, field, "host",
@@ -262,9 +263,9 @@ static void read_hosts(struct config_reader *r, const struct json_node *n)
 	}
 }
 
-static void read_tool(struct config_reader *r, const struct json_node *n)
+static void read_config_tool(struct config_reader *r, const struct json_node *n)
 {
-	const char *name = text_of(r, n, "config.tool", TOOL_NAME_MAX);
+	const char *name = config_text_of(r, n, "config.tool", TOOL_NAME_MAX);
 
 	if (name && strspn(name, NAME_CHARACTERS) != strlen(name))
 		problem_field(r->problem, r->arena, "config.tool", "pattern",
@@ -294,20 +295,21 @@ static bool member_known(enum tool_kind kind, const char *name)
 	return false;
 }
 
-static void need(struct config_reader *r, const struct json_node *config, const char *name)
+static void need_member(struct config_reader *r, const struct json_node *config, const char *name)
 {
 	if (!json_tree_member(config, name, strlen(name)))
 		problem_field(r->problem, r->arena, arena_printf(r->arena, "config.%s", name),
 			"required", "is required");
 }
 
-static void read_members(struct config_reader *r, const struct json_node *config)
+static void read_config_members(struct config_reader *r, const struct json_node *config)
 {
 	static const struct {
 		const char *name;
 		void (*read)(struct config_reader *r, const struct json_node *n);
-	} order[] = { { "method", read_method }, { "url", read_url }, { "headers", read_headers },
-		{ "body", read_body }, { "allowed_hosts", read_hosts }, { "tool", read_tool },
+	} order[] = { { "method", read_method }, { "url", read_url },
+		{ "headers", read_config_headers }, { "body", read_config_body },
+		{ "allowed_hosts", read_hosts }, { "tool", read_config_tool },
 		{ "timeout_s", read_timeout } };
 
 	for (size_t i = 0; i < config->count; i++)
@@ -324,19 +326,19 @@ static void read_members(struct config_reader *r, const struct json_node *config
 	}
 }
 
-int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum reach reach,
+int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum egress egress,
 	const struct json_schema *input, struct tool_config *ret, struct problem *p)
 {
-	struct config_reader r = { a, input, ret, p, reach };
+	struct config_reader r = { a, input, ret, p, egress };
 	const struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL);
 	size_t before = p->count;
 
 	*ret = (struct tool_config){ .kind = kind };
 	if (!config || config->type != JSON_OBJECT)
 		return problem_field(p, a, "config", "type", "must be an object");
-	need(&r, config, "url");
-	need(&r, config, kind == TOOL_HTTP ? "method" : "tool");
-	read_members(&r, config);
+	need_member(&r, config, "url");
+	need_member(&r, config, kind == TOOL_HTTP ? "method" : "tool");
+	read_config_members(&r, config);
 	if (ret->body && ret->method &&
 		(strcmp(ret->method, "GET") == 0 || strcmp(ret->method, "HEAD") == 0))
 		problem_field(
@@ -362,7 +364,7 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 		value = values ? json_tree_text(values, h->name) : NULL;
 		if (!value)
 			problem_field(p, a, field, "masked",
-				"is the mask of a value, and no value is stored for it");
+				"is the mask of a value, and none that can be opened is stored for it: send it anew");
 		else if (!same_origin)
 			problem_field(p, a, field, "masked",
 				"was stored for another scheme, host or port; send its value anew");
@@ -418,6 +420,7 @@ bool tool_config_same_origin(struct arena *a, const char *url, const char *other
 {
 	struct fetch_origin x, y;
 
-	return fetch_origin(a, filled(a, url), &x) && fetch_origin(a, filled(a, other), &y) &&
-	       strcmp(x.scheme, y.scheme) == 0 && strcmp(x.host, y.host) == 0 && x.port == y.port;
+	return fetch_origin(a, places_filled(a, url), &x) &&
+	       fetch_origin(a, places_filled(a, other), &y) && strcmp(x.scheme, y.scheme) == 0 &&
+	       strcmp(x.host, y.host) == 0 && x.port == y.port;
 }

@@ -52,7 +52,7 @@ static inline int64_t tool_config_ms(const struct tool_config *c)
 
 /* Reads a config and lists everything that is wrong with it, as fields below "config".  The places must
  * be properties of `input`; NULL: it was checked when it was stored. */
-int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum reach reach,
+int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enum egress egress,
 	const struct json_schema *input, struct tool_config *ret, struct problem *p);
 /* Puts stored values in place of masks; `stored` is what tool_config_secrets() gave, or NULL.  They are
  * for the origin they were stored for: under another one a mask is a fault, as is a mask for nothing. */
@@ -63,7 +63,7 @@ const char *tool_config_shown(struct arena *a, const char *text);
 const char *tool_config_secrets(struct arena *a, const struct tool_config *config);
 bool tool_config_same_origin(struct arena *a, const char *url, const char *other);
 
-/* The next place at or behind `text`: its beginning, with *ret_name and *ret_len; NULL if there is none.
- * *ret_end is behind it.  A brace pair that is no place has a NULL name. */
+/* The next place at or after `text`: its beginning, with *ret_name and *ret_len; NULL if there is none.
+ * *ret_end is after it.  A brace pair that is no place has a NULL name. */
 const char *tool_place(
 	const char *text, const char **ret_name, size_t *ret_len, const char **ret_end);

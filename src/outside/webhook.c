@@ -117,6 +117,7 @@ static const struct webhook_phrase other_phrases[] = {
 const struct webhook_provider webhook_providers[WEBHOOK_SERVICES] = {
 	[WEBHOOK_GITHUB] = { "github", "GitHub", SIGNS_BODY, "x-hub-signature-256",
 		"sha256=", .id_headers = { "x-github-delivery" }, .event_header = "x-github-event",
+		.ping = "ping",
 		.facts = { .action = { "action" },
 			.sender = { "sender.login", "pusher.name" },
 			.place = { "repository.full_name", "organization.login" },

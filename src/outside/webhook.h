@@ -31,11 +31,11 @@ enum {
 
 /* What is signed, and how the signature is written. */
 enum webhook_scheme {
-	SIGNS_BODY,	/* hex of the body, behind `prefix` */
+	SIGNS_BODY,	/* hex of the body, after `prefix` */
 	SIGNS_SLACK,	/* v0=hex of v0:{time}:{body} */
 	SIGNS_STRIPE,	/* t=time,v1=hex[,v1=hex] of {time}.{body} */
 	SIGNS_STANDARD, /* v1,base64[ v1,base64] of {id}.{time}.{body} */
-	SIGNS_GITLAB,	/* as Standard Webhooks with a whsec_ secret; else the secret itself */
+	SIGNS_GITLAB, /* as Standard Webhooks with a whsec_ secret; or the secret itself, as before 19.0 */
 };
 
 /* A fact is at the first of these paths ("repository.full_name") that has it. */
@@ -63,6 +63,7 @@ struct webhook_provider {
 	const char *id_headers[WEBHOOK_PLACES], *id_paths[WEBHOOK_PLACES];
 	bool id_by_body; /* a delivery without an id is known by its body */
 	const char *event_header;
+	const char *ping; /* the event by which it tries the address, and which says nothing */
 	struct webhook_facts facts;
 	const struct webhook_phrase *phrases; /* the last one takes any event */
 };
@@ -94,6 +95,7 @@ struct webhook_event {
 	const char *event, *action, *sender, *place; /* each may be NULL */
 	const char *link;			     /* webhook_reread() only */
 	bool by_machine;			     /* the sender is no person */
+	bool ping;				     /* the service tries the address */
 	bool by_us;	       /* the service says that we caused it ourselves */
 	const char *challenge; /* to be answered with, and nothing else; or NULL */
 	const char *payload;   /* the JSON text */

@@ -34,7 +34,7 @@ bool webhook_word(const char *text, size_t most)
 
 /* ---- looking things up ---- */
 
-static const struct json_node *step(const struct json_node *n, const char *name, size_t len)
+static const struct json_node *node_step(const struct json_node *n, const char *name, size_t len)
 {
 	char *end;
 	unsigned long i;
@@ -53,13 +53,13 @@ static const struct json_node *node_at(const struct json_node *n, const char *pa
 		const char *dot = memchr(path, '.', (size_t)(end - path));
 		size_t part = dot ? (size_t)(dot - path) : (size_t)(end - path);
 
-		n = step(n, path, part);
+		n = node_step(n, path, part);
 		path += part + 1;
 	}
 	return n;
 }
 
-static const char *text_of(struct arena *a, const struct json_node *n)
+static const char *node_text_of(struct arena *a, const struct json_node *n)
 {
 	if (!n)
 		return NULL;
@@ -77,7 +77,7 @@ static const char *text_of(struct arena *a, const struct json_node *n)
 
 const char *webhook_text_at(struct arena *a, const struct json_node *n, const char *path)
 {
-	return text_of(a, node_at(n, path, strlen(path)));
+	return node_text_of(a, node_at(n, path, strlen(path)));
 }
 
 static const char *first_at(
@@ -211,7 +211,7 @@ static const char *find_id(const struct webhook_provider *p, struct arena *a,
 	return id ? id : p->id_by_body ? id_by_body(a, in) : NULL;
 }
 
-static bool timely(const struct webhook_provider *p, const struct webhook_in *in,
+static bool event_is_timely(const struct webhook_provider *p, const struct webhook_in *in,
 	const struct webhook_event *e)
 {
 	const struct json_node *n;
@@ -228,7 +228,7 @@ static bool timely(const struct webhook_provider *p, const struct webhook_in *in
 
 /* ---- who ---- */
 
-static bool ends_in(const char *text, const char *end)
+static bool text_ends_in(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 
@@ -251,7 +251,7 @@ static bool by_machine(struct arena *a, const struct webhook_event *e)
 	       is_at(a, n, "actor.type", "OauthClient") || is_at(a, n, "actor.type", "app") ||
 	       is_at(a, n, "event.subtype", "bot_message") ||
 	       webhook_text_at(a, n, "event.bot_id") ||
-	       (e->sender && (ends_in(e->sender, "[bot]") || strstr(e->sender, "_bot_")));
+	       (e->sender && (text_ends_in(e->sender, "[bot]") || strstr(e->sender, "_bot_")));
 }
 
 /* Slack names the user under whom the app itself acts, and the app that wrote a message. */
@@ -287,7 +287,7 @@ enum webhook_reading webhook_read(const struct webhook_provider *p, struct arena
 	*ret = (struct webhook_event){ 0 };
 	if (!read_payload(p, a, in, ret))
 		return WEBHOOK_NOT_JSON;
-	if (!timely(p, in, ret))
+	if (!event_is_timely(p, in, ret))
 		return WEBHOOK_STALE;
 	ret->event = find_event(p, a, in, ret);
 	if (p == &webhook_providers[WEBHOOK_SLACK] &&
@@ -300,6 +300,7 @@ enum webhook_reading webhook_read(const struct webhook_provider *p, struct arena
 	if (!id || !webhook_word(id, WEBHOOK_ID_MAX))
 		return WEBHOOK_NO_ID;
 	ret->delivery_id = id;
+	ret->ping = p->ping && ret->event && strcmp(ret->event, p->ping) == 0;
 	ret->action = first_at(a, ret->tree, p->facts.action);
 	if (ret->action && !webhook_word(ret->action, WEBHOOK_WORD_MAX))
 		ret->action = NULL;
@@ -329,7 +330,7 @@ bool webhook_reread(const struct webhook_provider *p, struct arena *a, const cha
 /* ---- a digest for people and models ---- */
 
 /* At most `most` bytes, whole characters, control characters as spaces. */
-static void put_text(struct buf *out, const char *text, size_t most)
+static void put_clean_text(struct buf *out, const char *text, size_t most)
 {
 	size_t len = strlen(text), n = len < most ? len : most;
 
@@ -341,7 +342,7 @@ static void put_text(struct buf *out, const char *text, size_t most)
 		buf_lit(out, "...");
 }
 
-static const char *fact(const struct webhook_event *e, const char *name, size_t len)
+static const char *event_fact(const struct webhook_event *e, const char *name, size_t len)
 {
 	const struct {
 		const char *name, *value;
@@ -361,12 +362,12 @@ struct filling {
 };
 
 /* What {place} stands for, or NULL. */
-static const char *lookup(const struct filling *f, const char *at, size_t len)
+static const char *lookup_place(const struct filling *f, const char *at, size_t len)
 {
 	while (len) {
 		const char *bar = memchr(at, '|', len);
 		size_t n = bar ? (size_t)(bar - at) : len;
-		const char *text = fact(f->event, at, n);
+		const char *text = event_fact(f->event, at, n);
 
 		if (!text && n && *at == '#') {
 			const struct json_node *list = node_at(f->root, at + 1, n - 1);
@@ -375,7 +376,7 @@ static const char *lookup(const struct filling *f, const char *at, size_t len)
 				       ? arena_printf(f->arena, "%zu", list->count)
 				       : NULL;
 		} else if (!text) {
-			text = text_of(f->arena, node_at(f->root, at, n));
+			text = node_text_of(f->arena, node_at(f->root, at, n));
 		}
 		if (text)
 			return text;
@@ -386,7 +387,7 @@ static const char *lookup(const struct filling *f, const char *at, size_t len)
 }
 
 /* False, and nothing written, if something it names is not there. */
-static bool fill(const struct filling *f, const char *pattern, struct buf *out)
+static bool fill_pattern(const struct filling *f, const char *pattern, struct buf *out)
 {
 	size_t before = out->len;
 
@@ -401,12 +402,12 @@ static bool fill(const struct filling *f, const char *pattern, struct buf *out)
 		colon = memchr(at, ':', (size_t)(end - at));
 		if (colon)
 			most = strtoul(colon + 1, NULL, 10);
-		text = lookup(f, at + 1, (size_t)((colon ? colon : end) - at - 1));
+		text = lookup_place(f, at + 1, (size_t)((colon ? colon : end) - at - 1));
 		if (!text) {
 			out->len = before;
 			return false;
 		}
-		put_text(out, text, most);
+		put_clean_text(out, text, most);
 		at = end + 1;
 	}
 	return true;
@@ -419,33 +420,33 @@ static bool phrase_suits(const struct webhook_phrase *ph, const struct webhook_e
 }
 
 /* The first phrase that suits and can be said whole; the last can always. */
-static const struct webhook_phrase *say(
+static const struct webhook_phrase *write_phrase(
 	const struct webhook_provider *p, const struct filling *f, struct buf *out)
 {
 	const struct webhook_phrase *ph = p->phrases;
 
-	while (!phrase_suits(ph, f->event) || (ph->event && !fill(f, ph->sentence, out))) {
+	while (!phrase_suits(ph, f->event) || (ph->event && !fill_pattern(f, ph->sentence, out))) {
 		if (!ph->event)
 			break;
 		ph++;
 	}
 	if (!ph->event) {
-		put_text(out, f->event->sender ? f->event->sender : p->title, PIECE_MAX);
+		put_clean_text(out, f->event->sender ? f->event->sender : p->title, PIECE_MAX);
 		buf_lit(out, ": ");
-		put_text(out, f->event->event ? f->event->event : "an event", PIECE_MAX);
+		put_clean_text(out, f->event->event ? f->event->event : "an event", PIECE_MAX);
 		if (f->event->action) {
 			buf_putc(out, ' ');
-			put_text(out, f->event->action, PIECE_MAX);
+			put_clean_text(out, f->event->action, PIECE_MAX);
 		}
 		if (f->event->place) {
 			buf_lit(out, " in ");
-			put_text(out, f->event->place, PIECE_MAX);
+			put_clean_text(out, f->event->place, PIECE_MAX);
 		}
 	}
 	return ph;
 }
 
-static const char *taken(struct arena *a, struct buf *b, size_t most)
+static const char *take_digest_text(struct arena *a, struct buf *b, size_t most)
 {
 	char *text;
 
@@ -466,12 +467,12 @@ const char *webhook_summary(
 	struct buf b, cut;
 
 	buf_init(&b, WEBHOOK_DIGEST_MAX);
-	say(p, &f, &b);
+	write_phrase(p, &f, &b);
 	buf_putc(&b, '\0');
 	buf_init(&cut, SUMMARY_MAX + 8);
-	put_text(&cut, b.at ? b.at : "", SUMMARY_MAX);
+	put_clean_text(&cut, b.at ? b.at : "", SUMMARY_MAX);
 	buf_free(&b);
-	return taken(a, &cut, SUMMARY_MAX + 8);
+	return take_digest_text(a, &cut, SUMMARY_MAX + 8);
 }
 
 const char *webhook_digest(
@@ -483,10 +484,10 @@ const char *webhook_digest(
 	struct buf b;
 
 	buf_init(&b, WEBHOOK_DIGEST_MAX + LINE_MAX);
-	ph = say(p, &f, &b);
+	ph = write_phrase(p, &f, &b);
 	buf_putc(&b, '\n');
 	for (size_t i = 0; i < sizeof ph->lines / sizeof *ph->lines && ph->lines[i]; i++)
-		if (fill(&f, ph->lines[i], &b))
+		if (fill_pattern(&f, ph->lines[i], &b))
 			buf_putc(&b, '\n');
 	list = ph->each ? node_at(e->tree, ph->each, strlen(ph->each)) : NULL;
 	for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->count; i++) {
@@ -495,11 +496,11 @@ const char *webhook_digest(
 			break;
 		}
 		f.root = list->items[i];
-		if (fill(&f, ph->row, &b))
+		if (fill_pattern(&f, ph->row, &b))
 			buf_putc(&b, '\n');
 	}
 	f.root = e->tree;
-	if (fill(&f, "Link: {link:1000}", &b))
+	if (fill_pattern(&f, "Link: {link:1000}", &b))
 		buf_putc(&b, '\n');
-	return taken(a, &b, WEBHOOK_DIGEST_MAX);
+	return take_digest_text(a, &b, WEBHOOK_DIGEST_MAX);
 }

@@ -26,7 +26,7 @@ enum {
 };
 
 /* A header that must come exactly once, and not be empty. */
-static const char *once(const struct webhook_in *in, const char *name)
+static const char *single_header(const struct webhook_in *in, const char *name)
 {
 	size_t count = 0;
 	const char *value = in->header(in->ctx, name, &count);
@@ -48,31 +48,31 @@ static bool time_holds(const struct webhook_provider *p, const char *text, size_
 
 /* ---- what was sent: the bytes that are signed, and the codes ---- */
 
-struct slice {
+struct claimed_code {
 	const char *at;
 	size_t len;
 };
 
-struct claim {
+struct signature_claim {
 	const char *bytes;
 	size_t len;
 	bool base64;
 	bool timely;
-	struct slice codes[CODES_MAX];
+	struct claimed_code codes[CODES_MAX];
 	size_t count;
 };
 
-static bool claim_code(struct claim *c, const char *at, size_t len)
+static bool claim_code(struct signature_claim *c, const char *at, size_t len)
 {
 	if (c->count == CODES_MAX)
 		return false;
-	c->codes[c->count++] = (struct slice){ at, len };
+	c->codes[c->count++] = (struct claimed_code){ at, len };
 	return true;
 }
 
 /* head, then the body. */
 static void claim_bytes(
-	struct claim *c, struct arena *a, const struct webhook_in *in, const char *head)
+	struct signature_claim *c, struct arena *a, const struct webhook_in *in, const char *head)
 {
 	size_t n = strlen(head);
 	char *all = arena_raw(a, n + in->len + 1, 1);
@@ -85,9 +85,9 @@ static void claim_bytes(
 }
 
 static bool claim_body(
-	const struct webhook_provider *p, const struct webhook_in *in, struct claim *c)
+	const struct webhook_provider *p, const struct webhook_in *in, struct signature_claim *c)
 {
-	const char *header = once(in, p->signature);
+	const char *header = single_header(in, p->signature);
 	size_t skip = strlen(p->prefix);
 
 	c->bytes = in->body;
@@ -98,9 +98,10 @@ static bool claim_body(
 }
 
 static bool claim_slack(const struct webhook_provider *p, struct arena *a,
-	const struct webhook_in *in, struct claim *c)
+	const struct webhook_in *in, struct signature_claim *c)
 {
-	const char *header = once(in, p->signature), *time = once(in, p->time_header);
+	const char *header = single_header(in, p->signature),
+		   *time = single_header(in, p->time_header);
 	size_t skip = strlen(p->prefix);
 
 	if (!header || !time || strncmp(header, p->prefix, skip) != 0)
@@ -111,9 +112,9 @@ static bool claim_slack(const struct webhook_provider *p, struct arena *a,
 }
 
 static bool claim_stripe(const struct webhook_provider *p, struct arena *a,
-	const struct webhook_in *in, struct claim *c)
+	const struct webhook_in *in, struct signature_claim *c)
 {
-	const char *header = once(in, p->signature), *time = NULL;
+	const char *header = single_header(in, p->signature), *time = NULL;
 	size_t time_len = 0;
 
 	for (const char *at = header; at && *at;) {
@@ -139,10 +140,11 @@ static bool claim_stripe(const struct webhook_provider *p, struct arena *a,
 }
 
 static bool claim_standard(const struct webhook_provider *p, struct arena *a,
-	const struct webhook_in *in, struct claim *c)
+	const struct webhook_in *in, struct signature_claim *c)
 {
-	const char *header = once(in, "webhook-signature"), *id = once(in, "webhook-id"),
-		   *time = once(in, "webhook-timestamp");
+	const char *header = single_header(in, "webhook-signature"),
+		   *id = single_header(in, "webhook-id"),
+		   *time = single_header(in, "webhook-timestamp");
 
 	if (!header || !id || !time)
 		return false;
@@ -161,7 +163,7 @@ static bool claim_standard(const struct webhook_provider *p, struct arena *a,
 }
 
 static bool claim_read(const struct webhook_provider *p, struct arena *a,
-	const struct webhook_in *in, struct claim *c)
+	const struct webhook_in *in, struct signature_claim *c)
 {
 	switch (p->scheme) {
 	case SIGNS_BODY:
@@ -198,7 +200,7 @@ static bool takes_keys(const struct webhook_provider *p, const char *secret)
 }
 
 static bool code_matches(
-	const struct webhook_provider *p, const struct claim *c, const char *secret)
+	const struct webhook_provider *p, const struct signature_claim *c, const char *secret)
 {
 	uint8_t key[KEY_MAX], mac[SHA256_LEN];
 	char ours[HEX_LEN + 1];
@@ -236,16 +238,17 @@ static bool token_matches(const char *sent, const char *secret)
 bool webhook_verify(const struct webhook_provider *p, struct arena *a, const struct webhook_in *in,
 	const char *const *secrets, size_t count)
 {
-	struct claim c = { .bytes = in->body, .len = in->len };
+	struct signature_claim c = { .bytes = in->body, .len = in->len };
 	bool whole = claim_read(p, a, in, &c), holds = false;
-	const char *token = p->scheme == SIGNS_GITLAB ? once(in, "x-gitlab-token") : NULL;
+	const char *token = p->scheme == SIGNS_GITLAB ? single_header(in, "x-gitlab-token") : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *secret = secrets[i] ? secrets[i] : "";
 
-		if (p->scheme == SIGNS_GITLAB && !takes_keys(p, secret))
+		/* whoever sends the secret itself knows it, whatever its form */
+		if (p->scheme == SIGNS_GITLAB)
 			holds |= token_matches(token ? token : "", secret);
-		else
+		if (p->scheme != SIGNS_GITLAB || takes_keys(p, secret))
 			holds |= code_matches(p, &c, secret) && whole && c.timely;
 	}
 	return holds;

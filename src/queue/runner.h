@@ -2,7 +2,7 @@
  *
  * Tenants take turns: a tenant with a thousand jobs does not delay another's
  * first.  begin() must not wait; whoever got the job says job_over() when it
- * is finished or put back in the store, from any thread. */
+ * is finished or requeued in the store, from any thread. */
 #pragma once
 #include "queue/jobs.h"
 
@@ -12,25 +12,30 @@ struct job_kind {
 	/* The service stops: finish soon, or put it back.  From another thread; may be NULL. */
 	void (*stop)(void *ctx, struct job *job);
 	void *ctx;
+	/* In place of begin(), for a job that is condemned.  NULL: the runner buries it. */
+	void (*condemned)(void *ctx, struct job *job);
 };
 
 struct runner_settings {
 	struct store *store;
 	const struct job_kind *kinds; /* must outlive the runner */
 	size_t kind_count;
-	size_t most;	  /* jobs at a time in this process */
-	size_t lane_most; /* of one lane, over all processes */
-	int64_t lease_ms; /* 0: JOB_LEASE_MS */
+	size_t most;	     /* jobs at a time in this process */
+	size_t lane_most;    /* of one lane, over all processes */
+	int64_t lease_ms;    /* 0: JOB_LEASE_MS */
+	const char *crashed; /* the process here before this one, if it died of a fault (crash.h) */
 };
 
 struct runner *runner_new(const struct runner_settings *settings); /* before store_start() */
 int runner_start(struct runner *r);
-/* Takes no more, asks those under way to stop, waits at most grace_ms; what is left is put back. */
+/* Takes no more, asks those under way to stop, waits at most grace_ms; what is left is requeued. */
 void runner_stop(struct runner *r, int grace_ms);
 void runner_free(struct runner *r);
-/* The job is finished or put back, and forgotten here.  With an error, it was neither: the runner puts it
+/* The job is finished or requeued, and forgotten here.  With an error, it was neither: the runner puts it
  * back, as failed. */
 void job_over(struct job *job, int err);
+/* The process, as the first part of its runners' names. */
+const char *queue_process(void);
 
 struct runner_stats {
 	uint64_t begun, finished, failed, lost;

@@ -3,17 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/seal.h"
-#include "api/api.h"
-#include "api/bootstrap.h"
-#include "api/search.h"
+#include "access/holders.h"
+#include "access/audit_chain_break.h"
+#include "api/people/accounts.h"
+#include "serve/registry.h"
+#include "api/tenants/bootstrap.h"
+#include "search/search.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "broker/ledger_check.h"
 #include "contract/lint.h"
 #include "contract/value.h"
+#include "http/listen.h"
+#include "serve/files.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
+#include "serve/seals.h"
 
 enum { DOCUMENT_MAX = 16 * 1024 * 1024 };
 
@@ -25,14 +31,52 @@ int command_version(const struct settings *s, struct arena *a)
 	return 0;
 }
 
+/* An index that differs from what it describes, although this program made it, is made anew as well: nothing else
+ * would. */
+static int mend_index(struct db *db)
+{
+	int64_t wrong = 0;
+	int err = db_begin(db, READ_WRITE);
+
+	if (!err)
+		err = search_check(db, &wrong);
+	if (!err && wrong)
+		err = search_remake(db);
+	if (err)
+		db_rollback(db);
+	else
+		err = db_commit(db);
+	if (!err && wrong)
+		printf("The index of words was made anew.\n");
+	return err;
+}
+
+static int ensure_derived_rows(struct store *store, struct arena *a, struct problem *p)
+{
+	struct db *db;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = open_derived(db, a);
+	if (!err)
+		err = mend_index(db);
+	if (err)
+		problem_set(p, a, err, "the store: %s", db_error(db));
+	db_close(db);
+	return err;
+}
+
 int command_migrate(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
 	struct problem p = { 0 };
-	int from, to, err = open_store(&store, s, STORE_SERVE, a, &p);
+	int from, to, err = open_to_serve(&store, s, s->argument_count > 0, a, &p);
 
 	if (!err)
 		err = store_migrate(store, &from, &to, a, &p);
+	if (!err)
+		err = ensure_derived_rows(store, a, &p);
 	store_close(store);
 	if (err)
 		return complain(&p);
@@ -53,7 +97,7 @@ int command_openapi(const struct settings *s, struct arena *a)
 		return 1;
 	}
 	buf_init(&out, DOCUMENT_MAX);
-	api_openapi(&out, s->public_url);
+	operations_document(&out, api_resources, api_resource_count, s->public_url);
 	fwrite(out.at, 1, out.len, stdout);
 	printf("\n");
 	buf_free(&out);
@@ -64,14 +108,14 @@ int command_openapi(const struct settings *s, struct arena *a)
 static int connect_with_keys(const struct settings *s, struct store *store, struct db **ret_db,
 	struct vault_keys *keys, struct arena *a, struct problem *p)
 {
-	bool right, marked;
+	const char *mark;
 	int err = store_connect(store, ret_db, a, p);
 
 	*keys = (struct vault_keys){ 0 };
 	if (err)
 		return err;
-	err = master_key_check(*ret_db, a, keys->key[0], &right, &marked);
-	if (!err && marked)
+	err = key_mark_read(*ret_db, a, &mark);
+	if (!err && mark)
 		err = master_key_load(keys, s->master_key_file, *ret_db, a, p);
 	if (err) {
 		problem_set(p, a, err, "the store cannot be read: %s", db_error(*ret_db));
@@ -80,6 +124,7 @@ static int connect_with_keys(const struct settings *s, struct store *store, stru
 	return err;
 }
 
+/* Is it the store's, and does it open every secret? */
 static int check_master_key(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
@@ -87,24 +132,28 @@ static int check_master_key(
 	struct db *db;
 	int err = connect_with_keys(s, store, &db, &keys, a, p);
 
+	if (err)
+		return err;
+	err = seals_check(db, &keys, a, p);
 	wipe(&keys, sizeof keys);
-	if (!err)
-		db_close(db);
+	db_close(db);
 	return err;
 }
 
 /* Every statement must prepare on the store's engine. */
 static int check_statements(struct store *store, struct arena *a, struct problem *p)
 {
+	struct set_walk walk = { 0 };
+	const struct statement_set *set;
 	struct db *db = NULL;
 	int err = store_connect(store, &db, a, p);
 
-	for (int i = 0; !err && api_statements[i]; i++)
-		for (size_t j = 0; !err && j < api_statements[i]->count; j++) {
-			err = db_try(db, &api_statements[i]->list[j]);
+	while (!err && (set = api_next_set(&walk)))
+		for (size_t j = 0; !err && j < set->count; j++) {
+			err = db_try(db, &set->list[j]);
 			if (err)
-				problem_set(p, a, err, "the statement %s: %s",
-					api_statements[i]->list[j].name, db_error(db));
+				problem_set(p, a, err, "the statement %s: %s", set->list[j].name,
+					db_error(db));
 		}
 	db_close(db);
 	return err;
@@ -126,7 +175,8 @@ static int check_index(struct store *store, struct arena *a, struct problem *p)
 		problem_set(p, a, err, "the index of words cannot be read: %s", db_error(db));
 	else if (wrong)
 		err = problem_set(p, a, ERR_CONFLICT,
-			"the index of words differs from what it describes in %lld places",
+			"the index of words differs from what it describes in %lld places; lodge migrate, with the "
+			"service stopped, makes it anew",
 			(long long)wrong);
 	db_rollback(db);
 	db_close(db);
@@ -155,14 +205,49 @@ static int check_costs(struct store *store, struct arena *a, struct problem *p)
 	return err;
 }
 
+enum { ACCOUNTS_PAGE = 200 };
+
+/* Accounts of before, whose addresses may look like others': they stay, and somebody should look at them. */
+static int check_addresses(struct store *store, struct arena *a, struct problem *p)
+{
+	struct list page = { .count = ACCOUNTS_PAGE };
+	const char *after = "";
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = db_begin(db, READ_ONLY);
+	while (!err && page.count == ACCOUNTS_PAGE) {
+		const struct account_row *row;
+
+		err = account_list(db, a, after, ACCOUNTS_PAGE, &page);
+		row = page.at;
+		for (size_t i = 0; !err && i < page.count; i++) {
+			after = row[i].email;
+			if (!email_valid(after, strlen(after)))
+				printf("# warning: the address %s of the account %s is not in plain letters "
+				       "and may look like another; it would not be taken today\n",
+					after, row[i].id);
+		}
+	}
+	if (err)
+		problem_set(p, a, err, "the accounts cannot be read: %s", db_error(db));
+	db_rollback(db);
+	db_close(db);
+	return err;
+}
+
 /* Walks the chain of seals over the audit log, and says how far it reaches. */
 static int check_audit(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
-	uint8_t key[SEAL_CHAIN_KEY] = { 0 };
+	uint8_t key[CHAIN_KEY_LEN] = { 0 };
 	struct vault_keys keys;
 	struct vault *vault;
-	struct seal_report r;
+	struct chain_report r;
+	struct chain_break broken = { 0 };
+	char when[TIME_TEXT_LEN + 1] = "";
 	struct db *db;
 	int err = connect_with_keys(s, store, &db, &keys, a, p);
 
@@ -174,7 +259,9 @@ static int check_audit(
 		vault_free(vault);
 	}
 	if (!err)
-		err = seal_check(db, a, key, &r);
+		err = chain_check(db, a, key, &r);
+	if (!err && chain_break_read(db, a, key, &broken) == 0 && broken.seq)
+		time_write(broken.at, when);
 	wipe(&keys, sizeof keys);
 	wipe(key, sizeof key);
 	if (err)
@@ -184,6 +271,9 @@ static int check_audit(
 		return err;
 	printf("The audit log has %lld sealed rows (%lld erased); %lld wait to be sealed.\n",
 		(long long)r.sealed, (long long)r.erased, (long long)r.waiting);
+	if (*when)
+		printf("Its key was lost on %s: up to row %lld it can be seen to be whole, but not proven.\n",
+			when, (long long)broken.seq);
 	if (r.fault)
 		return problem_set(p, a, ERR_CONFLICT,
 			"the audit log is broken at row %lld%s%s: %s", (long long)r.seq,
@@ -191,6 +281,22 @@ static int check_audit(
 	printf("It ends at %s (note this elsewhere to notice an older store put in place).\n",
 		r.end);
 	return 0;
+}
+
+/* Every file that a setting names, all faults at once. */
+static int check_setting_files(const struct settings *s, struct arena *a, struct problem *p)
+{
+	struct files_report report;
+	const char *all = NULL;
+
+	settings_open_places(s);
+	files_look(s, a, &report);
+	for (size_t i = 0; i < report.warning_count; i++)
+		printf("# warning: %s\n", report.warnings[i]);
+	for (size_t i = 0; i < report.fault_count; i++)
+		all = arena_printf(
+			a, "%s%s%s", all ? all : "", all ? "\nlodge: " : "", report.faults[i]);
+	return all ? problem_set(p, a, ERR_CONFLICT, "%s", all) : 0;
 }
 
 int command_check(const struct settings *s, struct arena *a)
@@ -201,8 +307,17 @@ int command_check(const struct settings *s, struct arena *a)
 	int err = 0;
 
 	settings_print(stdout, s);
+	for (const char *const *u = s->unknown_variables; *u; u++)
+		printf("# warning: %s\n", *u);
+	if (first_admin_fault())
+		printf("# warning: %s; serve and user create refuse to make a super administrator of it\n",
+			first_admin_fault());
 	if (contract_lint(api_resources, api_resource_count, permission_name, a, &sentence))
 		err = problem_set(&p, a, ERR_INTERNAL, "the tables are wrong: %s", sentence);
+	if (!err)
+		err = check_setting_files(s, a, &p);
+	if (!err)
+		err = http_listen_check(s->listen, a, &p);
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);
 	if (!err)
@@ -214,13 +329,15 @@ int command_check(const struct settings *s, struct arena *a)
 	if (!err)
 		err = check_costs(store, a, &p);
 	if (!err)
+		err = check_addresses(store, a, &p);
+	if (!err)
 		err = check_master_key(s, store, a, &p);
 	if (!err && s->argument_count)
 		err = check_audit(s, store, a, &p);
 	store_close(store);
 	if (err)
 		return complain(&p);
-	printf("The settings, the tables and the store are sound.\n");
+	printf("The settings, their files, the tables and the store are sound.\n");
 	return 0;
 }
 
@@ -228,7 +345,7 @@ int command_backup(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
 	struct problem p = { 0 };
-	int err = open_current(&store, s, STORE_BESIDE, a, &p);
+	int err = open_older(&store, s, a, &p);
 
 	if (!err)
 		err = store_backup(store, s->arguments[0], a, &p);
@@ -237,6 +354,40 @@ int command_backup(const struct settings *s, struct arena *a)
 		return complain(&p);
 	printf("Wrote %s. Keep the master key apart from it; without it sealed secrets stay sealed.\n",
 		s->arguments[0]);
+	return 0;
+}
+
+/* Whether the key that is there opens what the restored store has sealed; it may be put there later. */
+static void compare_key(const struct settings *s, struct arena *a)
+{
+	struct vault_keys keys = { 0 };
+	struct problem p = { 0 };
+	struct store *store = NULL;
+	struct db *db = NULL;
+	int err = open_store(&store, s, STORE_BESIDE, a, &p);
+
+	if (!err)
+		err = connect_with_keys(s, store, &db, &keys, a, &p);
+	wipe(&keys, sizeof keys);
+	if (!err)
+		db_close(db);
+	store_close(store);
+	if (err)
+		printf("Before it is served: %s.\n", p.detail);
+}
+
+int command_restore(const struct settings *s, struct arena *a)
+{
+	struct problem p = { 0 };
+	const char *kept = NULL;
+	int err = store_restore(s->store, s->arguments[0], &kept, a, &p);
+
+	if (err)
+		return complain(&p);
+	printf("Put %s in the place of the store.\n", s->arguments[0]);
+	if (kept)
+		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
+	compare_key(s, a);
 	return 0;
 }
 
@@ -268,16 +419,19 @@ int command_user_create(const struct settings *s, struct arena *a)
 {
 	const char *password = getenv("LODGE_ADMIN_PASSWORD");
 	char hash[PASSWORD_HASH_MAX];
-	struct new_user in = {
-		.email = getenv("LODGE_ADMIN_EMAIL"), .password_hash = hash, .is_super_admin = true
-	};
+	struct new_user in = { .email = getenv("LODGE_ADMIN_EMAIL"),
+		.password_hash = hash,
+		.is_super_admin = true,
+		.proven = true };
 	struct store *store = NULL;
 	struct problem p = { 0 };
 	int err = 0;
 
-	if (!in.email || !email_valid(in.email, strlen(in.email)) || !password || !*password) {
-		problem_set(&p, a, ERR_USAGE,
-			"set LODGE_ADMIN_EMAIL to an address and LODGE_ADMIN_PASSWORD to a password");
+	if (!in.email || !*in.email || !password || !*password || first_admin_fault()) {
+		problem_set(&p, a, ERR_USAGE, "%s",
+			first_admin_fault() ? first_admin_fault()
+					    : "set LODGE_ADMIN_EMAIL to an address and "
+					      "LODGE_ADMIN_PASSWORD to a password");
 		return complain(&p);
 	}
 	if (!password_hash(password, strlen(password), hash))
@@ -290,15 +444,5 @@ int command_user_create(const struct settings *s, struct arena *a)
 	if (err)
 		return complain(&p);
 	printf("Made the super administrator %s.\n", in.email);
-	return 0;
-}
-
-int command_help(const struct settings *s, struct arena *a)
-{
-	(void)a;
-	if (s->argument_count)
-		manual_print_page(stdout);
-	else
-		manual_print_help(stdout, NULL);
 	return 0;
 }

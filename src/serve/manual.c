@@ -13,22 +13,63 @@ enum { WIDTH = 80, INDENT = 2, DOC_AT = 30 };
 
 const struct subcommand subcommands[] = {
 	{ "serve", NULL, "Run the service until it is told to stop.", command_serve },
-	{ "migrate", NULL, "Bring the store up to this version and stop.", command_migrate },
+	{ "migrate", "[--new]",
+		"Bring the store up to this version and stop. Where there is a master key in the data folder and no store, "
+		"serve and migrate refuse, since a store is missing then; with --new an empty one is made.",
+		command_migrate },
 	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
 	{ "check", "[--audit]",
-		"Check the settings, the store and the tables of the program; print what is in force. "
+		"Check the settings and the files they name, the store and the tables of the program, and "
+		"open every sealed secret; print what is in force. Run by root, files are judged for the "
+		"user to whom the data folder belongs. "
 		"With --audit, prove too that no sealed row of the audit log was changed or removed.",
 		command_check },
-	{ "backup", "FILE", "Write a copy of the store to FILE while the service runs.",
+	{ "backup", "FILE",
+		"Write a copy of the store to FILE while the service runs. A store that is older than the program is copied "
+		"as it is.",
 		command_backup },
-	{ "rekey", NULL,
-		"Make a new master key and seal every secret with it, while the service runs. Copies "
-		"of the store that were made before open only with the former key.",
+	{ "restore", "FILE",
+		"Put a copy that backup made in the place of the SQLite store, with the service stopped. The copy is proven "
+		"first, and the former store is kept beside it.",
+		command_restore },
+	{ "rekey", "[--anew]",
+		"Make a new master key and seal every secret with it, while the service runs. It waits until every "
+		"process that serves the store has taken the new key in, says for whom it waits, and "
+		"goes on where it was when it is run again; with --anew it begins again after one whose key file "
+		"is lost. Copies of the store that were made before open only with the former key.",
 		command_rekey },
+	{ "give-up-seals", "[--yes]",
+		"For a master key that is lost: show what of the store cannot be opened with any key that is left, and with "
+		"--yes give it up. A new key is made, what opens is sealed with it, and what does not is marked "
+		"as gone, so that those who own it are told to enter it anew; kept replies and sign-ins under way are "
+		"dropped, and the audit log says from where on it is proven again. The service must be stopped.",
+		command_give_up_seals },
 	{ "user create", NULL,
 		"Make a super administrator with the address in LODGE_ADMIN_EMAIL and the password in "
 		"LODGE_ADMIN_PASSWORD.",
 		command_user_create },
+	{ "user list", NULL,
+		"Show everybody who has an account: whether the address is proven, who is super "
+		"administrator or suspended, and in how many tenants they are.",
+		command_user_list },
+	{ "user reset-password", "ADDRESS",
+		"Print a link by which the user sets a new password; good once, for 24 hours.",
+		command_user_reset_password },
+	{ "user unlock", "ADDRESS",
+		"Forget the wrong passwords that were tried for the user, from wherever.",
+		command_user_unlock },
+	{ "user unlink", "ADDRESS",
+		"Unlink the user from whoever they are at OpenID providers, and end every login: for an "
+		"address that was given to somebody else there.",
+		command_user_unlink },
+	{ "user prove", "ADDRESS",
+		"Say that the address is the user's own, so that they may join further tenants. If it "
+		"was not proven before, their password, logins, keys and invitations' tokens end.",
+		command_user_prove },
+	{ "user delete", "ADDRESS",
+		"Delete the user with logins, keys, memberships and roles; the service erases what is "
+		"personal in the audit log. Refused for the last OWNER of a tenant.",
+		command_user_delete },
 	{ "models import", "FILE",
 		"Make models, or bring their prices up to date, from a list in JSON: an array of what "
 		"POST /admin/models takes, or LiteLLM's model_prices_and_context_window.json. Models "
@@ -50,6 +91,15 @@ const struct subcommand subcommands[] = {
 	{ "queue retry", "JOB_ID", "Try a dead job again, from its first attempt on.",
 		command_queue_retry },
 	{ "queue drop", "JOB_ID", "Forget a job that is not running.", command_queue_drop },
+	{ "machine-key create", "--for PURPOSE [NAME]",
+		"Make a credential for a scraper or a script, and print its token, which is shown only "
+		"then. It is made for metrics (GET /metrics) or for admin-read (all that is read under "
+		"/admin), and opens nothing else.",
+		command_machine_key_create },
+	{ "machine-key list", NULL, "Show the machine keys, and when each was last used.",
+		command_machine_key_list },
+	{ "machine-key revoke", "KEY_ID", "Take a machine key back, from the next request on.",
+		command_machine_key_revoke },
 	{ "version", NULL, "Print the version of the program.", command_version },
 	{ "help", "[--man]", "Print this help, or with --man the manual page as roff.",
 		command_help },
@@ -57,22 +107,23 @@ const struct subcommand subcommands[] = {
 };
 
 /* Texts that are in both forms: a term, and what it means. */
-struct note {
+struct manual_note {
 	const char *term, *doc;
 };
 
-static const struct note variables[] = {
+static const struct manual_note variables[] = {
 	{ "LODGE_NAME",
 		"The setting of that name: LODGE_MAX_BODY is max_body. One that is set to nothing "
-		"counts as not set." },
+		"counts as not set. One that nothing reads is named in the log at start and by check, "
+		"and changes nothing." },
 	{ "LODGE_ADMIN_EMAIL, LODGE_ADMIN_PASSWORD",
 		"The first super administrator, made by serve if there is no user yet, or by user "
 		"create. Without them serve takes admin@localhost and a random password, and prints "
-		"it once. They are not flags, so that no list of processes shows them." },
+		"it once. A password has 8 to 1024 characters. They are not flags, so that no list of processes shows them." },
 	{ 0 },
 };
 
-static const struct note files[] = {
+static const struct manual_note files[] = {
 	{ "lodge.conf", "Settings, in the folder the program is started in." },
 	{ "/etc/lodge/lodge.conf", "Settings, if there is no lodge.conf in that folder." },
 	{ "<data>/lodge.db", "The store, unless the setting store names another." },
@@ -80,7 +131,18 @@ static const struct note files[] = {
 	{ 0 },
 };
 
-static const struct note statuses[] = {
+static const struct manual_note signals[] = {
+	{ "SIGTERM, SIGINT", "End: requests under way are answered within stop_grace." },
+	{ "SIGHUP",
+		"Read the settings and the certificate again, from the same flags, variables and file. "
+		"Settings marked \"reloads\" change at once; others that differ are named in the log "
+		"and wait for a restart. If anything is wrong, all stays as it is, and the log says "
+		"why. A terminal that is closed ends the program." },
+	{ "SIGUSR1, SIGUSR2", "Nothing." },
+	{ 0 },
+};
+
+static const struct manual_note statuses[] = {
 	{ "0", "All went well." },
 	{ "1", "Something failed; a line on standard error says what." },
 	{ "2", "The command or a setting was not understood." },
@@ -97,7 +159,7 @@ static const char rules[] =
 
 /* ---- the subcommand that is meant ---- */
 
-static const struct subcommand *named(const char *name)
+static const struct subcommand *subcommand_named(const char *name)
 {
 	for (const struct subcommand *c = subcommands; c->name; c++)
 		if (strcmp(c->name, name) == 0)
@@ -114,15 +176,15 @@ const struct subcommand *subcommand_find(
 
 	*ret_next = 2;
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-		return named("help");
+		return subcommand_named("help");
 	if (strcmp(word, "--version") == 0)
-		return named("version");
+		return subcommand_named("version");
 	if (argc > 2) {
-		c = named(arena_printf(a, "%s %s", word, argv[2]));
+		c = subcommand_named(arena_printf(a, "%s %s", word, argv[2]));
 		*ret_next = c ? 3 : 2;
 	}
 	if (!c)
-		c = named(word);
+		c = subcommand_named(word);
 	if (c)
 		return c;
 	for (c = subcommands; c->name; c++) {
@@ -145,7 +207,7 @@ const struct subcommand *subcommand_find(
 /* ---- plain text ---- */
 
 /* Writes text from column `at` on, breaking at blanks; further lines begin at column `indent`. */
-static void wrap(FILE *out, const char *text, size_t at, size_t indent)
+static void wrap_text(FILE *out, const char *text, size_t at, size_t indent)
 {
 	bool fresh = true;
 
@@ -175,10 +237,10 @@ static void print_pair(FILE *out, const char *term, const char *doc)
 		fprintf(out, "\n%*s", DOC_AT, "");
 	else
 		fprintf(out, "%*s", (int)(DOC_AT - INDENT - n), "");
-	wrap(out, doc, DOC_AT, DOC_AT);
+	wrap_text(out, doc, DOC_AT, DOC_AT);
 }
 
-static void print_notes(FILE *out, const char *heading, const struct note *notes)
+static void print_notes(FILE *out, const char *heading, const struct manual_note *notes)
 {
 	fprintf(out, "\n%s\n", heading);
 	for (; notes->term; notes++)
@@ -201,6 +263,8 @@ static const char *flag_form(const struct setting *row, struct arena *a)
 	setting_flag(row, flag);
 	if (row->kind == SETTING_FLAG)
 		return arena_printf(a, "--[no-]%s", flag + 2);
+	if (row->or_flag)
+		return arena_printf(a, "--[no-]%s[=%s]", flag + 2, row->shows);
 	return arena_printf(a, "%s %s", flag, row->shows ? row->shows : kinds[row->kind]);
 }
 
@@ -224,7 +288,8 @@ void settings_print_help(FILE *out)
 		if (row->words)
 			words = arena_printf(&a, " One of %s.", setting_wanted(row, &a));
 		print_pair(out, flag_form(row, &a),
-			arena_printf(&a, "%s%s [%s]", row->doc, words, preset_text(row)));
+			arena_printf(&a, "%s%s [%s%s]", row->doc, words, preset_text(row),
+				row->reloads ? "; reloads" : ""));
 	}
 	arena_free(&a);
 }
@@ -236,10 +301,10 @@ void manual_print_help(FILE *out, const struct subcommand *one)
 	if (one) {
 		fprintf(out, "Usage: lodge %s%s%s [FLAG...]\n\n", one->name,
 			one->arguments ? " " : "", one->arguments ? one->arguments : "");
-		wrap(out, one->doc, 0, 0);
+		wrap_text(out, one->doc, 0, 0);
 	} else {
 		fprintf(out, "Usage: lodge COMMAND [FLAG...]\n\n");
-		wrap(out, about, 0, 0);
+		wrap_text(out, about, 0, 0);
 		fprintf(out, "\nCommands\n");
 		for (const struct subcommand *c = subcommands; c->name; c++)
 			print_pair(out,
@@ -248,10 +313,11 @@ void manual_print_help(FILE *out, const struct subcommand *one)
 				c->doc);
 	}
 	fputc('\n', out);
-	wrap(out, rules, 0, 0);
+	wrap_text(out, rules, 0, 0);
 	settings_print_help(out);
 	print_notes(out, "Environment", variables);
 	print_notes(out, "Files", files);
+	print_notes(out, "Signals", signals);
 	print_notes(out, "Exit status", statuses);
 	arena_free(&a);
 }
@@ -294,7 +360,7 @@ static void roff_pair(FILE *out, const char *term, const char *doc)
 	roff_line(out, doc);
 }
 
-static void roff_notes(FILE *out, const char *heading, const struct note *notes)
+static void roff_notes(FILE *out, const char *heading, const struct manual_note *notes)
 {
 	roff_macro(out, "SH", heading);
 	for (; notes->term; notes++)
@@ -320,6 +386,8 @@ static void roff_settings(FILE *out, struct arena *a)
 		roff_line(out,
 			row->no_key ? arena_printf(a, "Variable %s.", variable)
 				    : arena_printf(a, "Variable %s, key %s.", variable, row->name));
+		if (row->reloads)
+			roff_line(out, "A reload (SIGHUP) brings a new value into force.");
 	}
 }
 
@@ -349,6 +417,17 @@ void manual_print_page(FILE *out)
 	roff_settings(out, &a);
 	roff_notes(out, "ENVIRONMENT", variables);
 	roff_notes(out, "FILES", files);
+	roff_notes(out, "SIGNALS", signals);
 	roff_notes(out, "EXIT STATUS", statuses);
 	arena_free(&a);
+}
+
+int command_help(const struct settings *s, struct arena *a)
+{
+	(void)a;
+	if (s->argument_count)
+		manual_print_page(stdout);
+	else
+		manual_print_help(stdout, NULL);
+	return 0;
 }

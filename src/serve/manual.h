@@ -25,18 +25,29 @@ int command_migrate(const struct settings *s, struct arena *a);
 int command_openapi(const struct settings *s, struct arena *a);
 int command_check(const struct settings *s, struct arena *a);
 int command_backup(const struct settings *s, struct arena *a);
+int command_restore(const struct settings *s, struct arena *a);
 int command_rekey(const struct settings *s, struct arena *a);
+int command_give_up_seals(const struct settings *s, struct arena *a);
 int command_user_create(const struct settings *s, struct arena *a);
+int command_user_list(const struct settings *s, struct arena *a);
+int command_user_reset_password(const struct settings *s, struct arena *a);
+int command_user_unlock(const struct settings *s, struct arena *a);
+int command_user_unlink(const struct settings *s, struct arena *a);
+int command_user_prove(const struct settings *s, struct arena *a);
+int command_user_delete(const struct settings *s, struct arena *a);
 int command_models_import(const struct settings *s, struct arena *a);
 int command_skills_import(const struct settings *s, struct arena *a);
 int command_skills_export(const struct settings *s, struct arena *a);
 int command_queue_list(const struct settings *s, struct arena *a);
 int command_queue_retry(const struct settings *s, struct arena *a);
 int command_queue_drop(const struct settings *s, struct arena *a);
+int command_machine_key_create(const struct settings *s, struct arena *a);
+int command_machine_key_list(const struct settings *s, struct arena *a);
+int command_machine_key_revoke(const struct settings *s, struct arena *a);
 int command_version(const struct settings *s, struct arena *a);
 int command_help(const struct settings *s, struct arena *a);
 
-/* The row that argv names behind the program, and where the words behind its name begin.
+/* The row that argv names after the program, and where the words after its name begin.
  * NULL with ERR_USAGE and a sentence in p. */
 const struct subcommand *subcommand_find(
 	int argc, char **argv, int *ret_next, struct arena *a, struct problem *p);

@@ -1,24 +1,32 @@
 /* master_key.c - see master_key.h. */
 #include "serve/master_key.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-#include "api/bootstrap.h"
+#include "access/holders.h"
 #include "base/crypto.h"
 
-/* Does one of the keys open the store's mark? */
-static int check_keys(struct db *db, struct arena *a, const struct vault_keys *keys,
-	bool *ret_right, bool *ret_marked)
+/* The key that opens the mark comes first; false if none does. */
+static bool put_first(struct vault_keys *keys, const char *mark)
 {
-	static const uint8_t none[VAULT_KEY_LEN];
-	int err = master_key_check(db, a, keys->count ? keys->key[0] : none, ret_right, ret_marked);
+	int at = vault_marked(keys, mark);
+	uint8_t first[VAULT_KEY_LEN];
 
-	for (size_t i = 1; !err && *ret_marked && !*ret_right && i < keys->count; i++)
-		err = master_key_check(db, a, keys->key[i], ret_right, ret_marked);
-	return err;
+	if (at < 0)
+		return false;
+	memcpy(first, keys->key[at], VAULT_KEY_LEN);
+	memcpy(keys->key[at], keys->key[0], VAULT_KEY_LEN);
+	memcpy(keys->key[0], first, VAULT_KEY_LEN);
+	wipe(first, sizeof first);
+	return true;
 }
 
-static int create(struct vault_keys *keys, const char *path, struct arena *a, struct problem *p)
+static int create_master_key(
+	struct vault_keys *keys, const char *path, struct arena *a, struct problem *p)
 {
 	keys->count = 1;
 	random_bytes(keys->key[0], VAULT_KEY_LEN);
@@ -30,27 +38,27 @@ static int create(struct vault_keys *keys, const char *path, struct arena *a, st
 static int load_once(struct vault_keys *keys, const char *path, struct db *db, struct arena *a,
 	struct problem *p)
 {
-	bool right, marked;
+	const char *mark;
 	int err, store_err;
 
 	*keys = (struct vault_keys){ 0 };
 	err = vault_read(keys, path, a, p);
 	if (err && err != ERR_NOT_FOUND)
 		return err;
-	store_err = check_keys(db, a, keys, &right, &marked);
+	store_err = key_mark_read(db, a, &mark);
 	if (store_err)
 		return problem_set(p, a, store_err, "the store cannot be read: %s", db_error(db));
-	if (marked && err == ERR_NOT_FOUND)
+	if (mark && err == ERR_NOT_FOUND)
 		return ERR_NOT_FOUND;
-	if (marked && !right)
+	if (mark && !put_first(keys, mark))
 		return problem_set(p, a, ERR_STORE,
 			"the master key %s is not the one this store was made with", path);
-	if (marked)
+	if (mark)
 		return 0;
 	if (err == ERR_NOT_FOUND)
-		err = create(keys, path, a, p);
+		err = create_master_key(keys, path, a, p);
 	if (!err)
-		err = master_key_mark(db, a, keys->key[0]);
+		err = key_mark_make(db, a, keys->key[0]);
 	return err == ERR_DUPLICATE ? ERR_RETRY : err;
 }
 
@@ -69,10 +77,51 @@ int master_key_load(struct vault_keys *keys, const char *path, struct db *db, st
 	}
 	if (err == ERR_NOT_FOUND)
 		return problem_set(p, a, ERR_STORE,
-			"the master key %s is missing, and the store is sealed with it: put it back",
+			"the master key %s is missing, and the store is sealed with it: put it back (if it is lost for good, "
+			"see lodge give-up-seals)",
 			path);
 	if (err == ERR_RETRY)
 		return problem_set(p, a, ERR_STORE,
 			"the master key %s is being made by another process", path);
 	return err;
+}
+
+int master_key_lock(const char *path, struct arena *a, struct problem *p, int *ret_fd)
+{
+	const char *slash = strrchr(path, '/');
+	const char *folder = slash ? arena_printf(a, "%.*s", (int)(slash - path) + 1, path) : ".";
+
+	*ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd < 0)
+		return problem_set(
+			p, a, ERR_STORE, "cannot open the folder %s: %s", folder, strerror(errno));
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB))
+		return problem_set(p, a, ERR_STORE,
+			"another lodge rekey is changing the master key %s; wait for its end",
+			path);
+	return 0;
+}
+
+static const char *next_path(const char *path, struct arena *a)
+{
+	return arena_printf(a, "%s.next", path);
+}
+
+int master_key_next(
+	const char *path, bool make, uint8_t ret[VAULT_KEY_LEN], struct arena *a, struct problem *p)
+{
+	const char *next = next_path(path, a);
+	struct vault_keys keys = { 0 };
+	int err = vault_read(&keys, next, a, p);
+
+	if (err == ERR_NOT_FOUND && make)
+		err = create_master_key(&keys, next, a, p);
+	memcpy(ret, keys.key[0], VAULT_KEY_LEN);
+	wipe(&keys, sizeof keys);
+	return err;
+}
+
+void master_key_next_done(const char *path, struct arena *a)
+{
+	unlink(next_path(path, a));
 }

@@ -1,24 +1,26 @@
 /* models.c - `lodge models import`: models and prices from a list, while the service runs.
  *
  * All of the list goes in with one transaction, and what is printed has been
- * committed.  What a list looks like is said in api/price_list.h. */
+ * committed.  What a list looks like is said in api/models/price_list.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "access/audit.h"
-#include "api/api.h"
-#include "api/model_import.h"
+#include "api/service.h"
+#include "serve/registry.h"
+#include "api/models/model_import.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "access/holders.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
 
 enum { LIST_MAX = 64 * 1024 * 1024, LINES_MAX = 64 * 1024 * 1024, TRIES = 10 };
 
-static int read_file(struct buf *out, const char *path, struct arena *a, struct problem *p)
+static int read_model_list(struct buf *out, const char *path, struct arena *a, struct problem *p)
 {
 	FILE *f = fopen(path, "rb");
 	char part[64 * 1024];
@@ -50,7 +52,8 @@ static int note_import(const struct model_editor *e, const struct model_import *
 }
 
 /* The whole list in one transaction, again while the store asks for it. */
-static int import(const struct model_editor *e, const struct buf *list, struct model_import *report)
+static int import_model_list(
+	const struct model_editor *e, const struct buf *list, struct model_import *report)
 {
 	int err, tries = TRIES;
 
@@ -71,24 +74,28 @@ static int import(const struct model_editor *e, const struct buf *list, struct m
 static int with_key(const struct settings *s, struct model_editor *e, const struct buf *list,
 	struct model_import *report)
 {
-	struct app app = { 0 };
+	struct service service = { 0 };
 	struct vault_keys keys = { 0 };
-	int err = api_setup(&app, e->arena, e->problem);
+	struct holder holder = { 0 };
+	int err = api_setup(&service, e->arena, e->problem);
 
 	if (!err)
 		err = master_key_load(&keys, s->master_key_file, e->db, e->arena, e->problem);
 	if (!err) {
-		e->vault = vault_new(&keys, NULL);
-		e->patterns = app.patterns;
-		err = import(e, list, report);
+		e->vault = vault_new(&keys, s->master_key_file);
+		e->patterns = service.app.patterns;
+		err = holder_join(e->db, e->arena, &holder, e->vault);
+		if (!err)
+			err = import_model_list(e, list, report);
+		holder_leave(e->db, &holder);
 		vault_free(e->vault);
 	}
 	wipe(&keys, sizeof keys);
-	api_teardown(&app);
+	api_teardown(&service);
 	return err;
 }
 
-static int print(const struct model_import *r)
+static int print_import_report(const struct model_import *r)
 {
 	if (r->lines->len)
 		fwrite(r->lines->at, 1, r->lines->len, stdout);
@@ -108,14 +115,13 @@ int command_models_import(const struct settings *s, struct arena *a)
 	struct problem p = { 0 };
 	struct buf list, lines;
 	struct model_import report = { .lines = &lines };
-	struct model_editor e = {
-		.arena = a, .allow_private = s->allow_private_addresses, .problem = &p
-	};
+	struct model_editor e = { .arena = a, .allow_private = s->private_all, .problem = &p };
 	int status, err;
 
+	settings_open_places(s);
 	buf_init(&list, LIST_MAX);
 	buf_init(&lines, LINES_MAX);
-	err = read_file(&list, s->arguments[0], a, &p);
+	err = read_model_list(&list, s->arguments[0], a, &p);
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);
 	if (!err)
@@ -124,7 +130,7 @@ int command_models_import(const struct settings *s, struct arena *a)
 		err = with_key(s, &e, &list, &report);
 	if (err)
 		problem_set(&p, a, err, "the store: %s", e.db ? db_error(e.db) : "");
-	status = err ? complain(&p) : print(&report);
+	status = err ? complain(&p) : print_import_report(&report);
 	if (list.len)
 		wipe(list.at, list.len);
 	buf_free(&list);

@@ -3,11 +3,19 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { QUEUE_MAX = 10000 };
+#include "search/refold.h"
+#include "search/search.h"
+#include "base/crypto.h"
+#include "base/utf8.h"
+#include "events/feed_number.h"
+#include "contract/value.h"
+
+enum { QUEUE_MAX = 10000, EMAIL_MAX = 253 };
 
 int complain(const struct problem *p)
 {
@@ -43,15 +51,43 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 	return err ? err : store_open(ret, &settings, how, a, p);
 }
 
-int open_current(struct store **ret, const struct settings *s, enum store_open how, struct arena *a,
+/* Where there is none, although one was there: the key in the data folder was made with it, or what is kept
+ * beside a store is left.  A key at a place of its own may be given before the first start.  On SQLite
+ * alone: over one PostgreSQL a key is given to many machines. */
+static int check_store_missing(const struct settings *s, struct arena *a, struct problem *p)
+{
+	struct stat st;
+
+	if (strncmp(s->store, "sqlite:", 7) != 0 || access(s->master_key_file, F_OK) ||
+		(stat(s->store + 7, &st) == 0 && st.st_size > 0))
+		return 0;
+	if (settings_given(s, "master_key_file") &&
+		access(arena_printf(a, "%s-id", s->store + 7), F_OK))
+		return 0;
+	return problem_set(p, a, ERR_STORE,
+		"there is no store at %s, but a master key at %s: put the store back, or a copy of it with lodge restore; if "
+		"a new and empty one is meant, lodge migrate --new makes it",
+		s->store + 7, s->master_key_file);
+}
+
+int open_to_serve(struct store **ret, const struct settings *s, bool may_make, struct arena *a,
 	struct problem *p)
+{
+	int err = may_make ? 0 : check_store_missing(s, a, p);
+
+	return err ? err : open_store(ret, s, STORE_SERVE, a, p);
+}
+
+static int open_at(struct store **ret, const struct settings *s, enum store_open how, bool older,
+	struct arena *a, struct problem *p)
 {
 	int version = 0, err = open_store(ret, s, how, a, p);
 
 	if (err)
 		return err;
 	err = store_version(*ret, &version, a, p);
-	if (!err && version != store_version_wanted())
+	if (!err && version != store_version_wanted() &&
+		!(older && version > 0 && version < store_version_wanted()))
 		err = problem_set(p, a, ERR_STORE,
 			version > store_version_wanted()
 				? "the store is at version %d and this program only knows %d: use a newer lodge"
@@ -63,3 +99,52 @@ int open_current(struct store **ret, const struct settings *s, enum store_open h
 	}
 	return err;
 }
+
+int open_current(struct store **ret, const struct settings *s, enum store_open how, struct arena *a,
+	struct problem *p)
+{
+	return open_at(ret, s, how, false, a, p);
+}
+
+int open_older(struct store **ret, const struct settings *s, struct arena *a, struct problem *p)
+{
+	return open_at(ret, s, STORE_BESIDE, true, a, p);
+}
+
+int open_derived(struct db *db, struct arena *a)
+{
+	int tries = 10, err;
+
+	do { /* another process may do the same */
+		err = db_begin(db, READ_WRITE);
+		if (!err)
+			err = refold_ensure(db, a);
+		if (!err)
+			err = search_ensure(db, a);
+		if (!err)
+			err = feed_repair(db);
+		if (err)
+			db_rollback(db);
+		else
+			err = db_commit(db);
+	} while ((err == ERR_RETRY || err == ERR_DUPLICATE) && --tries);
+	return err;
+}
+
+/* By the rules that hold for everybody who sets a password. */
+const char *first_admin_fault(void)
+{
+	const char *email = getenv("LODGE_ADMIN_EMAIL"), *password = getenv("LODGE_ADMIN_PASSWORD");
+	size_t email_len = email ? strlen(email) : 0, len = password ? strlen(password) : 0;
+
+	if (email_len && (email_len > EMAIL_MAX || !email_valid(email, email_len)))
+		return "LODGE_ADMIN_EMAIL is not an address";
+	if (len && !utf8_valid(password, len))
+		return "LODGE_ADMIN_PASSWORD is not UTF-8";
+	if (len && (utf8_count(password, len) < PASSWORD_MIN ||
+			   utf8_count(password, len) > PASSWORD_MAX))
+		return "LODGE_ADMIN_PASSWORD must have 8 to 1024 characters, as every password";
+	return NULL;
+}
+
+_Static_assert(PASSWORD_MIN == 8 && PASSWORD_MAX == 1024, "the sentence above names them");

@@ -9,5 +9,17 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 /* The same, and refuses one that is not at this program's version. */
 int open_current(struct store **ret, const struct settings *s, enum store_open how, struct arena *a,
 	struct problem *p);
+/* Beside others, and as it is if it is older. */
+int open_older(struct store **ret, const struct settings *s, struct arena *a, struct problem *p);
+/* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is
+ * refused: its owner would find an empty house. */
+int open_to_serve(struct store **ret, const struct settings *s, bool may_make, struct arena *a,
+	struct problem *p);
+/* Makes anew what is derived from the tables, where this program or a migration derives it otherwise: the index
+ * of words, and the number at which the order of events goes on.  After every store_migrate. */
+int open_derived(struct db *db, struct arena *a);
+/* What is wrong with the address and the password that the environment holds for a super administrator, or
+ * NULL; what is not set is not wrong. */
+const char *first_admin_fault(void);
 /* One line on standard error: what failed.  Returns the exit status. */
 int complain(const struct problem *p);

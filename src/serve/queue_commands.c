@@ -3,7 +3,7 @@
 
 #include "access/audit.h"
 #include "base/clock.h"
-#include "queue/desk.h"
+#include "queue/queue_admin.h"
 #include "serve/manual.h"
 #include "serve/open.h"
 
@@ -17,7 +17,7 @@ static void print_count(const struct queue_count *row, int64_t now)
 		(long long)(age > 0 ? age : 0));
 }
 
-static int list(struct db *db, struct arena *a)
+static int list_queue(struct db *db, struct arena *a)
 {
 	struct list counts, dead;
 	int err = db_begin(db, READ_ONLY);
@@ -47,7 +47,7 @@ static int list(struct db *db, struct arena *a)
 }
 
 /* One of the two things that may be done to a job, with its entry in the audit log. */
-static int act(struct db *db, struct arena *a, const char *id, bool retry)
+static int act_on_job(struct db *db, struct arena *a, const char *id, bool retry)
 {
 	const char *tenant_id = NULL;
 	int err = retry ? jobs_retry(db, a, id, clock_now_us(), &tenant_id)
@@ -60,14 +60,14 @@ static int act(struct db *db, struct arena *a, const char *id, bool retry)
 				     .resource_id = id });
 }
 
-static int change(struct db *db, struct arena *a, const char *id, bool retry, struct problem *p)
+static int change_job(struct db *db, struct arena *a, const char *id, bool retry, struct problem *p)
 {
 	int err, tries = TRIES;
 
 	do {
 		err = db_begin(db, READ_WRITE);
 		if (!err)
-			err = act(db, a, id, retry);
+			err = act_on_job(db, a, id, retry);
 		if (err)
 			db_rollback(db);
 		else
@@ -81,7 +81,7 @@ static int change(struct db *db, struct arena *a, const char *id, bool retry, st
 	return err;
 }
 
-static int run(const struct settings *s, struct arena *a, const char *id, bool retry)
+static int run_queue_command(const struct settings *s, struct arena *a, const char *id, bool retry)
 {
 	struct store *store = NULL;
 	struct db *db = NULL;
@@ -91,7 +91,7 @@ static int run(const struct settings *s, struct arena *a, const char *id, bool r
 	if (!err)
 		err = store_connect(store, &db, a, &p);
 	if (!err)
-		err = id ? change(db, a, id, retry, &p) : list(db, a);
+		err = id ? change_job(db, a, id, retry, &p) : list_queue(db, a);
 	if (err)
 		problem_set(&p, a, err, "the store: %s", db ? db_error(db) : "");
 	db_close(db);
@@ -101,12 +101,12 @@ static int run(const struct settings *s, struct arena *a, const char *id, bool r
 
 int command_queue_list(const struct settings *s, struct arena *a)
 {
-	return run(s, a, NULL, false);
+	return run_queue_command(s, a, NULL, false);
 }
 
 int command_queue_retry(const struct settings *s, struct arena *a)
 {
-	int status = run(s, a, s->arguments[0], true);
+	int status = run_queue_command(s, a, s->arguments[0], true);
 
 	if (!status)
 		printf("The job %s will be tried again.\n", s->arguments[0]);
@@ -115,7 +115,7 @@ int command_queue_retry(const struct settings *s, struct arena *a)
 
 int command_queue_drop(const struct settings *s, struct arena *a)
 {
-	int status = run(s, a, s->arguments[0], false);
+	int status = run_queue_command(s, a, s->arguments[0], false);
 
 	if (!status)
 		printf("The job %s is gone.\n", s->arguments[0]);

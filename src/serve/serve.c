@@ -11,63 +11,94 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "access/seal.h"
-#include "api/api.h"
-#include "api/bootstrap.h"
-#include "api/hook_deliver.h"
-#include "api/hook_log.h"
-#include "api/search.h"
-#include "api/erase.h"
+#include "access/holders.h"
+#include "access/audit_chain.h"
+#include "api/people/accounts.h"
+#include "api/service.h"
+#include "serve/registry.h"
+#include "api/tenants/bootstrap.h"
+#include "api/erasure/gone.h"
+#include "webhooks/hook_deliver.h"
+#include "webhooks/hook_log.h"
+#include "api/tenants/erase.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
-#include "call/chores.h"
-#include "call/feed_number.h"
-#include "call/steps.h"
+#include "base/memory.h"
+#include "call/maintenance.h"
+#include "call/held.h"
 #include "broker/broker.h"
-#include "outside/oidc.h"
-#include "sessions/hub.h"
+#include "events/hub.h"
 #include "sessions/retention.h"
-#include "outside/secret_file.h"
+#include "queue/crash.h"
 #include "queue/runner.h"
 #include "sessions/sessions.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
+#include "serve/operator_secrets.h"
+#include "serve/reload.h"
+#include "serve/supervisor.h"
+#include "store/pool.h"
 
 enum { JOB_KINDS = 2 };
-enum { SLOW_WAITING_MAX = 1000, CHORES_EVERY_S = 60, SEAL_EVERY_MS = 500, PASSWORD_LEN = 20 };
+enum {
+	READING_LEAST = 3, /* a tenant has all but one */
+	READING_MOST = 16,
+	SLOW_WAITING_MAX = 1000,
+	MAINTENANCE_EVERY_S = 60,
+	CHAIN_EVERY_MS = 500,
+	PASSWORD_LEN = 20
+};
 
 struct serving {
 	const struct settings *settings;
-	struct app app;
-	struct sealer *sealer;
+	struct service service;
+	struct chain_writer *chain_writer;
+	struct holder holder; /* which master key this process seals with */
+	struct keeper *keeper;
 	struct tool_pool *tools;
 	struct job_kind kinds[JOB_KINDS];
+	struct reload *reload;
+	struct operator_secrets secrets; /* until whoever uses them has begun */
+	bool on_terminal;
 	struct arena *arena;
 	struct problem problem;
 };
 
-static bool trusts(const void *ctx, const char *address)
+/* Refusing requests is of no use to a process that is killed for its size before it does so.  The other half is
+ * the store's, the threads' and what is made between two counts. */
+static uint64_t house_memory(const struct settings *s)
 {
-	return settings_networks_hold(ctx, address);
+	uint64_t wanted = (uint64_t)s->house_memory.bytes, limit = memory_limit();
+
+	if (!limit || wanted <= limit / 2)
+		return wanted;
+	log_warn("requests hold less than house_memory says: the process is given too little",
+		LOG_N("house_memory", (int64_t)wanted), LOG_N("given", (int64_t)limit),
+		LOG_N("used", (int64_t)(limit / 2)));
+	return limit / 2;
 }
 
-static void configure(struct serving *v)
+static void configure_app(struct serving *v)
 {
 	const struct settings *s = v->settings;
 
-	v->app.settings = (struct app_settings){
+	v->service.app.settings = (struct app_settings){
 		.public_url = s->public_url,
 		.secure_cookies = *s->tls_cert || strncmp(s->public_url, "https://", 8) == 0,
 		.access_log = s->access_log,
 		.open_tenants = s->open_tenants,
-		.allow_private_addresses = s->allow_private_addresses,
+		.allow_private_addresses = s->private_all,
 		.session_lifetime_us = s->session_lifetime.ms * 1000,
 		.session_idle_us = s->session_idle.ms * 1000,
 		.hook_retention_us = s->webhook_log.ms * 1000,
-		.trusts = s->trusted_proxies.count ? trusts : NULL,
-		.trusts_ctx = &s->trusted_proxies,
+		.erase_delay_us = s->erase_delay.ms * 1000,
+		.tenant_memory = (uint64_t)s->tenant_memory.bytes,
+		.address_memory = (uint64_t)s->address_memory.bytes,
+		.house_memory = house_memory(s),
+		.trusts = reload_trusts,
+		.trusts_ctx = v->reload,
 	};
 }
 
@@ -82,12 +113,15 @@ static struct http_settings http_settings_of(const struct settings *s)
 			.max_head = (size_t)s->max_head.bytes,
 			.max_headers = (size_t)s->max_headers,
 			.max_body = (uint64_t)s->max_body.bytes,
+			.max_arena = (size_t)s->request_memory.bytes,
 			.max_connections = (size_t)s->max_connections,
+			.max_address = (size_t)s->address_connections,
+			.max_address_head = (size_t)s->address_memory.bytes,
 			.header_ms = (int)s->header_timeout.ms,
 			.body_ms = (int)s->body_timeout.ms,
 			.idle_ms = (int)s->idle_timeout.ms,
 			.reply_ms = (int)s->reply_timeout.ms,
-			.parked_ms = (int)s->parked_timeout.ms,
+			.deferred_ms = (int)s->parked_timeout.ms,
 			.patient_ms = (int)s->patient_timeout.ms,
 		},
 	};
@@ -119,12 +153,15 @@ static int first_start(struct serving *v, struct db *db)
 		.name = "Administrator",
 		.password_hash = hash,
 		.is_super_admin = true,
+		.proven = true,
 	};
 	bool empty;
 	int tries = 10, err = store_is_empty(db, &empty);
 
 	if (err || !empty)
 		return err;
+	if (first_admin_fault())
+		return problem_set(&v->problem, v->arena, ERR_USAGE, "%s", first_admin_fault());
 	if (!password_hash(chosen, strlen(chosen), hash))
 		return problem_set(&v->problem, v->arena, ERR_INTERNAL,
 			"not enough memory to hash a password");
@@ -149,49 +186,33 @@ static int first_start(struct serving *v, struct db *db)
 	return err;
 }
 
-/* The index of words is made anew where this program makes it otherwise, or it was never made; and the
- * order of events goes on above all that it holds. */
-static int prepare_index(struct serving *v, struct db *db)
-{
-	int tries = 10, err;
-
-	do {
-		err = db_begin(db, READ_WRITE);
-		if (!err)
-			err = search_ensure(db, v->arena);
-		if (!err)
-			err = feed_repair(db);
-		if (err)
-			db_rollback(db);
-		else
-			err = db_commit(db);
-	} while ((err == ERR_RETRY || err == ERR_DUPLICATE) && --tries);
-	return err;
-}
-
 static int prepare_store(struct serving *v)
 {
 	struct vault_keys keys;
 	struct db *db;
 	int from, to,
-		err = open_store(&v->app.store, v->settings, STORE_SERVE, v->arena, &v->problem);
+		err = open_to_serve(
+			&v->service.app.store, v->settings, false, v->arena, &v->problem);
 
 	if (!err)
-		err = store_migrate(v->app.store, &from, &to, v->arena, &v->problem);
+		err = store_migrate(v->service.app.store, &from, &to, v->arena, &v->problem);
 	if (!err && from != to)
 		log_info("the store was migrated", LOG_N("from", from), LOG_N("to", to));
 	if (!err)
-		err = store_connect(v->app.store, &db, v->arena, &v->problem);
+		err = store_connect(v->service.app.store, &db, v->arena, &v->problem);
 	if (err)
 		return err;
 	err = master_key_load(&keys, v->settings->master_key_file, db, v->arena, &v->problem);
 	if (!err) {
-		v->app.vault = vault_new(&keys, v->settings->master_key_file);
-		err = audit_key_load(db, v->arena, v->app.vault, keys.key[0], v->app.chain_key);
+		v->service.app.vault = vault_new(&keys, v->settings->master_key_file);
+		err = holder_join(db, v->arena, &v->holder, v->service.app.vault);
 	}
+	if (!err)
+		err = audit_key_load(
+			db, v->arena, v->service.app.vault, keys.key[0], v->service.app.chain_key);
 	wipe(&keys, sizeof keys);
 	if (!err)
-		err = prepare_index(v, db);
+		err = open_derived(db, v->arena);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
@@ -203,54 +224,35 @@ static int prepare_store(struct serving *v)
 /* The providers at which people may sign in besides here. */
 static int prepare_providers(struct serving *v)
 {
-	struct oidc_config list[OIDC_PROVIDERS_MAX];
-	size_t count = 0;
-	int err = oidc_config_read(v->settings->oidc, v->arena, list, &count, &v->problem);
+	int err = operator_secrets_read(&v->secrets, v->settings, v->arena, &v->problem);
 
+	settings_open_places(v->settings);
 	if (!err && !fetch_init())
 		return problem_set(&v->problem, v->arena, ERR_INTERNAL, "libcurl does not start");
-	if (!err && count)
-		v->app.oidc =
-			oidc_new(list, count, v->settings->allow_private_addresses, fetch_run);
-	for (size_t i = 0; i < count; i++)
-		if (list[i].secret)
-			wipe((char *)list[i].secret, strlen(list[i].secret));
+	if (!err)
+		v->service.oidc = oidc_new(v->secrets.providers, v->secrets.provider_count,
+			v->settings->private_all, fetch_run);
 	return err;
-}
-
-static int read_key(struct serving *v, const char *name, const char *path, const char **ret)
-{
-	const char *fault = NULL;
-
-	if (!*path)
-		return 0;
-	*ret = secret_file_read(v->arena, path, &fault);
-	return *ret ? 0
-		    : problem_set(&v->problem, v->arena, ERR_USAGE, "%s: the file %s: %s", name,
-			      path, fault);
 }
 
 static int prepare_broker(struct serving *v)
 {
 	const struct settings *s = v->settings;
-	struct broker_settings in = { .store = v->app.store,
-		.vault = v->app.vault,
-		.slow = v->app.slow,
+	struct broker_settings in = { .store = v->service.app.store,
+		.vault = v->service.app.vault,
+		.slow = v->service.app.slow,
+		.held = v->service.app.held,
 		.accounting = s->accounting,
-		.allow_private_addresses = s->allow_private_addresses };
-	int err = read_key(v, "openai_key_file", s->openai_key_file, &in.keys.openai);
+		.allow_private_addresses = s->private_all,
+		.keys = v->secrets.keys };
 
-	if (!err)
-		err = read_key(v, "anthropic_key_file", s->anthropic_key_file, &in.keys.anthropic);
-	if (err)
-		return err;
 	if (!in.accounting)
 		log_line(LOG_WARN,
 			"accounting is off: no budget holds, and no model call is entered", NULL);
-	v->app.broker = broker_new(&in);
-	return v->app.broker ? 0
-			     : problem_set(&v->problem, v->arena, ERR_INTERNAL,
-				       "no thread for calls to models can be had");
+	v->service.broker = broker_new(&in);
+	return v->service.broker ? 0
+				 : problem_set(&v->problem, v->arena, ERR_INTERNAL,
+					   "no thread for calls to models can be had");
 }
 
 /* Before the store runs: both listen to it. */
@@ -258,58 +260,79 @@ static void prepare_queue(struct serving *v)
 {
 	const struct settings *s = v->settings;
 
-	v->app.sessions = sessions_new(
-		&(struct sessions_settings){ .store = v->app.store, .vault = v->app.vault });
-	v->kinds[0] = sessions_job_kind(v->app.sessions);
-	v->kinds[1] = hook_deliver_kind(&v->app);
-	v->app.runner = runner_new(&(struct runner_settings){ .store = v->app.store,
+	v->service.sessions =
+		sessions_new(&(struct sessions_settings){ .store = v->service.app.store,
+			.vault = v->service.app.vault,
+			.hold_max_us = s->hold_max.ms * 1000 });
+	v->kinds[0] = sessions_job_kind(v->service.sessions);
+	v->kinds[1] = hook_deliver_kind(
+		v->service.hook_post, v->service.app.store, v->service.app.patterns);
+	v->service.runner = runner_new(&(struct runner_settings){ .store = v->service.app.store,
 		.kinds = v->kinds,
 		.kind_count = JOB_KINDS,
 		.most = (size_t)s->jobs,
 		.lane_most = (size_t)s->agent_jobs,
-		.lease_ms = s->job_lease.ms });
+		.lease_ms = s->job_lease.ms,
+		.crashed = crash_watch(v->arena, arena_printf(v->arena, "%s/crashed", s->data),
+			queue_process()) });
 }
 
-/* Last but the door: from here on agents work. */
+/* Last but the listener: from here on agents work. */
 static int start_queue(struct serving *v)
 {
-	v->tools = tool_pool_new(&(struct tool_pool_settings){ .vault = v->app.vault,
-		.reach = v->settings->allow_private_addresses ? REACH_ANY : REACH_PUBLIC,
+	v->tools = tool_pool_new(&(struct tool_pool_settings){ .vault = v->service.app.vault,
+		.egress = v->settings->private_all ? EGRESS_ANY : EGRESS_PUBLIC,
 		.threads_most = (size_t)v->settings->tool_threads });
-	sessions_join(v->app.sessions, v->app.broker, v->tools);
-	return runner_start(v->app.runner);
+	sessions_join(v->service.sessions, v->service.broker, v->tools);
+	return runner_start(v->service.runner);
 }
 
-static int start(struct serving *v)
+/* Those who read large bodies are as many as those who take them in. */
+static size_t reading_threads(const struct settings *s)
+{
+	long loops = s->loops ? (long)s->loops : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return loops < READING_LEAST  ? READING_LEAST
+	       : loops > READING_MOST ? READING_MOST
+				      : (size_t)loops;
+}
+
+static int start_serving(struct serving *v)
 {
 	struct http_settings http = http_settings_of(v->settings);
-	struct http_handler handler = call_handler(&v->app);
-	int err = api_setup(&v->app, v->arena, &v->problem);
+	struct http_handler handler;
+	int err = api_setup(&v->service, v->arena, &v->problem);
 
 	if (!err)
 		err = prepare_providers(v);
+	if (err)
+		return err;
+	handler = call_handler(&v->service.app);
 	/* The address first: a start that fails there must not have made an administrator. */
-	if (!err)
-		err = http_server_new(&v->app.server, &http, &handler, v->arena, &v->problem);
+	err = http_server_new(&v->service.app.server, &http, &handler, v->arena, &v->problem);
 	if (!err)
 		err = prepare_store(v);
 	if (err)
 		return err;
 	if (!settings_given(v->settings, "public_url"))
-		v->app.settings.public_url = arena_printf(v->arena, "%s://%s",
-			http.tls_cert ? "https" : "http", http_server_address(v->app.server));
-	v->app.slow = slow_pool_new((int)v->settings->slow_workers, SLOW_WAITING_MAX);
+		v->service.app.settings.public_url =
+			arena_printf(v->arena, "%s://%s", http.tls_cert ? "https" : "http",
+				http_server_address(v->service.app.server));
+	v->service.app.slow = pool_new_shared((size_t)v->settings->slow_workers, SLOW_WAITING_MAX);
+	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
-	v->app.hub = hub_new(v->app.store);
-	err = store_start(v->app.store);
+	v->service.app.hub = hub_new(v->service.app.store);
+	err = store_start(v->service.app.store);
 	if (!err)
-		err = hub_start(v->app.hub);
+		err = hub_start(v->service.app.hub);
 	if (!err)
 		err = prepare_broker(v);
+	operator_secrets_wipe(&v->secrets);
 	if (!err)
 		err = start_queue(v);
-	v->sealer = sealer_new(v->app.store, v->app.chain_key);
-	return err ? err : http_server_start(v->app.server);
+	v->chain_writer = chain_writer_new(v->service.app.store, v->service.app.chain_key);
+	v->keeper = keeper_new(v->service.app.store, &v->holder);
+	return err ? err : http_server_start(v->service.app.server);
 }
 
 static int left_until(int64_t end_ms)
@@ -322,72 +345,170 @@ static int left_until(int64_t end_ms)
 /* What works asks models and tools, and all of it writes into the store: in this order. */
 static void stop_queue(struct serving *v, int64_t end_ms)
 {
-	if (v->app.runner)
-		runner_stop(v->app.runner, left_until(end_ms));
-	broker_stop(v->app.broker, left_until(end_ms));
+	if (v->service.runner)
+		runner_stop(v->service.runner, left_until(end_ms));
+	broker_stop(v->service.broker, left_until(end_ms));
 	tool_pool_free(v->tools);
-	sessions_stop(v->app.sessions);
+	sessions_stop(v->service.sessions);
 }
 
 /* Leases last while the loops wait for their last replies. */
-static void tick(void *broker)
+static void tick_serving(void *serving)
 {
-	broker_tick(broker);
+	struct serving *v = serving;
+
+	if (v->service.broker)
+		broker_tick(v->service.broker);
+	if (v->keeper)
+		keeper_wake(v->keeper);
 }
 
-static void stop(struct serving *v)
+/* Nothing is sealed here any more, and nobody has to wait for this process. */
+static void leave_holders(struct serving *v)
 {
-	int64_t began = clock_mono_ms();
+	struct problem ignored = { 0 };
+	struct db *db = NULL;
 
-	hub_stop(v->app.hub); /* streams end at once; who listens goes on elsewhere, or later */
-	if (v->app.server)
-		http_server_drain(v->app.server, (int)v->settings->stop_grace.ms,
-			v->app.broker ? tick : NULL, v->app.broker);
-	stop_queue(v, began + v->settings->stop_grace.ms);
-	slow_pool_free(v->app.slow);
-	if (v->app.store && v->app.hook_log)
-		hook_log_flush(&v->app, clock_now_us());
-	if (v->sealer)
-		sealer_wake(v->sealer); /* what was done last is sealed too */
-	if (v->app.store)
-		store_stop(v->app.store);
-	hub_free(v->app.hub);
-	sealer_free(v->sealer);
-	runner_free(v->app.runner);
-	sessions_free(v->app.sessions);
-	broker_free(v->app.broker);
-	http_server_free(v->app.server);
-	store_close(v->app.store);
-	api_teardown(&v->app);
-	oidc_free(v->app.oidc);
-	vault_free(v->app.vault);
-	wipe(v->app.chain_key, sizeof v->app.chain_key);
+	if (!v->service.app.store || !*v->holder.id ||
+		store_connect(v->service.app.store, &db, v->arena, &ignored))
+		return; /* it is taken for dead after a while */
+	holder_leave(db, &v->holder);
+	db_close(db);
 }
 
-static void do_chores(struct app *app)
+static void stop_serving(struct serving *v)
 {
-	chores_submit(app);
+	int64_t began = clock_mono_ms(), grace = reload_current(v->reload)->stop_grace.ms;
+
+	hub_stop(v->service.app
+			 .hub); /* streams end at once; who listens goes on elsewhere, or later */
+	if (v->service.app.server)
+		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
+	stop_queue(v, began + grace);
+	pool_free(v->service.app.reading);
+	pool_free(v->service.app.slow);
+	if (v->service.app.store && v->service.hook_log)
+		hook_log_flush(v->service.hook_log, v->service.app.store, clock_now_us());
+	if (v->chain_writer)
+		chain_writer_wake(v->chain_writer); /* what was done last is sealed too */
+	if (v->service.app.store)
+		store_stop(v->service.app.store);
+	leave_holders(v);
+	hub_free(v->service.app.hub);
+	chain_writer_free(v->chain_writer);
+	keeper_free(v->keeper);
+	runner_free(v->service.runner);
+	sessions_free(v->service.sessions);
+	broker_free(v->service.broker);
+	http_server_free(v->service.app.server);
+	store_close(v->service.app.store);
+	api_teardown(&v->service);
+	oidc_free(v->service.oidc);
+	vault_free(v->service.app.vault);
+	wipe(v->service.app.chain_key, sizeof v->service.app.chain_key);
+	reload_free(v->reload);
+}
+
+/* The rows of what was deleted; from the start on, since the process before may have died over it. */
+static void go_on_removing(struct app *app)
+{
 	erase_submit(app);
-	broker_chores(app->broker);
-	hook_log_forget(app, clock_now_us());
+	gone_submit(app);
+	accounts_erase_submit(app);
+}
+
+static void maintain_service(struct app *app)
+{
+	maintenance_submit(app);
+	store_probe(app->store);
+	go_on_removing(app);
+	broker_maintain(service_of(app)->broker);
+	hook_log_forget(service_of(app)->hook_log, app->store, app->settings.hook_retention_us,
+		clock_now_us());
+	hook_bodies_forget(app->store, clock_now_us());
 	retention_submit(app->store, clock_now_us());
 }
 
-/* Waits for a signal that ends the service; has the audit log sealed and does the chores meanwhile. */
+/* What a signal asks for.  Those that others send to have files opened anew ask for nothing here: the log
+ * is standard error. */
+static const struct signal_row {
+	int number;
+	enum { ENDS, RELOADS, IGNORED } asks;
+} signals[] = {
+	{ SIGTERM, ENDS },
+	{ SIGINT, ENDS },
+	{ SIGHUP, RELOADS },
+	{ SIGUSR1, IGNORED },
+	{ SIGUSR2, IGNORED },
+};
+
+static void block_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaddset(set, signals[i].number);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
+}
+
+/* True if the service is to end. */
+static bool obey_signal(struct serving *v, int number)
+{
+	size_t i = 0;
+
+	while (signals[i].number != number)
+		i++;
+	switch (signals[i].asks) {
+	case ENDS:
+		return true;
+	case IGNORED:
+		log_info("a signal that asks for nothing here", LOG_S("signal", strsignal(number)));
+		return false;
+	case RELOADS:
+		break;
+	}
+	/* A terminal that is closed says the same, and whoever sat at it expects an end. */
+	if (v->on_terminal && !isatty(STDIN_FILENO))
+		return true;
+	supervisor_tell(SUPERVISOR_RELOADING);
+	reload_run(v->reload, &v->service.app);
+	supervisor_tell(SUPERVISOR_READY);
+	return false;
+}
+
+/* After a peak: what was held then and is free now goes back to the system. */
+static void give_back_memory(struct serving *v)
+{
+	enum { PEAK = 64 << 20 };
+	struct memory_account *house = held_house(v->service.app.held);
+	uint64_t held = house->held, peak = house->peak;
+
+	if (peak < PEAK || held > peak / 4)
+		return;
+	malloc_trim(0);
+	house->peak = held;
+}
+
+/* Waits for a signal that ends the service; has the audit log sealed and does the maintenance meanwhile. */
 static int wait_for_signal(struct serving *v, const sigset_t *set)
 {
-	struct timespec turn = { .tv_nsec = SEAL_EVERY_MS * 1000000 };
+	struct timespec turn = { .tv_nsec = CHAIN_EVERY_MS * 1000000 };
 	int got, turns = 0;
 
-	while ((got = sigtimedwait(set, NULL, &turn)) < 0) {
-		if (errno != EAGAIN)
+	go_on_removing(&v->service.app);
+	while ((got = sigtimedwait(set, NULL, &turn)) < 0 || !obey_signal(v, got)) {
+		if (got > 0 || errno != EAGAIN)
 			continue;
-		sealer_wake(v->sealer);
-		vault_refresh(v->app.vault);
-		broker_tick(v->app.broker);
-		hook_log_flush(&v->app, clock_now_us());
-		if (++turns % (CHORES_EVERY_S * 1000 / SEAL_EVERY_MS) == 0)
-			do_chores(&v->app);
+		store_watch(v->service.app.store);
+		chain_writer_wake(v->chain_writer);
+		vault_refresh(v->service.app.vault);
+		keeper_wake(v->keeper);
+		broker_tick(v->service.broker);
+		hook_log_flush(v->service.hook_log, v->service.app.store, clock_now_us());
+		give_back_memory(v);
+		if (++turns % (MAINTENANCE_EVERY_S * 1000 / CHAIN_EVERY_MS) == 0)
+			maintain_service(&v->service.app);
 	}
 	return got;
 }
@@ -396,43 +517,48 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
  * system and faulted in anew. */
 static void keep_memory(void)
 {
-	enum { KEPT = 4 << 20 };
+	enum { KEPT = 4 << 20, RESERVE = 8 << 20 };
 
 	mallopt(M_TRIM_THRESHOLD, KEPT);
 	mallopt(M_MMAP_THRESHOLD, KEPT);
+	memory_reserve(RESERVE);
 }
 
 int command_serve(const struct settings *s, struct arena *a)
 {
-	struct serving v = { .settings = s, .arena = a };
+	struct serving v = { .settings = s,
+		.arena = a,
+		.reload = reload_new(s),
+		.on_terminal = isatty(STDIN_FILENO) };
 	sigset_t set;
 	int err, got;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	block_signals(&set);
 	keep_memory();
-	signal(SIGPIPE, SIG_IGN);
 	log_setup((enum log_level)s->log_level, (enum log_format)s->log_format);
-	configure(&v);
-	err = start(&v);
+	for (const char *const *u = s->unknown_variables; *u; u++)
+		log_warn("an unknown variable", LOG_S("which", *u));
+	configure_app(&v);
+	err = start_serving(&v);
 	if (err) {
 		problem_set(&v.problem, a, err, "%s", error_row(err)->title);
-		stop(&v);
+		stop_serving(&v);
 		complain(&v.problem);
 		return 1;
 	}
 	if (geteuid() == 0)
 		log_line(LOG_WARN, "running as root; a user of its own is safer", NULL);
-	printf("Lodge is at %s (the document is at %s/openapi.json)\n", v.app.settings.public_url,
-		v.app.settings.public_url);
+	printf("Lodge is at %s (the document is at %s/openapi.json)\n",
+		v.service.app.settings.public_url, v.service.app.settings.public_url);
 	fflush(stdout);
-	log_info("serving", LOG_S("address", http_server_address(v.app.server)),
+	log_info("serving", LOG_S("address", http_server_address(v.service.app.server)),
 		LOG_S("version", LODGE_VERSION),
-		LOG_S("store", store_is_sqlite(v.app.store) ? "sqlite" : "postgres"));
+		LOG_S("store", store_is_sqlite(v.service.app.store) ? "sqlite" : "postgres"));
+	reload_look_at_certificate(s);
+	supervisor_tell(SUPERVISOR_READY);
 	got = wait_for_signal(&v, &set);
+	supervisor_tell(SUPERVISOR_STOPPING);
 	log_info("stopping", LOG_S("signal", strsignal(got)));
-	stop(&v);
+	stop_serving(&v);
 	return 0;
 }

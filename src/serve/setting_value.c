@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "outside/address.h"
 
 /* ---- numbers, with or without a unit ---- */
 
@@ -44,7 +45,7 @@ static const struct number_kind {
 	[SETTING_SPAN] = { span_units, "is not a duration", "a number with ms, s, m, h or d" },
 };
 
-static const char *number_text(const struct setting *row, struct arena *a, int64_t v)
+static const char *setting_number_text(const struct setting *row, struct arena *a, int64_t v)
 {
 	const struct unit *u = number_kinds[row->kind].units;
 
@@ -105,7 +106,7 @@ static const char *word_read(const struct setting *row, const char *text, int *r
 	return "is not known";
 }
 
-static const char *word_list(const struct setting *row, struct arena *a)
+static const char *setting_word_list(const struct setting *row, struct arena *a)
 {
 	const char *list = row->words[0];
 
@@ -118,7 +119,7 @@ static const char *word_list(const struct setting *row, struct arena *a)
 /* ---- texts ---- */
 
 /* Items stand between commas; each is copied to out without the blanks around it. */
-static bool next_item(const char **at, char *out, size_t size)
+static bool next_list_item(const char **at, char *out, size_t size)
 {
 	size_t n = strcspn(*at, ",");
 	const char *from = *at, *end = from + n;
@@ -147,7 +148,7 @@ bool setting_check_listen(const char *text)
 	char item[300], *colon;
 
 	do {
-		if (!next_item(&text, item, sizeof item))
+		if (!next_list_item(&text, item, sizeof item))
 			return false;
 		colon = strrchr(item, ':');
 		if (!colon || !port_valid(colon + 1))
@@ -186,6 +187,18 @@ bool setting_check_url(const char *text)
 	else
 		return false;
 	return *text && *text != '/' && *text != ':' && !text[strcspn(text, " ?#@\"<>\\^`{|}")];
+}
+
+bool setting_is_flag(const char *text, bool *ret)
+{
+	return !flag_read(text, ret);
+}
+
+bool setting_check_private(const char *text)
+{
+	bool ignored;
+
+	return setting_is_flag(text, &ignored) || egress_list_valid(text);
 }
 
 static const char *text_read(
@@ -242,7 +255,7 @@ static const char *networks_read(
 	while (*at) {
 		if ((int64_t)n == row->max)
 			return arena_printf(a, "has more than %d items", (int)row->max);
-		if (!next_item(&at, item, sizeof item) || !network_read(item, &list[n++]))
+		if (!next_list_item(&at, item, sizeof item) || !network_read(item, &list[n++]))
 			return arena_printf(a, "is not %s", row->what);
 	}
 	*ret = (struct settings_networks){ .text = text, .at = list, .count = n };
@@ -304,11 +317,11 @@ const char *setting_text(const struct setting *row, struct arena *a, const struc
 	case SETTING_FLAG:
 		return *(const bool *)at ? "true" : "false";
 	case SETTING_NUMBER:
-		return number_text(row, a, *(const int64_t *)at);
+		return setting_number_text(row, a, *(const int64_t *)at);
 	case SETTING_SIZE:
-		return number_text(row, a, ((const struct settings_size *)at)->bytes);
+		return setting_number_text(row, a, ((const struct settings_size *)at)->bytes);
 	case SETTING_SPAN:
-		return number_text(row, a, ((const struct settings_span *)at)->ms);
+		return setting_number_text(row, a, ((const struct settings_span *)at)->ms);
 	case SETTING_WORD:
 		return row->words[*(const int *)at];
 	case SETTING_NETWORKS:
@@ -325,12 +338,13 @@ const char *setting_wanted(const struct setting *row, struct arena *a)
 	case SETTING_FLAG:
 		return "true or false";
 	case SETTING_WORD:
-		return word_list(row, a);
+		return setting_word_list(row, a);
 	case SETTING_NUMBER:
 	case SETTING_SIZE:
 	case SETTING_SPAN:
 		return arena_printf(a, "%s, from %s to %s", number_kinds[row->kind].wanted,
-			number_text(row, a, row->min), number_text(row, a, row->max));
+			setting_number_text(row, a, row->min),
+			setting_number_text(row, a, row->max));
 	case SETTING_TEXT:
 	case SETTING_NETWORKS:
 		break;

@@ -1,13 +1,13 @@
 /* setting_value.h - one value of a setting: from text into its member, and back; and its origin.
  *
  * Private to the settings.  A reader says what is wrong in words that fit
- * behind the value. */
+ * after the value. */
 #pragma once
 #include "serve/settings.h"
 
 /* Where a value came from; a later place outranks an earlier one. */
 struct settings_origin {
-	enum place { NOWHERE, IN_FILE, IN_ENVIRONMENT, IN_FLAGS } place;
+	enum setting_place { NOWHERE, IN_FILE, IN_ENVIRONMENT, IN_FLAGS } place;
 	const char *words; /* "from --max-body", "in lodge.conf line 3" */
 };
 
@@ -23,3 +23,6 @@ const char *setting_text(const struct setting *row, struct arena *a, const struc
 bool setting_check_listen(const char *text);
 bool setting_check_store(const char *text);
 bool setting_check_url(const char *text);
+bool setting_check_private(const char *text);
+/* True for the words that a flag takes; *ret is what it says. */
+bool setting_is_flag(const char *text, bool *ret);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "outside/address.h"
 #include "outside/oidc.h"
 #include "serve/setting_value.h"
 
@@ -66,16 +67,19 @@ const struct setting settings_table[] = {
 			"one like https://lodge.example.com, without a question mark or a password",
 		.doc = "The address by which people and other services reach this one."),
 	SETTING(tls_cert, .group = "Listening", .preset = "", PATH, .derived = "plain HTTP",
+		.file = FILE_CERTIFICATE, .reloads = true,
 		.doc = "The certificate chain (PEM) to serve HTTPS with; needs tls_key."),
 	SETTING(tls_key, .group = "Listening", .preset = "", PATH, .derived = "plain HTTP",
+		.file = FILE_TLS_KEY, .reloads = true,
 		.doc = "The private key (PEM) of the certificate; needs tls_cert."),
 	SETTING(trusted_proxies, .group = "Listening", .preset = "", BETWEEN(0, NETWORKS_MAX),
 		.shows = "LIST", .derived = "none", .what = "a list of addresses",
 		.wanted = "addresses or networks like 10.0.0.0/8 or ::1, with commas between",
+		.reloads = true,
 		.doc = "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses or "
 		       "networks, with commas between."),
 
-	SETTING(data, .group = "Data", .preset = "./data", .min = 1, PATH,
+	SETTING(data, .group = "Data", .preset = "./data", .min = 1, PATH, .file = FILE_FOLDER,
 		.doc = "The folder in which the service keeps its files; made if it is not there."),
 	SETTING(store, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "STORE",
 		.derived = "sqlite:<data>/lodge.db", .check = setting_check_store, .secret = true,
@@ -83,7 +87,7 @@ const struct setting settings_table[] = {
 		.doc = "The database: sqlite:PATH, postgres://... or postgresql://... A password in it "
 		       "belongs in the file or the variable, where other users cannot see it."),
 	SETTING(master_key_file, .group = "Data", .preset = "", PATH,
-		.derived = "<data>/master.key",
+		.derived = "<data>/master.key", .file = FILE_MASTER_KEY,
 		.doc = "The key that seals stored secrets. Back it up apart from the store: without "
 		       "it they cannot be read."),
 
@@ -91,8 +95,9 @@ const struct setting settings_table[] = {
 		.doc = "Threads that serve connections; 0 is one a core."),
 	SETTING(store_workers, .group = "Threads", .preset = "4", BETWEEN(1, 256),
 		.doc = "Connections to PostgreSQL, each with its thread."),
-	SETTING(slow_workers, .group = "Threads", .preset = "2", BETWEEN(1, 64),
-		.doc = "Threads for work that takes its time, such as hashing passwords."),
+	SETTING(slow_workers, .group = "Threads", .preset = "3", BETWEEN(1, 64),
+		.doc = "Threads for work that takes its time, such as hashing passwords; one tenant, "
+		       "and those who sign in, have all but one at most."),
 	SETTING(tool_threads, .group = "Threads", .preset = "128", BETWEEN(4, 4096),
 		.doc = "Threads for calls of tools over the network, at most; a tenant has a quarter."),
 
@@ -103,14 +108,36 @@ const struct setting settings_table[] = {
 	SETTING(job_lease, .group = "Agents", .preset = "30s", BETWEEN(1 * SECOND, 10 * MINUTE),
 		.doc = "A job whose process gives no sign of life for so long goes to another."),
 
+	SETTING(hold_max, .group = "Agents", .preset = "7d",
+		BETWEEN(1 * MINUTE, (int64_t)365 * DAY), .reloads = true,
+		.doc = "How long queued work waits for its agent's working hours, rate or budget before "
+		       "it fails."),
+
 	SETTING(max_body, .group = "Limits", .preset = "8m", BETWEEN(1 * KIB, 1 * GIB),
 		.doc = "The largest body of a request, where its path names no limit of its own."),
 	SETTING(max_head, .group = "Limits", .preset = "32k", BETWEEN(1 * KIB, 1 * MIB),
 		.doc = "The largest head of a request: its first line and its headers together."),
 	SETTING(max_headers, .group = "Limits", .preset = "100", BETWEEN(8, 1000),
 		.doc = "The most headers of a request."),
+	SETTING(request_memory, .group = "Limits", .preset = "128m", BETWEEN(1 * MIB, 1 * GIB),
+		.doc = "What one request may make in memory beside its body; beyond it 503."),
+	SETTING(tenant_memory, .group = "Limits", .preset = "256m",
+		BETWEEN(1 * MIB, INT64_C(1024) * GIB),
+		.doc = "What the requests of one tenant may hold at a time: bodies, what was made of "
+		       "them, answers being sent; beyond it 503."),
+	SETTING(address_memory, .group = "Limits", .preset = "16m",
+		BETWEEN(1 * MIB, INT64_C(1024) * GIB),
+		.doc = "The same for requests without a credential, for one address."),
+	SETTING(house_memory, .group = "Limits", .preset = "1g",
+		BETWEEN(16 * MIB, INT64_C(1024) * GIB),
+		.doc = "The same for all requests together.  Where the machine or a limit on the "
+		       "process gives it less than twice that, half of what it gives."),
 	SETTING(max_connections, .group = "Limits", .preset = "20000", BETWEEN(1, 1000000),
-		.doc = "The most open connections; one more is answered 503."),
+		.doc = "The most open connections. For one more, one that has asked nothing yet or rests "
+		       "between requests is closed; where there is none it is answered 503."),
+	SETTING(address_connections, .group = "Limits", .preset = "0", BETWEEN(0, 1000000),
+		.doc = "Of them, the share of one address: while there is no room, whoever has more "
+		       "makes it. Trusted proxies have no share. 0 is a quarter of max_connections."),
 	SETTING(header_timeout, .group = "Limits", .preset = "10s", BETWEEN(100, 10 * MINUTE),
 		.doc = "From a request's first byte to the end of its head."),
 	SETTING(body_timeout, .group = "Limits", .preset = "60s", BETWEEN(100, 1 * HOUR),
@@ -124,23 +151,33 @@ const struct setting settings_table[] = {
 	SETTING(patient_timeout, .group = "Limits", .preset = "15m", BETWEEN(100, 24 * HOUR),
 		.doc = "The same for an operation that waits for a model."),
 	SETTING(stop_grace, .group = "Limits", .preset = "10s", BETWEEN(0, 10 * MINUTE),
-		.doc = "When stopping, how long to wait for requests under way."),
+		.reloads = true, .doc = "When stopping, how long to wait for requests under way."),
 
-	SETTING(log_level, .group = "Logging", .preset = "info", .words = levels,
+	SETTING(log_level, .group = "Logging", .preset = "info", .words = levels, .reloads = true,
 		.doc = "The least weighty lines to log."),
-	SETTING(log_format, .group = "Logging", .preset = "text", .words = formats,
+	SETTING(log_format, .group = "Logging", .preset = "text", .words = formats, .reloads = true,
 		.doc = "Log as plain lines or as JSON, on standard error."),
-	SETTING(access_log, .group = "Logging", .preset = "true", .doc = "Log every request."),
+	SETTING(access_log, .group = "Logging", .preset = "true", .reloads = true,
+		.doc = "Log every request."),
 
-	SETTING(open_tenants, .group = "Policy", .preset = "false",
+	SETTING(open_tenants, .group = "Policy", .preset = "false", .reloads = true,
 		.doc = "Let any signed-in user found a tenant, not only administrators."),
-	SETTING(allow_private_addresses, .group = "Policy", .preset = "false",
-		.doc = "Let models, webhooks and the like call private and loopback addresses. Any "
-		       "tenant could then reach what this machine can reach."),
+	SETTING(allow_private_addresses, .group = "Policy", .preset = "false", BETWEEN(1, TEXT_MAX),
+		.shows = "LIST", .or_flag = true, .check = setting_check_private,
+		.what = "a list of places",
+		.wanted =
+			"false, true, or addresses, networks and HOST:PORT with commas between, like "
+			"127.0.0.1:11434, 10.0.0.0/8, ollama:11434",
+		.doc = "Private and loopback places that models, tools and the like may call, by plain "
+		       "HTTP too: addresses, networks, either with a port, and names with one, with "
+		       "commas between. True opens all of them: any tenant could then reach what "
+		       "this machine can reach."),
 	SETTING(openai_key_file, .group = "Policy", .preset = "", PATH, .derived = "none",
+		.file = FILE_SECRET, .reloads = true,
 		.doc = "A file with the key for OpenAI's own address, for models that have none of their "
 		       "own."),
 	SETTING(anthropic_key_file, .group = "Policy", .preset = "", PATH, .derived = "none",
+		.file = FILE_SECRET, .reloads = true,
 		.doc = "The same for Anthropic's own address."),
 	SETTING(accounting, .group = "Policy", .preset = "true",
 		.doc = "Book every model call before it is made and enter it in the ledger. Off, nothing "
@@ -150,21 +187,32 @@ const struct setting settings_table[] = {
 		.wanted = "NAME=ISSUER,CLIENT_ID,SECRET_FILE like "
 			  "sso=https://sso.example.com,lodge,/etc/lodge/sso.secret, several with "
 			  "blanks between, each with a name of its own in small letters",
+		.file = FILE_PROVIDERS, .reloads = true,
 		.doc = "OpenID providers at which people may sign in: NAME=ISSUER,CLIENT_ID,SECRET_FILE, "
 		       "several with blanks between. The file holds the client's secret; the address to "
 		       "register there is <public_url>/auth/oidc/NAME/callback."),
 	SETTING(session_lifetime, .group = "Policy", .preset = "30d",
-		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
+		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY), .reloads = true,
 		.doc = "When a sign-in ends at the latest."),
 	SETTING(session_idle, .group = "Policy", .preset = "7d",
-		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY),
+		BETWEEN(1 * MINUTE, (int64_t)3650 * DAY), .reloads = true,
 		.doc = "When a sign-in ends that is not used; at most session_lifetime."),
 	SETTING(webhook_log, .group = "Policy", .preset = "90d",
-		BETWEEN((int64_t)7 * DAY, (int64_t)3650 * DAY),
+		BETWEEN((int64_t)7 * DAY, (int64_t)3650 * DAY), .reloads = true,
 		.doc = "How long calls of webhooks stay in their log. That an event was taken is "
 		       "remembered for ever."),
+	SETTING(erase_delay, .group = "Policy", .preset = "30d", BETWEEN(0, (int64_t)3650 * DAY),
+		.reloads = true,
+		.doc = "How long a deleted tenant can be restored before its rows are erased; what is "
+		       "deleted already keeps its time."),
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
+
+const char *const settings_other_variables[] = { "LODGE_ADMIN_EMAIL", "LODGE_ADMIN_PASSWORD",
+#ifdef LODGE_FAULTS
+	"LODGE_FAULT",
+#endif
+	NULL };
 
 void setting_flag(const struct setting *row, char *out)
 {
@@ -183,7 +231,7 @@ void setting_variable(const struct setting *row, char *out)
 }
 
 /* Levenshtein's distance; anything longer than a name is far from all of them. */
-static size_t distance(const char *from, const char *to)
+static size_t name_distance(const char *from, const char *to)
 {
 	size_t row[SETTING_NAME_MAX], n = strlen(to);
 
@@ -211,7 +259,7 @@ static size_t distance(const char *from, const char *to)
 
 void settings_guess(struct settings_guess *best, const char *typed, const char *name)
 {
-	size_t d = distance(typed, name);
+	size_t d = name_distance(typed, name);
 
 	if (d < best->distance) {
 		best->distance = d;
@@ -235,6 +283,24 @@ const struct settings_origin *settings_origin(const struct settings *s, const ch
 bool settings_given(const struct settings *s, const char *name)
 {
 	return setting_named(name) && settings_origin(s, name)->place != NOWHERE;
+}
+
+bool settings_differ(const struct setting *row, const struct settings *a, const struct settings *b)
+{
+	struct arena scratch = { 0 };
+	bool differ = strcmp(setting_text(row, &scratch, a), setting_text(row, &scratch, b)) != 0;
+
+	arena_free(&scratch);
+	return differ;
+}
+
+void settings_open_places(const struct settings *s)
+{
+	bool flag;
+
+	egress_allow(setting_is_flag(s->allow_private_addresses, &flag)
+			     ? ""
+			     : s->allow_private_addresses);
 }
 
 void settings_print(FILE *out, const struct settings *s)

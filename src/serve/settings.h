@@ -47,21 +47,30 @@ struct settings {
 	int64_t jobs, agent_jobs; /* at a time */
 	struct settings_span job_lease;
 	struct settings_size max_body, max_head;
-	int64_t max_headers, max_connections;
+	struct settings_size request_memory, tenant_memory, address_memory, house_memory;
+	int64_t max_headers, max_connections, address_connections;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;
 	struct settings_span parked_timeout, patient_timeout, stop_grace;
 	int log_level, log_format; /* enum log_level, enum log_format */
 	bool access_log;
-	bool open_tenants, allow_private_addresses, accounting;
+	bool open_tenants, accounting;
+	const char *allow_private_addresses; /* true, false, or a list of places; see private_all */
 	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;
-	struct settings_span session_lifetime, session_idle, webhook_log;
+	struct settings_span session_lifetime, session_idle, webhook_log, erase_delay, hold_max;
+
+	bool private_all; /* allow_private_addresses is true, and no list */
 
 	/* What came with the settings but is none: */
 	bool help;		      /* --help: nothing else was checked */
 	const char *const *arguments; /* what is not a flag, and the flags named in `takes` */
 	size_t argument_count;
 	const struct settings_origin *origins; /* one a row; see settings_given */
+	/* Variables LODGE_... that are neither a setting nor anything else the program reads: sentences,
+	 * NULL-terminated.  A warning and no error, because Kubernetes itself sets some for a service
+	 * that is called lodge. */
+	const char *const *unknown_variables;
+	const struct settings_source *source; /* to read them again */
 };
 
 enum setting_kind {
@@ -72,6 +81,17 @@ enum setting_kind {
 	SETTING_WORD,
 	SETTING_TEXT,
 	SETTING_NETWORKS,
+};
+
+/* What a setting that names a file expects of it; see files.c. */
+enum setting_file {
+	FILE_NONE,
+	FILE_FOLDER,	  /* in which the service writes */
+	FILE_CERTIFICATE, /* of tls_key */
+	FILE_TLS_KEY,
+	FILE_MASTER_KEY, /* made by the first start */
+	FILE_SECRET,	 /* one line */
+	FILE_PROVIDERS,	 /* a list of OpenID providers, each with a file of its own */
 };
 
 struct setting {
@@ -88,20 +108,25 @@ struct setting {
 	/* Texts with a form of their own: the test, "is not <what>; give <wanted>". */
 	bool (*check)(const char *text);
 	const char *what, *wanted;
-	bool secret; /* a value may hold a password: never shown */
-	bool no_key; /* not in the file */
+	bool secret;  /* a value may hold a password: never shown */
+	bool no_key;  /* not in the file */
+	bool or_flag; /* true or false besides a text: its flag alone says true, --no-flag false */
+	enum setting_file file;
+	bool reloads; /* SIGHUP brings a new value into force; the others need a restart */
 	const char *doc;
 };
 
 extern const struct setting settings_table[];
 extern const size_t settings_count;
+/* Variables LODGE_... that are no settings; the last is NULL. */
+extern const char *const settings_other_variables[];
 
 struct settings_source {
 	const char *command; /* the subcommand, for sentences */
 	/* What it takes besides settings, as in the table of subcommands: "FILE" must be given,
 	 * "[FILE]" may be, "[--man]" is a flag without a value.  NULL: nothing. */
 	const char *takes;
-	int argc; /* the words behind the subcommand */
+	int argc; /* the words after the subcommand */
 	char **argv;
 	char **envp; /* NULL-terminated, or NULL */
 	/* Read the first that exists when none is named; NULL-terminated.  NULL: the usual two. */
@@ -114,8 +139,13 @@ int settings_load(
 	struct settings *s, struct arena *a, const struct settings_source *from, struct problem *p);
 /* True unless the setting has its default. */
 bool settings_given(const struct settings *s, const char *name);
+/* True if the row's value is another one in b than in a. */
+bool settings_differ(const struct setting *row, const struct settings *a, const struct settings *b);
 /* True if the address (IPv4 or IPv6, as text) lies in one of the networks. */
 bool settings_networks_hold(const struct settings_networks *n, const char *address);
+
+/* Lets the whole process call what allow_private_addresses lists. */
+void settings_open_places(const struct settings *s);
 
 /* The settings in force, in the form of lodge.conf, each with where it came from. */
 void settings_print(FILE *out, const struct settings *s);

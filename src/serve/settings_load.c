@@ -11,7 +11,7 @@
 #include "serve/setting_value.h"
 #include "serve/settings.h"
 
-enum { FILE_MAX = 64 * 1024, SHOWN_MAX = 60 };
+enum { FILE_MAX = 64 * 1024, SHOWN_MAX = 60, UNKNOWN_MAX = 32 };
 
 static const char *const usual_files[] = { "lodge.conf", "/etc/lodge/lodge.conf", NULL };
 
@@ -23,13 +23,13 @@ struct load {
 	const struct settings_source *from;
 	struct settings_origin *origins;
 	const char **arguments;
-	bool only_arguments; /* behind -- */
+	bool only_arguments; /* after -- */
 };
 
 /* ---- sentences ---- */
 
 /* A value as it may stand in a sentence: one line, not too long. */
-static const char *shown(struct arena *a, const struct setting *row, const char *value)
+static const char *shown_value(struct arena *a, const struct setting *row, const char *value)
 {
 	char text[SHOWN_MAX + 1];
 	size_t n = 0;
@@ -42,15 +42,15 @@ static const char *shown(struct arena *a, const struct setting *row, const char 
 	return arena_printf(a, "\"%s\"%s", text, value[n] ? "..." : "");
 }
 
-static int refuse(struct load *l, const struct setting *row, const struct settings_origin *o,
-	const char *value, const char *fault)
+static int refuse_setting(struct load *l, const struct setting *row,
+	const struct settings_origin *o, const char *value, const char *fault)
 {
 	return problem_set(l->p, l->a, ERR_USAGE, "%s %s: %s %s; give %s", row->name, o->words,
-		shown(l->a, row, value), fault, setting_wanted(row, l->a));
+		shown_value(l->a, row, value), fault, setting_wanted(row, l->a));
 }
 
 /* Checks a value and keeps it, unless the setting has one from a place of higher rank. */
-static int take(
+static int take_setting(
 	struct load *l, const struct setting *row, struct settings_origin o, const char *value)
 {
 	struct settings_origin *had = &l->origins[row - settings_table];
@@ -60,7 +60,7 @@ static int take(
 	value = arena_strdup(l->a, value);
 	fault = setting_read(row, l->a, value, had->place > o.place ? &outranked : l->s);
 	if (fault)
-		return refuse(l, row, &o, value, fault);
+		return refuse_setting(l, row, &o, value, fault);
 	if (had->place <= o.place)
 		*had = o;
 	return 0;
@@ -76,7 +76,7 @@ static int refuse_flag(struct load *l, const char *flag)
 	for (size_t i = 0; i < settings_count; i++) {
 		setting_flag(&settings_table[i], name);
 		settings_guess(&best, flag, name);
-		if (settings_table[i].kind != SETTING_FLAG)
+		if (settings_table[i].kind != SETTING_FLAG && !settings_table[i].or_flag)
 			continue;
 		memmove(name + 5, name + 2, strlen(name + 2) + 1);
 		memcpy(name, "--no-", 5);
@@ -84,9 +84,9 @@ static int refuse_flag(struct load *l, const char *flag)
 	}
 	if (*best.name)
 		return problem_set(l->p, l->a, ERR_USAGE, "%s is not a flag; did you mean %s?",
-			shown(l->a, NULL, flag), best.name);
+			shown_value(l->a, NULL, flag), best.name);
 	return problem_set(l->p, l->a, ERR_USAGE, "%s is not a flag; lodge help lists them all",
-		shown(l->a, NULL, flag));
+		shown_value(l->a, NULL, flag));
 }
 
 /* True if the subcommand says that it takes this word as a flag of its own. */
@@ -109,8 +109,8 @@ static const struct setting *flag_row(const char *flag, bool *ret_no)
 		const struct setting *row = &settings_table[i];
 
 		setting_flag(row, name);
-		*ret_no = row->kind == SETTING_FLAG && strncmp(flag, "--no-", 5) == 0 &&
-			  strcmp(flag + 5, name + 2) == 0;
+		*ret_no = (row->kind == SETTING_FLAG || row->or_flag) &&
+			  strncmp(flag, "--no-", 5) == 0 && strcmp(flag + 5, name + 2) == 0;
 		if (*ret_no || strcmp(flag, name) == 0)
 			return row;
 	}
@@ -136,14 +136,14 @@ static int take_flag(struct load *l, int i)
 			"%s %s: the flag takes no value; give %s alone", row->name, o.words, flag);
 	if (value)
 		value++;
-	else if (row->kind == SETTING_FLAG)
+	else if (row->kind == SETTING_FLAG || row->or_flag)
 		value = no ? "false" : "true";
 	else if (i + 1 < l->from->argc)
 		value = l->from->argv[++i];
 	else
 		return problem_set(l->p, l->a, ERR_USAGE, "%s %s: the value is missing; give %s",
 			row->name, o.words, setting_wanted(row, l->a));
-	err = take(l, row, o, value);
+	err = take_setting(l, row, o, value);
 	return err ? err : i;
 }
 
@@ -205,7 +205,7 @@ static int check_arguments(struct load *l)
 	if (n > most)
 		return problem_set(l->p, l->a, ERR_USAGE,
 			"lodge %s does not take %s; it takes %s%sflags: see lodge help", command,
-			shown(l->a, NULL, last), most ? takes : "only ", most ? " and " : "");
+			shown_value(l->a, NULL, last), most ? takes : "only ", most ? " and " : "");
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static int take_variables(struct load *l)
 			if (strncmp(*e, name, n) != 0 || (*e)[n] != '=' || !(*e)[n + 1])
 				continue;
 			o.words = arena_printf(l->a, "from %s", name);
-			err = take(l, &settings_table[i], o, *e + n + 1);
+			err = take_setting(l, &settings_table[i], o, *e + n + 1);
 			if (err)
 				return err;
 			break;
@@ -235,9 +235,50 @@ static int take_variables(struct load *l)
 	return 0;
 }
 
+static bool variable_known(const char *typed, struct settings_guess *best)
+{
+	char setting[SETTING_NAME_MAX];
+
+	for (size_t i = 0; i < settings_count; i++) {
+		setting_variable(&settings_table[i], setting);
+		if (strcmp(setting, typed) == 0)
+			return true;
+		settings_guess(best, typed, setting);
+	}
+	for (const char *const *other = settings_other_variables; *other; other++) {
+		if (strcmp(*other, typed) == 0)
+			return true;
+		settings_guess(best, typed, *other);
+	}
+	return false;
+}
+
+/* What looks like ours and is read by nobody: most likely a slip of the pen.  Values are not shown. */
+static void find_unknown(struct load *l)
+{
+	static const char ours[] = "LODGE_";
+	const char **list = arena_array(l->a, const char *, UNKNOWN_MAX + 1);
+	size_t count = 0;
+
+	for (char **e = l->from->envp; e && *e && count < UNKNOWN_MAX; e++) {
+		struct settings_guess best = SETTINGS_NO_GUESS;
+		const char *name;
+
+		if (strncmp(*e, ours, sizeof ours - 1) != 0)
+			continue;
+		name = arena_strndup(l->a, *e, strcspn(*e, "="));
+		if (variable_known(name, &best))
+			continue;
+		list[count++] = arena_printf(l->a, "%s is no variable of this program%s%s%s",
+			shown_value(l->a, NULL, name), *best.name ? "; did you mean " : "",
+			best.name, *best.name ? "?" : "");
+	}
+	l->s->unknown_variables = list;
+}
+
 /* ---- the file ---- */
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
 	size_t n;
 
@@ -248,8 +289,8 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Takes off quotes, or a comment behind a blank; NULL if a quote is not closed or not the end. */
-static char *unquote(char *value)
+/* Takes off quotes, or a comment after a blank; NULL if a quote is not closed or not the end. */
+static char *unquote_value(char *value)
 {
 	if (*value == '"' || *value == '\'') {
 		char *end = strchr(value + 1, *value);
@@ -257,13 +298,13 @@ static char *unquote(char *value)
 		if (!end)
 			return NULL;
 		*end = '\0';
-		end = trim(end + 1);
+		end = trim_blanks(end + 1);
 		return *end && *end != '#' ? NULL : value + 1;
 	}
 	for (char *c = value; *c; c++)
 		if (*c == '#' && (c == value || c[-1] == ' ' || c[-1] == '\t'))
 			*c = '\0';
-	return trim(value);
+	return trim_blanks(value);
 }
 
 static int refuse_key(struct load *l, const char *path, int line, const char *key)
@@ -274,31 +315,31 @@ static int refuse_key(struct load *l, const char *path, int line, const char *ke
 		if (!settings_table[i].no_key)
 			settings_guess(&best, key, settings_table[i].name);
 	return problem_set(l->p, l->a, ERR_USAGE, "%s line %d: %s is not a setting; %s%s%s", path,
-		line, shown(l->a, NULL, key),
+		line, shown_value(l->a, NULL, key),
 		*best.name ? "did you mean " : "lodge help lists them all", best.name,
 		*best.name ? "?" : "");
 }
 
-static int take_line(struct load *l, const char *path, int line, char *text, int *lines)
+static int take_setting_line(struct load *l, const char *path, int line, char *text, int *lines)
 {
 	struct settings_origin o = { .place = IN_FILE };
 	const struct setting *row;
 	char *value;
 
-	text = trim(text);
+	text = trim_blanks(text);
 	if (!*text || *text == '#')
 		return 0;
 	value = strchr(text, '=');
 	if (!value)
 		return problem_set(l->p, l->a, ERR_USAGE,
 			"%s line %d: %s has no equals sign; write key = value", path, line,
-			shown(l->a, NULL, text));
+			shown_value(l->a, NULL, text));
 	*value++ = '\0';
-	text = trim(text);
+	text = trim_blanks(text);
 	row = setting_named(text);
 	if (!row || row->no_key)
 		return refuse_key(l, path, line, text);
-	value = unquote(trim(value));
+	value = unquote_value(trim_blanks(value));
 	o.words = arena_printf(l->a, "in %s line %d", path, line);
 	if (!value)
 		return problem_set(l->p, l->a, ERR_USAGE,
@@ -309,7 +350,7 @@ static int take_line(struct load *l, const char *path, int line, char *text, int
 			"%s %s: it is given in line %d already; keep one of the two", row->name,
 			o.words, lines[row - settings_table]);
 	lines[row - settings_table] = line;
-	return take(l, row, o, value);
+	return take_setting(l, row, o, value);
 }
 
 /* The text of the file, or NULL with the problem set, or just NULL if it may be missing and is. */
@@ -330,15 +371,15 @@ static char *file_text(struct load *l, const char *path, const char *named)
 	if (err)
 		problem_set(l->p, l->a, ERR_USAGE,
 			"config%s%s: %s cannot be read (%s); give a file of settings that can",
-			*named ? " " : "", named, shown(l->a, NULL, path), strerror(err));
+			*named ? " " : "", named, shown_value(l->a, NULL, path), strerror(err));
 	else if (n > FILE_MAX)
 		problem_set(l->p, l->a, ERR_USAGE,
 			"config: %s is larger than 64k; give a smaller file",
-			shown(l->a, NULL, path));
+			shown_value(l->a, NULL, path));
 	else if (memchr(text, '\0', n))
 		problem_set(l->p, l->a, ERR_USAGE,
 			"config: %s is not a text file; give lines of key = value",
-			shown(l->a, NULL, path));
+			shown_value(l->a, NULL, path));
 	return l->p->err ? NULL : text;
 }
 
@@ -362,7 +403,7 @@ static int take_file(struct load *l)
 		next = strchr(text, '\n');
 		if (next)
 			*next++ = '\0';
-		err = take_line(l, l->s->config, ++line, text, lines);
+		err = take_setting_line(l, l->s->config, ++line, text, lines);
 		if (err)
 			return err;
 	}
@@ -396,11 +437,13 @@ static int check_together(struct load *l)
 }
 
 /* Gives the settings that follow from others their value. */
-static void derive(struct load *l)
+static void derive_settings(struct load *l)
 {
 	struct settings *s = l->s;
 	size_t n = strlen(s->public_url);
 
+	if (!setting_is_flag(s->allow_private_addresses, &s->private_all))
+		s->private_all = false;
 	if (!*s->store)
 		s->store = arena_printf(l->a, "sqlite:%s/lodge.db", s->data);
 	if (!*s->master_key_file)
@@ -430,13 +473,13 @@ int settings_load(
 	struct settings_origin nowhere = { .words = "by default" };
 	int err = 0;
 
-	*s = (struct settings){ 0 };
+	*s = (struct settings){ .source = from };
 	l.origins = arena_array(a, struct settings_origin, settings_count);
 	l.arguments = arena_array(a, const char *, (size_t)from->argc + 1);
 	s->origins = l.origins;
 	s->arguments = l.arguments;
 	for (size_t i = 0; i < settings_count && !err; i++)
-		err = take(&l, &settings_table[i], nowhere, settings_table[i].preset);
+		err = take_setting(&l, &settings_table[i], nowhere, settings_table[i].preset);
 	s->help = asks_for_help(from);
 	if (err || s->help)
 		return err;
@@ -445,11 +488,12 @@ int settings_load(
 		err = check_arguments(&l);
 	if (!err)
 		err = take_variables(&l);
+	find_unknown(&l);
 	if (!err)
 		err = take_file(&l);
 	if (!err)
 		err = check_together(&l);
 	if (!err)
-		derive(&l);
+		derive_settings(&l);
 	return err;
 }

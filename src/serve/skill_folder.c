@@ -10,32 +10,32 @@
 
 enum { DEPTH_MAX = 16, ENTRIES_MAX = SKILL_FILES_MAX + 1, MD_MAX = CEILING_PROMPT + 256 * 1024 };
 
-struct walk {
+struct folder_walk {
 	struct arena *arena;
 	struct problem *problem;
 	struct zip_entry *entries;
 	size_t count;
 };
 
-static int failed(struct walk *w, const char *what, const char *path)
+static int fail_folder_entry(struct folder_walk *w, const char *what, const char *path)
 {
 	return problem_set(
 		w->problem, w->arena, ERR_STORE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-static int refuse(struct walk *w, const char *path, const char *why)
+static int refuse_folder_entry(struct folder_walk *w, const char *path, const char *why)
 {
 	return problem_set(w->problem, w->arena, ERR_INVALID, "%s %s", path, why);
 }
 
 /* What is in many folders and belongs to no skill. */
-static bool is_litter(const char *name)
+static bool is_folder_litter(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0 ||
 	       strcmp(name, ".DS_Store") == 0;
 }
 
-static int read_file(struct walk *w, int fd, const char *path)
+static int read_skill_file(struct folder_walk *w, int fd, const char *path)
 {
 	size_t most = strcmp(path, SKILL_MD) == 0 ? MD_MAX : SKILL_FILE_MAX, len = 0;
 	struct stat st;
@@ -43,42 +43,45 @@ static int read_file(struct walk *w, int fd, const char *path)
 	char *bytes;
 
 	if (fstat(fd, &st))
-		return failed(w, "read", path);
+		return fail_folder_entry(w, "read", path);
 	if (!S_ISREG(st.st_mode))
-		return refuse(w, path, "is a link or a device, not a file");
+		return refuse_folder_entry(w, path, "is a link or a device, not a file");
 	if ((uint64_t)st.st_size > most)
-		return refuse(w, path, "is too large");
+		return refuse_folder_entry(w, path, "is too large");
 	if (w->count == ENTRIES_MAX)
-		return refuse(w, path, "is one file too many: a skill has at most 200");
+		return refuse_folder_entry(
+			w, path, "is one file too many: a skill has at most 200");
 	bytes = arena_raw(w->arena, (size_t)st.st_size + 1, 1);
 	while (len < (size_t)st.st_size &&
 		(got = read(fd, bytes + len, (size_t)st.st_size - len)) > 0)
 		len += (size_t)got;
 	if (got < 0)
-		return failed(w, "read", path);
+		return fail_folder_entry(w, "read", path);
 	w->entries[w->count++] = (struct zip_entry){ path, bytes, len };
 	return 0;
 }
 
-static int read_folder(struct walk *w, int fd, const char *path, int depth);
+static int read_folder(struct folder_walk *w, int fd, const char *path, int depth);
 
-static int read_entry(struct walk *w, int folder, const char *name, const char *path, int depth)
+static int read_entry(
+	struct folder_walk *w, int folder, const char *name, const char *path, int depth)
 { /* NOLINT(misc-no-recursion): at most DEPTH_MAX deep */
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err;
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ELOOP ? refuse(w, path, "is a link or a device, not a file")
-				      : failed(w, "open", path);
+		return errno == ELOOP
+			       ? refuse_folder_entry(w, path, "is a link or a device, not a file")
+			       : fail_folder_entry(w, "open", path);
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
 		return read_folder(w, fd, arena_printf(w->arena, "%s/", path), depth + 1);
-	err = read_file(w, fd, path);
+	err = read_skill_file(w, fd, path);
 	close(fd);
 	return err;
 }
 
 /* Takes the descriptor; the path ends in a slash, or is empty for the first. */
-static int read_folder(struct walk *w, int fd, const char *path, int depth)
+static int read_folder(struct folder_walk *w, int fd, const char *path, int depth)
 { /* NOLINT(misc-no-recursion): at most DEPTH_MAX deep */
 	DIR *dir = fdopendir(fd);
 	const struct dirent *e;
@@ -86,12 +89,12 @@ static int read_folder(struct walk *w, int fd, const char *path, int depth)
 
 	if (!dir) {
 		close(fd);
-		return failed(w, "open", path);
+		return fail_folder_entry(w, "open", path);
 	}
 	if (depth > DEPTH_MAX)
-		err = refuse(w, path, "lies too deep");
+		err = refuse_folder_entry(w, path, "lies too deep");
 	while (!err && (e = readdir(dir)) != NULL)
-		if (!is_litter(e->d_name))
+		if (!is_folder_litter(e->d_name))
 			err = read_entry(w, dirfd(dir), e->d_name,
 				arena_printf(w->arena, "%s%s", path, e->d_name), depth);
 	closedir(dir);
@@ -101,11 +104,11 @@ static int read_folder(struct walk *w, int fd, const char *path, int depth)
 int skill_folder_read(struct arena *a, const char *folder, struct zip_entry **ret,
 	size_t *ret_count, struct problem *p)
 {
-	struct walk w = { .arena = a, .problem = p };
+	struct folder_walk w = { .arena = a, .problem = p };
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (fd < 0)
-		return failed(&w, "open", folder);
+		return fail_folder_entry(&w, "open", folder);
 	w.entries = arena_array(a, struct zip_entry, ENTRIES_MAX);
 	err = read_folder(&w, fd, "", 0);
 	*ret = w.entries;
@@ -115,7 +118,8 @@ int skill_folder_read(struct arena *a, const char *folder, struct zip_entry **re
 
 /* ---- out ---- */
 
-static int write_file(struct walk *w, int top, const char *path, const void *bytes, size_t len)
+static int write_file(
+	struct folder_walk *w, int top, const char *path, const void *bytes, size_t len)
 {
 	mode_t mode = strncmp(path, "scripts/", 8) == 0 ? 0755 : 0644;
 	size_t done = 0;
@@ -125,14 +129,14 @@ static int write_file(struct walk *w, int top, const char *path, const void *byt
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
 		if (mkdirat(top, arena_strndup(w->arena, path, (size_t)(slash - path)), 0755) &&
 			errno != EEXIST)
-			return failed(w, "make the folder of", path);
+			return fail_folder_entry(w, "make the folder of", path);
 	fd = openat(top, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
-		return failed(w, "write", path);
+		return fail_folder_entry(w, "write", path);
 	while (done < len && (got = write(fd, (const char *)bytes + done, len - done)) > 0)
 		done += (size_t)got;
 	if (close(fd) || got < 0)
-		return failed(w, "write", path);
+		return fail_folder_entry(w, "write", path);
 	return 0;
 }
 
@@ -141,17 +145,17 @@ int skill_folder_write(struct arena *a, const char *folder, const struct SkillRe
 {
 	const char *place = arena_printf(a, "%s/%s", folder, skill->slug);
 	const struct skill_file *f = files->at;
-	struct walk w = { .arena = a, .problem = p };
+	struct folder_walk w = { .arena = a, .problem = p };
 	struct buf md;
 	int top, err;
 
 	if (mkdir(folder, 0755) && errno != EEXIST)
-		return failed(&w, "make", folder);
+		return fail_folder_entry(&w, "make", folder);
 	if (mkdir(place, 0755))
-		return failed(&w, "make", place);
+		return fail_folder_entry(&w, "make", place);
 	top = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (top < 0)
-		return failed(&w, "open", place);
+		return fail_folder_entry(&w, "open", place);
 	buf_init(&md, MD_MAX);
 	skill_md_write(&md, a, skill);
 	err = write_file(&w, top, SKILL_MD, md.at, md.len);

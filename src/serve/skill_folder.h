@@ -1,6 +1,6 @@
 /* skill_folder.h - a skill's folder on this machine, in and out.  Links are never followed. */
 #pragma once
-#include "api/skill_bundle.h"
+#include "api/skills/skill_bundle.h"
 
 /* Every file below the folder, SKILL.md among them, within what a skill may hold. */
 int skill_folder_read(struct arena *a, const char *folder, struct zip_entry **ret,

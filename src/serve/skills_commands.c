@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "access/audit.h"
-#include "api/skill_store.h"
+#include "api/skills/skill_store.h"
 #include "base/clock.h"
 #include "serve/manual.h"
 #include "serve/open.h"
@@ -26,7 +26,7 @@ static int complain_fields(struct problem *p, struct arena *a)
 	return complain(p);
 }
 
-static int find_tenant(
+static int find_skill_tenant(
 	struct db *db, struct arena *a, const char *slug, const char **ret, struct problem *p)
 {
 	int err = skill_tenant_by_slug(db, a, slug, ret);
@@ -36,12 +36,12 @@ static int find_tenant(
 	return err;
 }
 
-static int keep(struct db *db, struct arena *a, const struct skill_bundle *b, const char *tenant,
-	bool replace, bool *ret_replaced, struct problem *p)
+static int keep_bundle(struct db *db, struct arena *a, const struct skill_bundle *b,
+	const char *tenant, bool replace, bool *ret_replaced, struct problem *p)
 {
 	struct skill_keeping how = { .visibility = -1, .replace = replace };
 	struct skill_row row;
-	int err = find_tenant(db, a, tenant, &how.tenant_id, p);
+	int err = find_skill_tenant(db, a, tenant, &how.tenant_id, p);
 
 	if (!err)
 		err = skill_taken(p, a,
@@ -70,7 +70,7 @@ static int keep_in_store(struct store *store, struct arena *a, const struct skil
 	for (int i = 0; i < TRIES; i++) {
 		err = db_begin(db, READ_WRITE);
 		if (!err)
-			err = keep(db, a, b, tenant, replace, ret_replaced, p);
+			err = keep_bundle(db, a, b, tenant, replace, ret_replaced, p);
 		if (err)
 			db_rollback(db);
 		else
@@ -143,7 +143,7 @@ static int export_from(
 		return err;
 	err = db_begin(db, READ_ONLY);
 	if (!err)
-		err = find_tenant(db, a, words[0], &tenant_id, p);
+		err = find_skill_tenant(db, a, words[0], &tenant_id, p);
 	if (!err) {
 		err = skill_by_slug(db, a, tenant_id, words[1], &skill);
 		if (err == ERR_NOT_FOUND)

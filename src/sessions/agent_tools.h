@@ -13,10 +13,15 @@ struct held_tool {
 	const char *config; /* with masks */
 	const char *sealed; /* the values of its headers, under `id`; "" for none */
 	const char *grant_id, *configuration; /* sealed under grant_id; NULL through a bundle */
+	bool implied; /* nobody gave it to the agent: it comes with its skills, and has no row */
 };
 
 /* In the order of their names: struct held_tool.  ERR_CONFLICT if there are more than AGENT_TOOLS_MAX. */
 int agent_tools_held(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	struct list *ret);
+
+/* This one as it is at this moment, with what is set of it for the agent; ERR_NOT_FOUND if the agent does not hold it. */
+int agent_tools_now(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	const char *tool_id, struct held_tool *ret);
 
 extern const struct statement_set agent_tools_sql;

@@ -3,166 +3,167 @@
 
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "store/row.h"
 
-struct approval_row {
-	const char *id, *call_id, *tool_name, *status, *decided_by_id;
-	int64_t created_at, decided_at;
-	const char *arguments;
+struct new_approval {
+	const char *tenant_id, *session_id, *id, *call_id, *tool_name, *arguments, *pinned;
+	int64_t created_at;
 };
 
-FIELDS(approval_row) = {
-	FIELD(approval_row, id),
-	FIELD(approval_row, call_id),
-	FIELD(approval_row, tool_name),
-	FIELD(approval_row, status),
-	FIELD(approval_row, decided_by_id, .nullable = true),
-	FIELD(approval_row, created_at),
-	FIELD(approval_row, decided_at, .nullable = true),
-	FIELD(approval_row, arguments),
-};
-static SCHEMA(approval_row, .internal = true);
+FIELDS(new_approval) = { ROW_FIELDS(new_approval, tenant_id, session_id, id, call_id, tool_name,
+	arguments, pinned, created_at) };
+static SCHEMA(new_approval, .internal = true);
 
-enum { APPROVAL_ADD, APPROVAL_READ, APPROVAL_SAVE, APPROVALS_PENDING, PENDING_MOST = 1000 };
+enum {
+	APPROVAL_ADD,
+	APPROVAL_READ,
+	APPROVAL_SAVE,
+	APPROVALS_PENDING,
+	PERSON_ONLY,
+	PENDING_MOST = 1000
+};
 
 static const struct statement sql[] = {
 	[APPROVAL_ADD] = { "approval_add",
-		"insert into approvals (tenant_id, session_id, id, call_id, tool_name, status, "
-		"created_at, arguments) values ($1, $2, $3, $4, $5, 'pending', $6, $7)" },
+		"insert into approvals ({*}, status) values ({$}, 'pending')",
+		.row = &new_approval_schema },
 	[APPROVAL_READ] = { "approval_read",
-		"select {*} from approvals where tenant_id = $1 and id = $3 and session_id = $2",
-		.row = &approval_row_schema },
+		"select {*}, call_id as tool_call_id from approvals "
+		"where tenant_id = $1 and id = $3 and session_id = $2",
+		.row = &ApprovalRead_schema },
 	[APPROVAL_SAVE] = { "approval_save",
 		"update approvals set status = $3, decided_by_id = $4, decided_at = $5 "
 		"where tenant_id = $1 and id = $2" },
 	[APPROVALS_PENDING] = { "approvals_pending",
-		"select {*} from approvals where tenant_id = $1 and session_id = $2 "
-		"and status = 'pending' order by id",
-		.row = &approval_row_schema },
+		"select {*}, call_id as tool_call_id from approvals "
+		"where tenant_id = $1 and session_id = $2 and status = 'pending' order by id",
+		.row = &ApprovalRead_schema },
+	/* As the tool is now, and not as it was when its call began to wait. */
+	[PERSON_ONLY] = { "approval_person_only",
+		"select count(*) from session_calls c join tools t on t.tenant_id = $1 "
+		"and t.id = c.tool_id where c.tenant_id = $1 and c.session_id = $2 "
+		"and c.call_id = $3 and c.state = 'waiting_approval' and t.person_only = 1" },
 };
 STATEMENT_SET(approval_sql, sql);
 
-static void put_or_null(struct buf *b, const char *text)
+static int tell_approval(struct session_tx *p, struct ApprovalRead *r)
 {
-	if (text)
-		json_write_string(b, text, strlen(text));
-	else
-		buf_lit(b, "null");
+	r->agent_id = p->row.agent_id;
+	r->arguments.text = call_arguments(p->a, r->arguments.text);
+	return r->arguments.text ? tx_tell(p, APPROVAL, r) : ERR_BUSY;
 }
 
-static int tell(struct pen *p, const struct approval_row *r)
+static int read_one(struct session_tx *p, const char *id, struct ApprovalRead *ret)
 {
-	struct buf b;
-	int err;
-
-	buf_init(&b, SESSION_EVENT_MAX);
-	buf_printf(&b,
-		"{\"id\":\"%s\",\"session_id\":\"%s\",\"agent_id\":\"%s\",\"tool_call_id\":", r->id,
-		p->session_id, p->row.agent_id);
-	put_or_null(&b, r->call_id);
-	buf_lit(&b, ",\"tool_name\":");
-	put_or_null(&b, r->tool_name);
-	buf_lit(&b, ",\"arguments\":");
-	json_write_compact(&b, r->arguments, strlen(r->arguments));
-	buf_printf(&b, ",\"status\":\"%s\",\"decided_by_id\":", r->status);
-	put_or_null(&b, r->decided_by_id);
-	buf_lit(&b, ",\"created_at\":");
-	json_write_time(&b, r->created_at);
-	buf_lit(&b, ",\"decided_at\":");
-	if (r->decided_at == NIL)
-		buf_lit(&b, "null");
-	else
-		json_write_time(&b, r->decided_at);
-	buf_putc(&b, '}');
-	err = pen_event(p, SESSION_EVENT_APPROVAL, arena_strndup(p->a, b.at, b.len));
-	buf_free(&b);
-	return err;
+	return db_one(p->db, p->a, &sql[APPROVAL_READ], ret,
+		ARGS(T(p->tenant_id), T(p->session_id), T(id)));
 }
 
-int approval_add(struct pen *p, const struct call_row *c)
+int approval_add(struct session_tx *p, const struct call_row *c, const char *pinned)
 {
 	struct id id = id_new(NULL);
-	struct approval_row r = { .id = id.text,
-		.call_id = c->call_id,
-		.tool_name = c->name,
-		.status = "pending",
-		.created_at = p->now,
-		.decided_at = NIL,
-		.arguments = c->arguments };
-	int err = db_run(p->db, &sql[APPROVAL_ADD], NULL,
-		ARGS(T(p->tenant_id), T(p->session_id), T(r.id), T(r.call_id), T(r.tool_name),
-			N(r.created_at), T(r.arguments)));
+	struct ApprovalRead r;
+	int err = db_put(p->db, &sql[APPROVAL_ADD],
+		&(struct new_approval){ .tenant_id = p->tenant_id,
+			.session_id = p->session_id,
+			.id = id.text,
+			.call_id = c->call_id,
+			.tool_name = c->name,
+			.arguments = c->sent ? c->sent : c->arguments,
+			.pinned = pinned,
+			.created_at = p->now });
 
-	return err ? err : tell(p, &r);
+	if (!err)
+		err = read_one(p, id.text, &r);
+	return err ? err : tell_approval(p, &r);
 }
 
-static int decide(struct pen *p, struct approval_row *r, const char *status, const char *user_id)
+static int decide_approval(
+	struct session_tx *p, struct ApprovalRead *r, int status, const char *user_id)
 {
 	int err;
 
 	r->status = status;
 	r->decided_by_id = user_id;
-	r->decided_at = p->now;
+	r->decided_at.us = p->now;
 	err = db_run(p->db, &sql[APPROVAL_SAVE], NULL,
-		ARGS(T(p->tenant_id), T(r->id), T(status), T(user_id), N(p->now)));
-	return err ? err : tell(p, r);
+		ARGS(T(p->tenant_id), T(r->id), T(ApprovalStatus_words.list[status]), T(user_id),
+			N(p->now)));
+	return err ? err : tell_approval(p, r);
 }
 
-int approvals_drop(struct pen *p)
+int approvals_drop(struct session_tx *p)
 {
-	struct approval_row *r;
+	struct ApprovalRead *r;
 	struct list rows;
 	int err = db_all(p->db, p->a, &sql[APPROVALS_PENDING], &rows, PENDING_MOST,
 		ARGS(T(p->tenant_id), T(p->session_id)));
 
 	r = rows.at;
 	for (size_t i = 0; !err && i < rows.count; i++)
-		err = decide(p, &r[i], "cancelled", NULL);
+		err = decide_approval(p, &r[i], ApprovalStatus_cancelled, NULL);
 	return err;
 }
 
-static int decide_call(struct pen *p, const struct approval_row *r, bool approved)
+static int decide_call(struct session_tx *p, const struct ApprovalRead *r, bool approved)
 {
 	struct list calls;
 	struct call_row *c;
-	int err = pen_calls(p, &calls);
+	int err = tx_calls(p, &calls);
 
 	c = calls.at;
 	for (size_t i = 0; !err && i < calls.count; i++) {
 		if (c[i].state != CALL_STATE_WAITING_APPROVAL ||
-			strcmp(c[i].call_id, r->call_id) != 0)
+			strcmp(c[i].call_id, r->tool_call_id) != 0)
 			continue;
-		err = approved ? pen_call_move(p, &c[i], CALL_STATE_APPROVED)
-			       : pen_call_result(p, &c[i], CALL_STATE_DENIED,
+		err = approved ? tx_call_move(p, &c[i], CALL_STATE_APPROVED)
+			       : tx_call_result(p, &c[i], CALL_STATE_DENIED,
 					 "A person has refused this call. Do not try it again "
 					 "unless you are asked to.");
 	}
-	return err ? err : pen_go_on(p, &calls);
+	return err ? err : tx_go_on(p, &calls);
+}
+
+static int check_judge(struct session_tx *p, const struct ApprovalRead *r,
+	const struct session_judge *judge, struct problem *problem)
+{
+	int64_t person_only = 0;
+	int err = judge->signed_in
+			  ? 0
+			  : db_int(p->db, &sql[PERSON_ONLY], &person_only,
+				    ARGS(T(p->tenant_id), T(p->session_id), T(r->tool_call_id)));
+
+	return err || !person_only
+		       ? err
+		       : problem_set(problem, p->a, ERR_FORBIDDEN,
+				 "Calls of %.128s are decided by a person who is signed in, not with an API key.",
+				 r->tool_name);
 }
 
 int session_decide(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *approval_id, const char *user_id, bool approved, int64_t now,
+	const char *approval_id, const struct session_judge *judge, bool approved, int64_t now,
 	struct problem *problem)
 {
-	struct approval_row r;
-	struct pen p;
-	int err = pen_open(&p, db, a, tenant_id, session_id, now, problem);
+	struct ApprovalRead r;
+	struct session_tx p;
+	int err = tx_open(&p, db, a, tenant_id, session_id, now, problem);
 
 	if (err)
 		return err;
-	err = db_one(
-		db, a, &sql[APPROVAL_READ], &r, ARGS(T(tenant_id), T(session_id), T(approval_id)));
+	err = read_one(&p, approval_id, &r);
 	if (err == ERR_NOT_FOUND)
 		return problem_set(problem, a, err, "There is no such approval in this session.");
-	if (!err && strcmp(r.status, "pending") != 0)
-		return problem_set(
-			problem, a, ERR_CONFLICT, "This approval is %s already.", r.status);
+	if (!err && r.status != ApprovalStatus_pending)
+		return problem_set(problem, a, ERR_CONFLICT, "This approval is %s already.",
+			ApprovalStatus_words.list[r.status]);
 	if (!err)
-		err = decide(&p, &r, approved ? "approved" : "denied", user_id);
+		err = check_judge(&p, &r, judge, problem);
 	if (!err)
-		err = pen_person(&p, user_id);
+		err = decide_approval(&p, &r,
+			approved ? ApprovalStatus_approved : ApprovalStatus_denied, judge->user_id);
+	if (!err)
+		err = tx_person(&p, judge->user_id);
 	if (!err)
 		err = decide_call(&p, &r, approved);
-	return err ? err : pen_close(&p);
+	return err ? err : tx_close(&p);
 }

@@ -5,9 +5,12 @@
 
 int builtin_calculator(struct builtin_call *c)
 {
+	const char *text = tool_argument_text(&c->in, "expression", BUILTIN_NAME_MAX);
 	bool failed;
-	const char *text = calculator_run(c->arena, builtin_text(c, "expression"), &failed);
 
+	if (!builtin_arguments_read(c))
+		return 0;
+	text = calculator_run(c->arena, text, &failed);
 	if (failed)
 		tool_answer_fail(c->arena, c->answer, "%s", text);
 	else

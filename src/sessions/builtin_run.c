@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/fold.h"
 #include "base/zone.h"
 #include "sessions/tool_text.h"
 
@@ -28,67 +27,24 @@ builtin_fn *builtin_run_of(const char *name)
 	return NULL;
 }
 
-const char *builtin_text(const struct builtin_call *c, const char *name)
-{
-	return json_tree_text(c->arguments, name);
-}
-
-int64_t builtin_number(const struct builtin_call *c, const char *name, int64_t absent)
-{
-	const struct json_node *n = json_tree_member(c->arguments, name, strlen(name));
-
-	return n && n->type == JSON_NUMBER ? (int64_t)n->number : absent;
-}
-
-/* ---- words ---- */
-
-struct builtin_words builtin_words(struct arena *a, const char *query)
-{
-	struct builtin_words out = { .count = 0 };
-	char *save = NULL, *folded = fold_words(a, query);
-
-	for (char *word = strtok_r(folded, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		if (out.count == BUILTIN_WORDS_MAX) {
-			out.too_many = true;
-			break;
-		}
-		out.list[out.count++] = word;
-	}
-	return out;
-}
-
-static bool begins_word(const char *text, const char *word)
-{
-	for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-		if (p == text || p[-1] == ' ')
-			return true;
-	return false;
-}
-
-bool builtin_words_in(const struct builtin_words *w, const char *folded)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (!begins_word(folded, w->list[i]))
-			return false;
-	return w->count > 0;
-}
-
 /* ---- the clock ---- */
 
 int builtin_time(struct builtin_call *c)
 {
 	static const char *const days[] = { "Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
 		"Saturday", "Sunday" };
-	const char *zone = builtin_text(c, "time_zone");
+	const char *zone = tool_argument_text_maybe(&c->in, "time_zone", BUILTIN_NAME_MAX);
 	int64_t now = c->asked->now, offset = 0;
 	struct zone_time local = { 0 };
 	char text[TIME_TEXT_LEN], utc[TIME_TEXT_LEN];
 
-	if (!zone || !*zone)
+	if (!builtin_arguments_read(c))
+		return 0;
+	if (!zone)
 		zone = "UTC";
 	if (!zone_local(zone, now, &local) || !zone_offset_s(zone, now / SECOND_US, &offset)) {
 		tool_answer_fail(c->arena, c->answer,
-			"There is no time zone named %s. Use a name such as Europe/Paris or UTC.",
+			"There is no time zone named %.100s. Use a name such as Europe/Paris or UTC.",
 			zone);
 		return 0;
 	}

@@ -3,14 +3,14 @@
  * Each runs inside the caller's transaction, does a bounded amount of work,
  * and answers the model in words; an error is the store's. */
 #pragma once
-#include "base/json_tree.h"
+#include "sessions/tool_arguments.h"
 #include "sessions/tool_run.h"
 
 struct builtin_call {
 	struct db *db;
 	struct arena *arena;
 	const struct tool_asked *asked;
-	const struct json_node *arguments; /* an object that suits the tool */
+	struct tool_arguments in;
 	struct tool_answer *answer;
 };
 
@@ -22,9 +22,8 @@ builtin_fn builtin_time, builtin_calculator, builtin_session_search, builtin_mem
 /* NULL if there is none of that name that is run so. */
 builtin_fn *builtin_run_of(const char *name);
 
-/* An argument's text or number; what is given for one that is absent. */
-const char *builtin_text(const struct builtin_call *c, const char *name);
-int64_t builtin_number(const struct builtin_call *c, const char *name, int64_t absent);
+/* False, with the answer filled, if an argument that was read is not as it must be. */
+bool builtin_arguments_read(struct builtin_call *c);
 
 /* ---- words that are looked for ---- */
 
@@ -49,6 +48,12 @@ enum {
 	SEARCH_CHARACTERS_MAX = 8192, /* of each message */
 	SEARCH_SNIPPET = 240,
 	SKILL_FILES_SHOWN = 200,
+	/* Of arguments, in bytes; their schemas count characters. */
+	BUILTIN_NAME_MAX = 4096,
+	BUILTIN_QUERY_MAX = 2000,
+	BUILTIN_NOTE_MAX = 32000,
+	BUILTIN_HITS = 10, /* unless `limit` says otherwise */
+	BUILTIN_HITS_MAX = 50,
 };
 
 extern const struct statement_set builtin_session_sql, builtin_memory_sql, builtin_skill_sql;

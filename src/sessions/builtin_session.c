@@ -7,6 +7,7 @@
  * The work is bounded, and the answer says where it ended. */
 #include <string.h>
 
+#include "access/permission.h"
 #include "base/clock.h"
 #include "base/fold.h"
 #include "sessions/builtin_run.h"
@@ -34,18 +35,10 @@ FIELDS(found_message) = {
 };
 static SCHEMA(found_message, .internal = true);
 
-enum { SEES_ALL, SESSIONS_ALL, SESSIONS_OF_PERSON, SESSIONS_OF_NOBODY, MESSAGES_OF };
+enum { SESSIONS_ALL, SESSIONS_OF_PERSON, SESSIONS_OF_NOBODY, MESSAGES_OF };
 
 /* $1 tenant, $2 agent, $3 the session that asks, $4 how many, $5 whose */
 static const struct statement sql[] = {
-	[SEES_ALL] = { "builtin_sees_all",
-		"select count(*) from members m join agents a on a.tenant_id = $1 and a.id = $2 "
-		"where m.tenant_id = $1 and m.user_id = $3 and m.status = 'active' "
-		"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 and (exists (select 1 "
-		"from agent_roles r where r.tenant_id = $1 and r.agent_id = $2 and r.user_id = $3) "
-		"or exists (select 1 from agent_group_roles g join group_members n "
-		"on n.tenant_id = $1 and n.group_id = g.group_id and n.user_id = $3 "
-		"where g.tenant_id = $1 and g.agent_id = $2))))" },
 	[SESSIONS_ALL] = { "builtin_sessions_all",
 		"select id, title, created_at from sessions where tenant_id = $1 and agent_id = $2 "
 		"and id <> $3 order by id desc limit $4",
@@ -73,18 +66,13 @@ static const struct statement sql[] = {
 STATEMENT_SET(builtin_session_sql, sql);
 _Static_assert(SEARCH_CHARACTERS_MAX == 8192, "as in the statement");
 
-static int candidates(struct builtin_call *c, struct list *ret)
+static int list_sessions_to_search(struct builtin_call *c, struct list *ret)
 {
 	const struct tool_asked *in = c->asked;
-	int64_t sees_all = 0;
-	int err = 0, which;
+	int which = !in->user_id       ? SESSIONS_OF_NOBODY
+		    : in->all_sessions ? SESSIONS_ALL
+				       : SESSIONS_OF_PERSON;
 
-	if (in->user_id)
-		err = db_int(c->db, &sql[SEES_ALL], &sees_all,
-			ARGS(T(in->tenant_id), T(in->agent_id), T(in->user_id)));
-	which = sees_all ? SESSIONS_ALL : in->user_id ? SESSIONS_OF_PERSON : SESSIONS_OF_NOBODY;
-	if (err)
-		return err;
 	/* only one of them asks for the person */
 	return db_all(c->db, c->arena, &sql[which], ret, SEARCH_SESSIONS_MAX,
 		(const struct value[]){ T(in->tenant_id), T(in->agent_id), T(in->session_id),
@@ -94,7 +82,7 @@ static int candidates(struct builtin_call *c, struct list *ret)
 
 /* ---- messages ---- */
 
-struct look {
+struct session_search {
 	const struct builtin_words *words;
 	struct builtin_call *call;
 	struct arena scratch; /* of one message */
@@ -103,12 +91,26 @@ struct look {
 	const char *text;    /* all of the answer so far */
 };
 
-/* The words around the first one that was found, on one line. */
-static const char *snippet(struct look *l, const struct found_message *m)
+/* Where the first of the words stands.  Folding keeps no lengths, but no word has a blank inside. */
+static size_t place_of_word(struct session_search *l, const char *content)
 {
-	const char *folded = fold(&l->scratch, m->content),
-		   *hit = strstr(folded, l->words->list[0]);
-	size_t len = strlen(m->content), from = hit ? (size_t)(hit - folded) : 0, to;
+	struct builtin_words first = { .list = { l->words->list[0] }, .count = 1 };
+	size_t len;
+
+	for (const char *p = content; *p; p += len) {
+		p += strspn(p, " \t\r\n");
+		len = strcspn(p, " \t\r\n");
+		if (builtin_words_in(
+			    &first, fold_words(&l->scratch, arena_strndup(&l->scratch, p, len))))
+			return (size_t)(p - content);
+	}
+	return 0;
+}
+
+/* The words around the first one that was found, on one line. */
+static const char *make_snippet(struct session_search *l, const struct found_message *m)
+{
+	size_t len = strlen(m->content), from = place_of_word(l, m->content), to;
 	char *out;
 
 	from = from > SEARCH_SNIPPET / 3 ? from - SEARCH_SNIPPET / 3 : 0;
@@ -122,19 +124,19 @@ static const char *snippet(struct look *l, const struct found_message *m)
 	return out;
 }
 
-static int take_message(void *ctx, const void *row)
+static int search_message(void *ctx, const void *row)
 {
 	const struct found_message *m = row;
-	struct look *l = ctx;
+	struct session_search *l = ctx;
 
 	l->seen++;
 	if (!l->snippet && builtin_words_in(l->words, fold_words(&l->scratch, m->content)))
-		l->snippet = snippet(l, m);
+		l->snippet = make_snippet(l, m);
 	arena_reset(&l->scratch);
 	return 0;
 }
 
-static int look_into(struct look *l, const struct found_session *s, bool *ret_found)
+static int look_into(struct session_search *l, const struct found_session *s, bool *ret_found)
 {
 	struct builtin_call *c = l->call;
 	struct found_message row;
@@ -143,7 +145,7 @@ static int look_into(struct look *l, const struct found_session *s, bool *ret_fo
 
 	l->snippet = NULL;
 	*ret_found = s->title && builtin_words_in(l->words, fold_words(c->arena, s->title));
-	err = db_each(c->db, &sql[MESSAGES_OF], &row, take_message, l,
+	err = db_each(c->db, &sql[MESSAGES_OF], &row, search_message, l,
 		ARGS(T(c->asked->tenant_id), T(s->id), N(SEARCH_MESSAGES_MAX - l->seen)));
 	if (err)
 		return err;
@@ -159,19 +161,28 @@ static int look_into(struct look *l, const struct found_session *s, bool *ret_fo
 
 int builtin_session_search(struct builtin_call *c)
 {
-	struct builtin_words words = builtin_words(c->arena, builtin_text(c, "query"));
-	struct look l = { .words = &words, .call = c, .text = "" };
-	int64_t limit = builtin_number(c, "limit", 10), found = 0;
+	const char *query = tool_argument_text(&c->in, "query", BUILTIN_QUERY_MAX);
+	struct builtin_words words = builtin_words(c->arena, query);
+	struct session_search l = { .words = &words, .call = c, .text = "" };
+	int64_t limit = tool_argument_number(&c->in, "limit", BUILTIN_HITS, 1, BUILTIN_HITS_MAX),
+		found = 0;
 	struct list list = { 0 };
 	size_t i = 0;
 	int err = 0;
 
+	if (!builtin_arguments_read(c))
+		return 0;
+	if (!(c->asked->held & PERM(SESSION_READ))) {
+		tool_answer_fail(c->arena, c->answer,
+			"Whoever this runs for may not read sessions of this agent.");
+		return 0;
+	}
 	if (!words.count || words.too_many) {
 		tool_answer_fail(c->arena, c->answer, "The query must have 1 to %d words.",
 			BUILTIN_WORDS_MAX);
 		return 0;
 	}
-	err = candidates(c, &list);
+	err = list_sessions_to_search(c, &list);
 	for (; !err && i < list.count && found < limit && l.seen < SEARCH_MESSAGES_MAX; i++) {
 		bool hit = false;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sessions/builtin_run.h"
+#include "sessions/skill_config.h"
 #include "sessions/skillset.h"
 #include "sessions/tool_text.h"
 
@@ -18,7 +19,7 @@ FIELDS(held_file) = {
 };
 static SCHEMA(held_file, .internal = true);
 
-enum { FILES_OF, FILE_OF };
+enum { FILES_OF, FILE_OF, FILES_PINNED, FILE_PINNED };
 
 static const struct statement sql[] = {
 	[FILES_OF] = { "builtin_skill_files",
@@ -28,6 +29,14 @@ static const struct statement sql[] = {
 	[FILE_OF] = { "builtin_skill_file",
 		"select path, size_bytes, content from skill_files where tenant_id = $1 "
 		"and skill_id = $2 and path = $3",
+		.row = &held_file_schema },
+	[FILES_PINNED] = { "builtin_skill_files_pinned",
+		"select path, size_bytes, null as content from skill_version_files "
+		"where tenant_id = $1 and skill_id = $2 and digest = $4 order by path limit $3",
+		.row = &held_file_schema },
+	[FILE_PINNED] = { "builtin_skill_file_pinned",
+		"select path, size_bytes, content from skill_version_files where tenant_id = $1 "
+		"and skill_id = $2 and digest = $4 and path = $3",
 		.row = &held_file_schema },
 };
 STATEMENT_SET(builtin_skill_sql, sql);
@@ -57,13 +66,17 @@ static int find_skill(struct builtin_call *c, const char *slug, struct chosen_sk
 	return ERR_NOT_FOUND;
 }
 
-static int read_file(struct builtin_call *c, const struct chosen_skill *skill, const char *path)
+static int read_held_file(
+	struct builtin_call *c, const struct chosen_skill *skill, const char *path)
 {
 	struct held_file f;
 	unsigned char *bytes;
 	size_t len = 0;
-	int err = db_one(c->db, c->arena, &sql[FILE_OF], &f,
-		ARGS(T(skill->tenant_id), T(skill->id), T(path)));
+	int err = skill->digest ? db_one(c->db, c->arena, &sql[FILE_PINNED], &f,
+					  ARGS(T(skill->tenant_id), T(skill->id), T(path),
+						  T(skill->digest)))
+				: db_one(c->db, c->arena, &sql[FILE_OF], &f,
+					  ARGS(T(skill->tenant_id), T(skill->id), T(path)));
 
 	if (err == ERR_NOT_FOUND) {
 		tool_answer_fail(
@@ -87,11 +100,15 @@ static int read_file(struct builtin_call *c, const struct chosen_skill *skill, c
 
 static int read_instructions(struct builtin_call *c, const struct chosen_skill *skill)
 {
-	const char *text = skill->instructions;
+	const char *text = skill_config_fill(c->arena, c->asked->vault, skill);
 	const struct held_file *list;
 	struct list files;
-	int err = db_all(c->db, c->arena, &sql[FILES_OF], &files, SKILL_FILES_SHOWN,
-		ARGS(T(skill->tenant_id), T(skill->id), N(SKILL_FILES_SHOWN)));
+	int err = skill->digest
+			  ? db_all(c->db, c->arena, &sql[FILES_PINNED], &files, SKILL_FILES_SHOWN,
+				    ARGS(T(skill->tenant_id), T(skill->id), N(SKILL_FILES_SHOWN),
+					    T(skill->digest)))
+			  : db_all(c->db, c->arena, &sql[FILES_OF], &files, SKILL_FILES_SHOWN,
+				    ARGS(T(skill->tenant_id), T(skill->id), N(SKILL_FILES_SHOWN)));
 
 	if (err)
 		return err;
@@ -106,13 +123,17 @@ static int read_instructions(struct builtin_call *c, const struct chosen_skill *
 
 int builtin_skill_read(struct builtin_call *c)
 {
-	const char *path = builtin_text(c, "file");
+	const char *slug = tool_argument_text(&c->in, "skill", BUILTIN_NAME_MAX),
+		   *path = tool_argument_text_maybe(&c->in, "file", BUILTIN_NAME_MAX);
 	struct chosen_skill skill;
-	int err = find_skill(c, builtin_text(c, "skill"), &skill);
+	int err;
 
+	if (!builtin_arguments_read(c))
+		return 0;
+	err = find_skill(c, slug, &skill);
 	if (err == ERR_NOT_FOUND && !c->answer->failed)
 		tool_answer_fail(c->arena, c->answer, "This agent may not use that skill.");
 	if (err)
 		return err == ERR_NOT_FOUND ? 0 : err;
-	return path && *path ? read_file(c, &skill, path) : read_instructions(c, &skill);
+	return path ? read_held_file(c, &skill, path) : read_instructions(c, &skill);
 }

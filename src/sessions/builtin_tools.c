@@ -32,7 +32,11 @@ const struct builtin_tool builtin_tools[] = {
 			"\"query\""),
 		.repeat_safe = true },
 	{ "memory_write", "Keeps a note for later sessions of this agent.",
-		OBJECT_OF("\"content\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":8000}",
+		OBJECT_OF(
+			"\"content\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":8000},"
+			"\"scope\":{\"type\":\"string\",\"enum\":[\"private\",\"shared\"],"
+			"\"description\":\"private, if left out: only the person you work for comes "
+			"across it; shared: everybody who uses this agent.\"}",
 			"\"content\"") },
 	{ "memory_search", "Finds notes that this agent has kept.",
 		OBJECT_OF("\"query\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500},"

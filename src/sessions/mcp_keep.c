@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/memory.h"
 
-struct kept {
-	struct kept *next;
+struct kept_peer {
+	struct kept_peer *next;
 	uint8_t place[SHA256_LEN]; /* tenant, address, headers */
 	uint8_t whose[SHA256_LEN]; /* and the session */
 	struct mcp_peer peer;
@@ -20,16 +21,14 @@ struct kept {
 
 struct mcp_keep {
 	pthread_mutex_t lock;
-	struct kept *list;
+	struct kept_peer *list;
 	size_t count;
 };
 
 struct mcp_keep *mcp_keep_new(void)
 {
-	struct mcp_keep *k = calloc(1, sizeof *k);
+	struct mcp_keep *k = memory_zeroed(sizeof *k);
 
-	if (!k)
-		abort();
 	pthread_mutex_init(&k->lock, NULL);
 	return k;
 }
@@ -43,7 +42,7 @@ static char *kept_text(const char *text)
 	return copy;
 }
 
-static void kept_free(struct kept *e)
+static void kept_free(struct kept_peer *e)
 {
 	free(e->tool_id);
 	free(e->config);
@@ -56,7 +55,7 @@ void mcp_keep_free(struct mcp_keep *k)
 	if (!k)
 		return;
 	while (k->list) {
-		struct kept *e = k->list;
+		struct kept_peer *e = k->list;
 
 		k->list = e->next;
 		kept_free(e);
@@ -75,32 +74,32 @@ bool mcp_keep_any(struct mcp_keep *k)
 	return any;
 }
 
-static void put_part(struct buf *b, const char *text)
+static void kept_put_part(struct buf *b, const char *text)
 {
 	buf_put(b, text, strlen(text) + 1); /* with its end, so that none can pass for another */
 }
 
-static void digest(const struct tool_asked *in, const struct tool_config *config, bool whose,
+static void kept_digest(const struct tool_asked *in, const struct tool_config *config, bool whose,
 	uint8_t out[SHA256_LEN])
 {
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
-	put_part(&b, in->tenant_id);
-	put_part(&b, whose ? in->session_id : "");
-	put_part(&b, config->url);
+	kept_put_part(&b, in->tenant_id);
+	kept_put_part(&b, whose ? in->session_id : "");
+	kept_put_part(&b, config->url);
 	for (size_t i = 0; i < config->header_count; i++) {
-		put_part(&b, config->headers[i].name);
-		put_part(&b, config->headers[i].value);
+		kept_put_part(&b, config->headers[i].name);
+		kept_put_part(&b, config->headers[i].value);
 	}
 	sha256(b.at, b.len, out);
 	wipe(b.at, b.len);
 	buf_free(&b);
 }
 
-static struct kept *find(struct mcp_keep *k, const uint8_t whose[SHA256_LEN])
+static struct kept_peer *kept_find(struct mcp_keep *k, const uint8_t whose[SHA256_LEN])
 {
-	for (struct kept *e = k->list; e; e = e->next)
+	for (struct kept_peer *e = k->list; e; e = e->next)
 		if (memcmp(e->whose, whose, SHA256_LEN) == 0)
 			return e;
 	return NULL;
@@ -110,13 +109,13 @@ void mcp_keep_find(struct mcp_keep *k, const struct tool_asked *in,
 	const struct tool_config *config, struct mcp_peer *ret)
 {
 	uint8_t whose[SHA256_LEN], place[SHA256_LEN];
-	struct kept *e;
+	struct kept_peer *e;
 
 	*ret = (struct mcp_peer){ .era = MCP_UNKNOWN };
-	digest(in, config, true, whose);
-	digest(in, config, false, place);
+	kept_digest(in, config, true, whose);
+	kept_digest(in, config, false, place);
 	pthread_mutex_lock(&k->lock);
-	e = find(k, whose);
+	e = kept_find(k, whose);
 	if (e) {
 		*ret = e->peer;
 		e->used_ms = clock_mono_ms();
@@ -131,20 +130,18 @@ bool mcp_keep_put(struct mcp_keep *k, const struct tool_asked *in, const struct 
 	const struct mcp_peer *peer)
 {
 	uint8_t whose[SHA256_LEN];
-	struct kept *e;
+	struct kept_peer *e;
 	bool mine = true;
 
 	if (peer->era == MCP_UNKNOWN)
 		return true;
-	digest(in, config, true, whose);
+	kept_digest(in, config, true, whose);
 	pthread_mutex_lock(&k->lock);
-	e = find(k, whose);
+	e = kept_find(k, whose);
 	if (!e) {
-		e = calloc(1, sizeof *e);
-		if (!e)
-			abort();
+		e = memory_zeroed(sizeof *e);
 		memcpy(e->whose, whose, sizeof whose);
-		digest(in, config, false, e->place);
+		kept_digest(in, config, false, e->place);
 		e->tool_id = kept_text(in->tool->id);
 		e->config = kept_text(in->tool->config);
 		e->sealed = kept_text(in->tool->sealed);
@@ -163,7 +160,7 @@ bool mcp_keep_put(struct mcp_keep *k, const struct tool_asked *in, const struct 
 	return mine;
 }
 
-static bool is_over(const struct mcp_keep *k, const struct kept *e, int64_t now_ms)
+static bool kept_is_over(const struct mcp_keep *k, const struct kept_peer *e, int64_t now_ms)
 {
 	return k->count > MCP_KEPT_MAX ||
 	       now_ms - e->used_ms > (*e->peer.session ? MCP_IDLE_MS : MCP_KNOWN_MS);
@@ -171,11 +168,12 @@ static bool is_over(const struct mcp_keep *k, const struct kept *e, int64_t now_
 
 bool mcp_keep_over(struct mcp_keep *k, struct arena *a, int64_t now_ms, struct mcp_over *ret)
 {
-	struct kept **oldest = NULL, *e;
+	struct kept_peer **oldest = NULL, *e;
 
 	pthread_mutex_lock(&k->lock);
-	for (struct kept **at = &k->list; *at; at = &(*at)->next)
-		if (is_over(k, *at, now_ms) && (!oldest || (*at)->used_ms < (*oldest)->used_ms))
+	for (struct kept_peer **at = &k->list; *at; at = &(*at)->next)
+		if (kept_is_over(k, *at, now_ms) &&
+			(!oldest || (*at)->used_ms < (*oldest)->used_ms))
 			oldest = at;
 	e = oldest ? *oldest : NULL;
 	if (e) {

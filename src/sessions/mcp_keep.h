@@ -24,7 +24,7 @@ bool mcp_keep_any(struct mcp_keep *k);
  * its headers. */
 void mcp_keep_find(struct mcp_keep *k, const struct tool_asked *in,
 	const struct tool_config *config, struct mcp_peer *ret);
-/* What is known behind it.  False if another call of the same session has a session there already, and so
+/* What is known after it.  False if another call of the same session has a session there already, and so
  * this one has to be ended. */
 bool mcp_keep_put(struct mcp_keep *k, const struct tool_asked *in, const struct tool_config *config,
 	const struct mcp_peer *peer);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_tree.h"
 #include "sessions/agent_tools.h"
 #include "sessions/builtin_tools.h"
 #include "sessions/skillset.h"
@@ -16,13 +16,14 @@ enum { ALIAS_MAX = 64, CLIENT_TOOLS_MAX = 128, MESSAGES_MAX = 50000, SUMMARIES_M
 enum { WINDOW_UNSAID = 128000 };
 
 struct agent_words {
-	const char *description_prompt, *bootstrap_instructions;
+	const char *description_prompt, *bootstrap_instructions, *bootstrap_session_id;
 	int64_t iteration_warn_threshold;
 };
 
 FIELDS(agent_words) = {
 	FIELD(agent_words, description_prompt, .nullable = true),
 	FIELD(agent_words, bootstrap_instructions, .nullable = true),
+	FIELD(agent_words, bootstrap_session_id, .nullable = true),
 	FIELD(agent_words, iteration_warn_threshold, .nullable = true),
 };
 static SCHEMA(agent_words, .internal = true);
@@ -37,19 +38,40 @@ FIELDS(summary_row) = {
 };
 static SCHEMA(summary_row, .internal = true);
 
-enum { AGENT_WORDS, SUMMARY, MESSAGES, WINDOW };
+FIELDS(failed_call) = {
+	FIELD(failed_call, message_id),
+	FIELD(failed_call, call_id),
+};
+static SCHEMA(failed_call, .internal = true);
+
+enum { AGENT_WORDS, BOOTSTRAP_CLAIM, SUMMARY, MESSAGES, HEARD, FAILED, WINDOW };
 
 static const struct statement sql[] = {
 	[AGENT_WORDS] = { "prompt_agent", "select {*} from agents where tenant_id = $1 and id = $2",
 		.row = &agent_words_schema },
+	[BOOTSTRAP_CLAIM] = { "prompt_bootstrap_claim",
+		"update agent_rows set bootstrap_session_id = $3 where tenant_id = $1 and id = $2 "
+		"and bootstrap_instructions is not null and bootstrap_session_id is null" },
 	[SUMMARY] = { "prompt_summary",
 		"select {*} from session_summaries where tenant_id = $1 and session_id = $2 "
 		"order by last_message_id desc limit 1",
 		.row = &summary_row_schema },
 	[MESSAGES] = { "prompt_messages",
 		"select {*} from messages where tenant_id = $1 and session_id = $2 and id > $3 "
-		"and id < $4 and status = 'complete' order by id limit $5",
+		"and id < $4 and status = 'complete' and heard_id is null order by id limit $5",
 		.row = &message_row_schema },
+	/* Those that stand elsewhere than where they were said. */
+	[HEARD] = { "prompt_heard",
+		"select {*} from messages where tenant_id = $1 and session_id = $2 and heard_id > $3 "
+		"and heard_id < $4 and status = 'complete' order by heard_id limit $5",
+		.row = &message_row_schema },
+	/* Each has its result among the messages. */
+	[FAILED] = { "prompt_failed",
+		"select {*} from session_calls where tenant_id = $1 and session_id = $2 "
+		"and message_id > $3 and message_id < $4 "
+		"and state in ('failed', 'denied', 'cancelled', 'unknown') "
+		"order by message_id, position limit $5",
+		.row = &failed_call_schema },
 	[WINDOW] = { "prompt_window",
 		"select coalesce(context_window, -1) from models where id = $1" },
 };
@@ -70,6 +92,7 @@ int wish_read(struct arena *a, const char *options, struct wish *w)
 		struct json_number n;
 		const char **plain = NULL, **raw = NULL;
 		double *figure = NULL;
+		const char *word = NULL;
 		bool limit = len == 10 && memcmp(key, "max_tokens", len) == 0;
 
 #define IS(name) (len == sizeof(name) - 1 && memcmp(key, name, len) == 0)
@@ -77,13 +100,17 @@ int wish_read(struct arena *a, const char *options, struct wish *w)
 			: IS("additional_instructions") ? &w->additional_instructions
 			: IS("model_id")		? &w->model_id
 							: NULL;
-		raw = IS("tools") ? &w->tools : IS("tool_choice") ? &w->tool_choice : NULL;
+		raw = IS("tools")	  ? &w->tools
+		      : IS("tool_choice") ? &w->tool_choice
+		      : IS("any_hour")	  ? &word
+					  : NULL;
 		figure = IS("temperature") ? &w->temperature : IS("top_p") ? &w->top_p : NULL;
 #undef IS
 		if (plain) {
 			json_read_string(&r, plain, &len);
 		} else if (raw && json_skip(&r, &text, &len)) {
 			*raw = arena_strndup(a, text, len);
+			w->any_hour |= word != NULL;
 		} else if ((figure || limit) && json_read_number(&r, &n)) {
 			if (limit)
 				w->max_tokens = n.integer;
@@ -130,15 +157,27 @@ const struct offer *prompt_offer(const struct turn *t, const char *alias)
 	return NULL;
 }
 
-const struct offer *prompt_offer_named(const struct turn *t, const char *name)
+const struct offer *prompt_offer_held(const struct turn *t, const char *tool_id)
 {
 	for (size_t i = 0; i < t->kit.count; i++)
-		if (strcmp(t->kit.offers[i].name, name) == 0)
+		if (t->kit.offers[i].held && strcmp(t->kit.offers[i].held->id, tool_id) == 0)
 			return &t->kit.offers[i];
 	return NULL;
 }
 
-static void add_held(struct turn *t, const struct held_tool *h)
+/* The agent's own that is built in by this name. */
+static const struct offer *builtin_offer(const struct turn *t, const char *name)
+{
+	for (size_t i = 0; i < t->kit.count; i++) {
+		const struct held_tool *h = t->kit.offers[i].held;
+
+		if (h && strcmp(h->kind, "builtin") == 0 && strcmp(h->name, name) == 0)
+			return &t->kit.offers[i];
+	}
+	return NULL;
+}
+
+static void add_held_offer(struct turn *t, const struct held_tool *h)
 {
 	const struct builtin_tool *b =
 		strcmp(h->kind, "builtin") == 0 ? builtin_tool(h->name) : NULL;
@@ -155,20 +194,21 @@ static void add_skill_reader(struct turn *t)
 	const struct builtin_tool *b = builtin_tool("skill_read");
 	struct held_tool *h = arena_new(&t->arena, struct held_tool);
 
-	if (prompt_offer_named(t, b->name))
+	if (builtin_offer(t, b->name))
 		return;
-	*h = (struct held_tool){ .id = "",
+	*h = (struct held_tool){ .id = b->name, /* no row has such an id */
 		.name = b->name,
 		.kind = "builtin",
 		.description = b->description,
 		.input_schema = b->input_schema,
 		.repeat_safe = true,
+		.implied = true,
 		.config = "{}",
 		.sealed = "" };
-	add_held(t, h);
+	add_held_offer(t, h);
 }
 
-static bool read_function(struct turn *t, struct json_reader *r)
+static bool read_client_function(struct turn *t, struct json_reader *r)
 {
 	struct offer o = { .description = "" };
 	const char *key, *text;
@@ -200,13 +240,13 @@ static void add_client_tools(struct turn *t)
 		return;
 	json_open(&r, &t->arena, t->wish.tools, strlen(t->wish.tools));
 	json_enter_array(&r);
-	while (json_next_item(&r) && read_function(t, &r))
+	while (json_next_item(&r) && read_client_function(t, &r))
 		;
 }
 
 /* ---- words ---- */
 
-static void put_part(struct buf *b, const char *text)
+static void put_prompt_part(struct buf *b, const char *text)
 {
 	if (!text || !*text)
 		return;
@@ -214,14 +254,16 @@ static void put_part(struct buf *b, const char *text)
 	buf_puts(b, text);
 }
 
-static void put_skills(struct buf *b, const struct list *skills)
+static void put_skills(struct buf *b, const struct turn *t, const struct list *skills)
 {
 	const struct usable_skill *s = skills->at;
 
 	if (!skills->count)
 		return;
-	put_part(b, "# Skills\n\nYou have the skills below. Before you work by one, read its "
-		    "instructions with the tool skill_read.\n");
+	put_prompt_part(b,
+		"# Skills\n\nYou have the skills below. Before you work by one, read its "
+		"instructions with the tool ");
+	buf_printf(b, "%s.\n", builtin_offer(t, "skill_read")->alias);
 	for (size_t i = 0; i < skills->count; i++)
 		buf_printf(b, "\n- %s (%s): %s", s[i].slug, s[i].name, s[i].description);
 }
@@ -229,23 +271,40 @@ static void put_skills(struct buf *b, const struct list *skills)
 static const char *system_text(
 	struct turn *t, const struct agent_words *words, const struct list *skills)
 {
+	const struct offer *search = builtin_offer(t, "memory_search"),
+			   *write = builtin_offer(t, "memory_write");
 	const struct wish *w = &t->wish;
 	struct buf b;
 	const char *text;
 
 	buf_init(&b, (size_t)16 << 20);
-	put_part(&b, w->instructions ? w->instructions : words->description_prompt);
-	if (!w->instructions)
-		put_part(&b, words->bootstrap_instructions);
-	put_part(&b, w->additional_instructions);
-	put_skills(&b, skills);
-	if (prompt_offer_named(t, "memory_search"))
-		put_part(&b, "# Notes\n\nYou keep notes between sessions. Look into them with "
-			     "memory_search where earlier work may matter, and keep with "
-			     "memory_write what later sessions should know.");
+	put_prompt_part(&b, w->instructions ? w->instructions : words->description_prompt);
+	if (!w->instructions && words->bootstrap_session_id &&
+		strcmp(words->bootstrap_session_id, t->job->subject) == 0)
+		put_prompt_part(&b, words->bootstrap_instructions);
+	put_prompt_part(&b, w->additional_instructions);
+	put_skills(&b, t, skills);
+	if (search) {
+		put_prompt_part(
+			&b, "# Notes\n\nYou keep notes between sessions. Look into them with ");
+		buf_printf(&b, "%s where earlier work may matter", search->alias);
+		if (write)
+			buf_printf(&b, ", and keep with %s what later sessions should know",
+				write->alias);
+		buf_putc(&b, '.');
+	}
 	text = arena_strndup(&t->arena, b.at ? b.at : "", b.len);
 	buf_free(&b);
 	return text;
+}
+
+/* The row of the agent is changed by one of those that begin at once; the others find it taken. */
+int prompt_claim_bootstrap(struct turn *t, struct session_tx *p)
+{
+	if (p->row.iteration_count || t->wish.instructions)
+		return 0;
+	return db_run(p->db, &sql[BOOTSTRAP_CLAIM], NULL,
+		ARGS(T(p->tenant_id), T(p->row.agent_id), T(p->session_id)));
 }
 
 int prompt_kit(struct turn *t, struct db *db)
@@ -268,7 +327,7 @@ int prompt_kit(struct turn *t, struct db *db)
 	t->kit.offers =
 		arena_array(&t->arena, struct offer, AGENT_TOOLS_MAX + CLIENT_TOOLS_MAX + 2);
 	for (size_t i = 0; i < held.count; i++)
-		add_held(t, (const struct held_tool *)held.at + i);
+		add_held_offer(t, (const struct held_tool *)held.at + i);
 	if (skills.count)
 		add_skill_reader(t);
 	add_client_tools(t);
@@ -279,9 +338,30 @@ int prompt_kit(struct turn *t, struct db *db)
 
 /* ---- the chat ---- */
 
+/* {"name": ...} or {"function": {"name": ...}}: a function that came with the choice before a tool that
+ * has its name. */
+static const struct offer *chosen_offer(struct turn *t, const char *choice)
+{
+	const struct json_node *n = json_tree(&t->mind, choice, strlen(choice), NULL, NULL);
+	const struct json_node *inner = n ? json_tree_member(n, "function", 8) : NULL;
+	const char *name = n ? json_tree_text(inner ? inner : n, "name") : NULL;
+	const struct offer *held = NULL;
+
+	for (size_t i = 0; name && i < t->kit.count; i++) {
+		const struct offer *o = &t->kit.offers[i];
+
+		if (strcmp(o->name, name) != 0)
+			continue;
+		if (!o->held)
+			return o;
+		held = o;
+	}
+	return held;
+}
+
 static void choose_tool(struct turn *t, struct chat *chat)
 {
-	const char *choice = t->wish.tool_choice, *at, *end;
+	const char *choice = t->wish.tool_choice;
 
 	/* Forced again and again, it would never come to an answer. */
 	if (!choice || t->iterations)
@@ -290,10 +370,8 @@ static void choose_tool(struct turn *t, struct chat *chat)
 		chat->tool_choice = CHOICE_NONE;
 	} else if (strcmp(choice, "\"required\"") == 0) {
 		chat->tool_choice = CHOICE_REQUIRED;
-	} else if ((at = strstr(choice, "\"name\"")) && (at = strchr(at + 6, '"')) &&
-		   (end = strchr(at + 1, '"'))) {
-		const struct offer *o = prompt_offer_named(
-			t, arena_strndup(&t->mind, at + 1, (size_t)(end - at - 1)));
+	} else {
+		const struct offer *o = chosen_offer(t, choice);
 
 		if (o) {
 			chat->tool_choice = CHOICE_NAMED;
@@ -324,7 +402,7 @@ static void open_chat(struct turn *t, struct chat *chat, const char *summary)
 				summary));
 }
 
-static void warn(struct turn *t, struct chat *chat)
+static void warn_of_iterations(struct turn *t, struct chat *chat)
 {
 	if (t->kit.warn_at != NIL && t->iterations && t->iterations == t->kit.warn_at)
 		chat_message_add(chat, CHAT_SYSTEM,
@@ -336,17 +414,19 @@ static void warn(struct turn *t, struct chat *chat)
 
 static int make_plan(struct turn *t, struct db *db)
 {
-	const struct broker_settings *broker = broker_settings(t->s->broker);
-	struct plan_asked asked = { .tenant_id = t->job->tenant_id,
+	struct candidates_asked asked = { .tenant_id = t->job->tenant_id,
 		.agent_id = t->agent_id,
 		.model_id = t->wish.model_id,
-		.user_id = t->user_id,
+		.user_id = t->acts_as,
 		.chat = &t->chat,
+		.tools_optional = !t->wish.tools,
 		.vault = t->s->settings.vault,
-		.keys = broker->keys,
+		.keys = broker_keys(t->s->broker, &t->mind),
+		.counted = true,
+		.any_hour = t->wish.any_hour,
 		.now = clock_now_us() };
 
-	return plan_make(db, &t->mind, &asked, &t->plan, &t->problem);
+	return candidates_find(db, &t->mind, &asked, &t->candidates, &t->problem);
 }
 
 /* Three quarters of the first model's window are the most; then what is oldest is summed up. */
@@ -355,11 +435,11 @@ static int keep_within(
 {
 	int64_t window = -1;
 	size_t count;
-	int err = db_int(db, &sql[WINDOW], &window, ARGS(T(t->plan.at[0].model_id)));
+	int err = db_int(db, &sql[WINDOW], &window, ARGS(T(t->candidates.at[0].model_id)));
 
 	if (window <= 0)
 		window = WINDOW_UNSAID;
-	if (err || t->plan.prompt_tokens <= window / 4 * 3 || t->summaries >= SUMMARIES_MAX)
+	if (err || t->candidates.prompt_tokens <= window / 4 * 3 || t->summaries >= SUMMARIES_MAX)
 		return err;
 	count = prompt_summary(t, messages, summary->content, window, &t->chat);
 	if (!count)
@@ -368,29 +448,77 @@ static int keep_within(
 	return make_plan(t, db);
 }
 
+/* Two lists in order as one; what was heard later is known by the id of its place. */
+static void merge_messages(struct arena *a, struct list *messages, const struct list *heard)
+{
+	const struct message_row *m = messages->at, *h = heard->at;
+	size_t count = messages->count + heard->count;
+	struct message_row *out = arena_array(a, struct message_row, count + 1);
+
+	for (size_t i = 0, j = 0, n = 0; n < count; n++) {
+		bool later = j < heard->count &&
+			     (i == messages->count || strcmp(h[j].heard_id, m[i].id) < 0);
+
+		out[n] = later ? h[j++] : m[i++];
+		if (later)
+			out[n].id = out[n].heard_id;
+	}
+	*messages = (struct list){ out, count };
+}
+
+/* What was said from one message on, and before another, as the model is to read it. */
+static int read_messages(
+	struct turn *t, struct db *db, const char *from, const char *before, struct list *ret)
+{
+	struct list heard = { 0 };
+	int err = db_all(db, &t->mind, &sql[MESSAGES], ret, MESSAGES_MAX,
+		ARGS(T(t->job->tenant_id), T(t->job->subject), T(from), T(before),
+			N(MESSAGES_MAX)));
+
+	if (!err)
+		err = db_all(db, &t->mind, &sql[HEARD], &heard, MESSAGES_MAX,
+			ARGS(T(t->job->tenant_id), T(t->job->subject), T(from), T(before),
+				N(MESSAGES_MAX)));
+	if (!err && heard.count)
+		merge_messages(&t->mind, ret, &heard);
+	return err;
+}
+
+/* The last summary, or one of nothing. */
+static int read_summary(struct turn *t, struct db *db, struct summary_row *ret)
+{
+	int err = db_one(
+		db, &t->mind, &sql[SUMMARY], ret, ARGS(T(t->job->tenant_id), T(t->job->subject)));
+
+	if (err != ERR_NOT_FOUND)
+		return err;
+	*ret = (struct summary_row){ .last_message_id = "" };
+	return 0;
+}
+
+/* ERR_NOT_FOUND: the agent was deleted since the step before, and its sessions with it. */
 int turn_act_load(struct turn *t, struct db *db)
 {
 	struct summary_row summary;
-	struct list messages;
+	struct list messages, failed = { 0 };
 	int err = prompt_kit(t, db);
 
 	t->summary_up_to = NULL;
 	if (!err)
-		err = db_one(db, &t->mind, &sql[SUMMARY], &summary,
-			ARGS(T(t->job->tenant_id), T(t->job->subject)));
-	if (err == ERR_NOT_FOUND) {
-		summary = (struct summary_row){ .last_message_id = "" };
-		err = 0;
-	}
+		err = read_summary(t, db, &summary);
 	if (!err)
-		err = db_all(db, &t->mind, &sql[MESSAGES], &messages, MESSAGES_MAX,
+		err = read_messages(t, db, summary.last_message_id, t->answer_id, &messages);
+	if (!err)
+		err = db_all(db, &t->mind, &sql[FAILED], &failed, MESSAGES_MAX,
 			ARGS(T(t->job->tenant_id), T(t->job->subject), T(summary.last_message_id),
 				T(t->answer_id), N(MESSAGES_MAX)));
 	if (err)
 		return err;
 	open_chat(t, &t->chat, summary.content);
-	prompt_messages(&messages, &t->chat);
-	warn(t, &t->chat);
+	prompt_messages(&messages, &failed, &t->chat);
+	warn_of_iterations(t, &t->chat);
 	err = make_plan(t, db);
-	return err ? err : keep_within(t, db, &messages, &summary);
+	if (!err)
+		err = keep_within(t, db, &messages, &summary);
+	return err ? err : turn_after_others(t, db);
 }

@@ -1,8 +1,8 @@
 /* prompt_messages.c - the conversation as a model reads it, and what of it is summed up when it has grown too
  * long.
  *
- * Providers want the results of calls directly behind the message that made
- * them; what people said meanwhile comes behind those. */
+ * Providers want the results of calls directly after the message that made
+ * them; what people said meanwhile comes after those. */
 #include <string.h>
 
 #include "base/json.h"
@@ -26,7 +26,7 @@ static void read_thoughts(struct chat *chat, struct chat_message *m, const char 
 		json_enter_object(&r);
 		while (json_next_key(&r, &key, &len)) {
 			struct slice *to = strncmp(key, "text", len) == 0   ? &t->text
-					   : strncmp(key, "seal", len) == 0 ? &t->seal
+					   : strncmp(key, "seal", len) == 0 ? &t->signature
 					   : strncmp(key, "id", len) == 0   ? &t->id
 									    : &maker;
 
@@ -39,29 +39,34 @@ static void read_thoughts(struct chat *chat, struct chat_message *m, const char 
 	}
 }
 
-static void read_calls(struct chat *chat, struct chat_message *m, const char *text)
+static void read_message_calls(struct chat *chat, struct chat_message *m, const char *text)
 {
 	struct json_reader r;
 	const char *key, *id = "", *name = "", *raw;
 	size_t len, raw_len;
 
+#define IS(word) (len == sizeof(word) - 1 && memcmp(key, word, len) == 0)
 	json_open(&r, chat->arena, text, strlen(text));
 	json_enter_array(&r);
 	while (json_next_item(&r)) {
-		const char *arguments = "{}";
+		const char *arguments = "{}", *alias = NULL;
 
 		json_enter_object(&r);
 		while (json_next_key(&r, &key, &len)) {
-			if (strncmp(key, "id", len) == 0)
+			if (IS("id"))
 				json_read_string(&r, &id, &raw_len);
-			else if (strncmp(key, "name", len) == 0)
+			else if (IS("name"))
 				json_read_string(&r, &name, &raw_len);
+			else if (IS("alias"))
+				json_read_string(&r, &alias, &raw_len);
 			else if (json_skip(&r, &raw, &raw_len) && *raw == '{')
 				arguments = arena_strndup(chat->arena, raw, raw_len);
 		}
 		if (!r.fault)
-			chat_call_add(chat, m, id, prompt_alias(chat->arena, name), arguments);
+			chat_call_add(chat, m, id, alias ? alias : prompt_alias(chat->arena, name),
+				arguments);
 	}
+#undef IS
 }
 
 static bool has_calls(const struct message_row *m)
@@ -82,7 +87,7 @@ static void add_plain(struct chat *chat, const struct message_row *m)
 		read_thoughts(chat, out, m->thoughts);
 }
 
-static const struct message_row *result_of(const struct message_row *from,
+static const struct message_row *find_result_message(const struct message_row *from,
 	const struct message_row *end, struct chat *chat, struct slice call_id)
 {
 	const char *id = text_decode(chat->arena, call_id, &(size_t){ 0 });
@@ -93,9 +98,28 @@ static const struct message_row *result_of(const struct message_row *from,
 	return NULL;
 }
 
+/* Those that failed, from the first whose message was not passed yet. */
+struct failures {
+	const struct failed_call *at, *end;
+};
+
+static bool has_failed(
+	struct failures *f, struct chat *chat, const char *message_id, struct slice call_id)
+{
+	const char *id = text_decode(chat->arena, call_id, &(size_t){ 0 });
+
+	while (f->at < f->end && strcmp(f->at->message_id, message_id) < 0)
+		f->at++;
+	for (const struct failed_call *c = f->at;
+		c < f->end && strcmp(c->message_id, message_id) == 0; c++)
+		if (strcmp(c->call_id, id) == 0)
+			return true;
+	return false;
+}
+
 /* A message with calls, their results, then what else was said before the next answer. */
-static const struct message_row *add_group(
-	struct chat *chat, const struct message_row *m, const struct message_row *end)
+static const struct message_row *add_group(struct chat *chat, const struct message_row *m,
+	const struct message_row *end, struct failures *f)
 {
 	struct chat_message *out =
 		chat_message_add(chat, CHAT_ASSISTANT, *m->content ? m->content : NULL);
@@ -105,13 +129,14 @@ static const struct message_row *add_group(
 		next++;
 	if (*m->thoughts)
 		read_thoughts(chat, out, m->thoughts);
-	read_calls(chat, out, m->tool_calls);
+	read_message_calls(chat, out, m->tool_calls);
 	for (const struct chat_call *c = out->calls; c; c = c->next) {
-		const struct message_row *r = result_of(m + 1, next, chat, c->id);
+		const struct message_row *r = find_result_message(m + 1, next, chat, c->id);
 		struct chat_message *result =
 			chat_message_add(chat, CHAT_TOOL, r ? r->content : "There is no result.");
 
 		result->call_id = c->id;
+		result->failed = !r || has_failed(f, chat, m->id, c->id);
 	}
 	for (m++; m < next; m++)
 		if (strcmp(m->role, "tool") != 0)
@@ -119,13 +144,17 @@ static const struct message_row *add_group(
 	return next;
 }
 
-void prompt_messages(struct list *messages, struct chat *chat)
+void prompt_messages(struct list *messages, const struct list *failed, struct chat *chat)
 {
 	const struct message_row *m = messages->at, *end = m + messages->count;
+	struct failures f = { failed->at, failed->at };
+
+	if (failed->count)
+		f.end += failed->count;
 
 	while (m < end)
 		if (has_calls(m))
-			m = add_group(chat, m, end);
+			m = add_group(chat, m, end, &f);
 		else if (strcmp(m->role, "tool") == 0) /* of a call that was summed up */
 			m++;
 		else

@@ -1,6 +1,6 @@
 /* retention.h - what of the log need not be kept.
  *
- * The pieces of a message are dropped an hour behind it: whoever resumes from
+ * The pieces of a message are dropped an hour after it: whoever resumes from
  * among them gets the whole message, which stays as long as its session. */
 #pragma once
 #include "store/store.h"

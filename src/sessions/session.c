@@ -8,9 +8,11 @@
 #include "base/clock.h"
 #include "base/fold.h"
 #include "base/json.h"
+#include "broker/gate.h"
 #include "queue/jobs.h"
-#include "sessions/pen.h"
+#include "sessions/session_tx.h"
 #include "sessions/tool_run.h"
+#include "store/row.h"
 
 #define DAY_US (24 * 3600 * SECOND_US)
 
@@ -33,15 +35,21 @@ FIELDS(agent_state) = {
 };
 static SCHEMA(agent_state, .internal = true);
 
-enum {
-	AGENT_STATE,
-	AGENT_MAY_WORK,
-	SESSION_ADD,
-	SESSION_FILE,
-	MARK_ACTIVE,
-	CHILDREN_OPEN,
-	RUN_ADD
+/* As it is when it is opened. */
+struct opened_session {
+	const char *tenant_id, *id, *agent_id, *parent_session_id, *parent_call_id;
+	const char *title, *title_folded, *origin, *created_by_id, *metadata;
+	int64_t depth, created_at;
 };
+
+FIELDS(opened_session) = {
+	ROW_FIELDS(opened_session, tenant_id, id, agent_id, depth, origin, metadata, created_at),
+	ROW_NULLABLE(opened_session, parent_session_id, parent_call_id, title, title_folded,
+		created_by_id),
+};
+static SCHEMA(opened_session, .internal = true);
+
+enum { AGENT_STATE, AGENT_MAY_WORK, SESSION_ADD, SESSION_FILE, MARK_ACTIVE, CHILDREN_OPEN };
 
 #define IF(condition, name) "case when " condition " then 1 else 0 end as " name
 #define AGENT_COLUMNS                                                                 \
@@ -66,10 +74,9 @@ static const struct statement sql[] = {
 		"on t.id = $1 where a.tenant_id = $1 and a.id = $2",
 		.row = &agent_state_schema },
 	[SESSION_ADD] = { "session_add",
-		"insert into sessions (tenant_id, id, agent_id, parent_session_id, parent_call_id, "
-		"depth, title, title_folded, status, origin, created_by_id, iteration_count, "
-		"message_count, last_event_id, created_at, updated_at, metadata) values ($1, $2, $3, "
-		"$4, $5, $6, $7, $8, 'pending', $9, $10, 0, 0, 0, $11, $11, $12)" },
+		"insert into session_rows ({*}, updated_at, status, iteration_count, message_count, "
+		"last_event_id) values ({$}, :created_at, 'pending', 0, 0, 0)",
+		.row = &opened_session_schema },
 	[SESSION_FILE] = { "session_file",
 		"insert into directory (id, tenant_id) values ($1, $2)" },
 	[MARK_ACTIVE] = { "session_active",
@@ -78,21 +85,16 @@ static const struct statement sql[] = {
 	[CHILDREN_OPEN] = { "session_children_count",
 		"select count(*) from sessions where tenant_id = $1 and parent_session_id = $2 "
 		"and status in ('pending', 'running', 'waiting_approval')" },
-	[RUN_ADD] = { "session_run_add",
-		"insert into session_runs (tenant_id, session_id, id, user_id, status, model_id, "
-		"iteration_count, prompt_tokens, completion_tokens, cache_read_tokens, "
-		"cache_write_tokens, cost_pd, created_at, options) values ($1, $2, $3, $4, 'queued', "
-		"$5, 0, 0, 0, 0, 0, 0, $6, $7)" },
 };
 STATEMENT_SET(session_sql, sql);
 
 /* ---- whether it may be ---- */
 
-static int check_agent(const struct agent_state *s, struct arena *a, struct problem *p)
+static int check_agent_state(const struct agent_state *s, struct arena *a, struct problem *p)
 {
 	if (!s->tenant_runs) {
 		p->code = "tenant_not_running";
-		return problem_set(p, a, ERR_CONFLICT, "The tenant is suspended or closed.");
+		return problem_set(p, a, ERR_CONFLICT, TENANT_STANDS_STILL);
 	}
 	if (s->plan_read_only) {
 		p->code = "plan_read_only";
@@ -146,11 +148,19 @@ static int check_depth(
 static int file_session(
 	struct db *db, struct arena *a, const struct session_new *in, const char *id)
 {
-	int err = db_run(db, &sql[SESSION_ADD], NULL,
-		ARGS(T(in->tenant_id), T(id), T(in->agent_id), T(in->parent_session_id),
-			T(in->parent_call_id), N(in->depth), T(in->title),
-			T(in->title ? fold(a, in->title) : NULL), T(in->origin),
-			T(in->created_by_id), N(in->now), T(in->metadata ? in->metadata : "")));
+	int err = db_put(db, &sql[SESSION_ADD],
+		&(struct opened_session){ .tenant_id = in->tenant_id,
+			.id = id,
+			.agent_id = in->agent_id,
+			.parent_session_id = in->parent_session_id,
+			.parent_call_id = in->parent_call_id,
+			.title = in->title,
+			.title_folded = in->title ? fold(a, in->title) : NULL,
+			.origin = in->origin,
+			.created_by_id = in->created_by_id,
+			.metadata = in->metadata ? in->metadata : "",
+			.depth = in->depth,
+			.created_at = in->now });
 
 	if (!err)
 		err = db_run(db, &sql[SESSION_FILE], NULL, ARGS(T(id), T(in->tenant_id)));
@@ -164,11 +174,11 @@ static int file_session(
 	return err;
 }
 
-static int greet(struct pen *p, const char *greeting)
+static int add_greeting(struct session_tx *p, const char *greeting)
 {
 	struct message_row m = { .role = "assistant", .content = greeting };
 
-	return greeting && *greeting ? pen_message_add(p, &m) : 0;
+	return greeting && *greeting ? tx_message_add(p, &m) : 0;
 }
 
 int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
@@ -176,14 +186,14 @@ int session_open(struct db *db, struct arena *a, const struct session_new *in, c
 {
 	struct id id = id_new(NULL);
 	struct agent_state state;
-	struct pen p;
+	struct session_tx p;
 	int err = db_one(db, a, &sql[AGENT_STATE], &state,
 		ARGS(T(in->tenant_id), T(in->agent_id), N(in->now / DAY_US)));
 
 	if (err == ERR_NOT_FOUND)
 		return problem_set(problem, a, err, "There is no such agent.");
 	if (!err)
-		err = check_agent(&state, a, problem);
+		err = check_agent_state(&state, a, problem);
 	if (!err)
 		err = check_day(in, &state, a, problem);
 	if (!err)
@@ -192,24 +202,24 @@ int session_open(struct db *db, struct arena *a, const struct session_new *in, c
 	if (!err)
 		err = file_session(db, a, in, *ret_id);
 	if (!err)
-		err = pen_open(&p, db, a, in->tenant_id, *ret_id, in->now, problem);
+		err = tx_open(&p, db, a, in->tenant_id, *ret_id, in->now, problem);
 	if (err)
 		return err;
 	p.sums.sessions = 1;
 	p.sums.subtasks = in->parent_session_id != NULL;
 	p.retitled = in->title != NULL;
-	err = pen_tell_status(&p);
+	err = tx_tell_status(&p);
 	if (!err)
-		err = pen_person(&p, in->created_by_id);
-	if (!err && strcmp(in->origin, "user") == 0)
-		err = greet(&p, state.initial_greeting);
-	return err ? err : pen_close(&p);
+		err = tx_person(&p, in->created_by_id);
+	if (!err && in->greets)
+		err = add_greeting(&p, state.initial_greeting);
+	return err ? err : tx_close(&p);
 }
 
 /* ---- speaking ---- */
 
 /* The first words, cut at a word. */
-static const char *title_of(struct arena *a, const char *text)
+const char *session_title_of(struct arena *a, const char *text)
 {
 	char *out = arena_alloc(a, TITLE_BYTES_MAX + 8);
 	size_t len = 0, chars = 0, word = 0;
@@ -245,24 +255,31 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 		.role = in->role,
 		.author_id = in->author_id,
 		.content = in->content,
-		.metadata = in->metadata };
-	struct pen p;
+		.metadata = in->metadata,
+		.created_at = in->said_at };
+	struct session_tx p;
 	int err;
 
 	if (strlen(in->content) > SESSION_MESSAGE_MAX)
 		return problem_set(problem, a, ERR_TOO_LARGE, "A message holds at most %d bytes.",
 			SESSION_MESSAGE_MAX);
-	err = pen_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
+	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
+	if (!err && session_at_work(&p.row)) {
+		bool theirs;
+
+		err = session_is_theirs(&p, &in->by, &theirs);
+		m.heard_id = theirs ? NULL : HEARD_LATER;
+	}
 	if (!err)
-		err = pen_message_add(&p, &m);
+		err = tx_message_add(&p, &m);
 	if (!err)
-		err = pen_person(&p, in->author_id);
+		err = tx_person(&p, in->author_id);
 	if (!err && !p.row.title && strcmp(in->role, "user") == 0) {
-		p.row.title = title_of(a, in->content);
+		p.row.title = session_title_of(a, in->content);
 		p.retitled = p.row.title != NULL;
 	}
 	if (!err)
-		err = pen_close(&p);
+		err = tx_close(&p);
 	if (ret_id)
 		*ret_id = m.id;
 	return err;
@@ -270,13 +287,7 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 
 /* ---- setting to work ---- */
 
-bool session_at_work(const struct session_row *r)
-{
-	return r->status == SESSION_STATE_RUNNING || r->status == SESSION_STATE_WAITING_APPROVAL ||
-	       (r->status == SESSION_STATE_PENDING && r->job_id);
-}
-
-static void put_member(struct buf *b, const char *name, const char *text, bool json)
+static void put_run_option(struct buf *b, const char *name, const char *text, bool json)
 {
 	if (!text)
 		return;
@@ -307,15 +318,16 @@ static const char *options_json(struct arena *a, const struct run_options *o)
 	buf_init(&b, (size_t)16 << 20);
 	buf_putc(&b, '{');
 	if (o) {
-		put_member(&b, "instructions", o->instructions, false);
-		put_member(&b, "additional_instructions", o->additional_instructions, false);
-		put_member(&b, "model_id", o->model_id, false);
-		put_member(&b, "tools", o->tools, true);
-		put_member(&b, "tool_choice", o->tool_choice, true);
-		put_member(&b, "metadata", o->metadata, true);
+		put_run_option(&b, "instructions", o->instructions, false);
+		put_run_option(&b, "additional_instructions", o->additional_instructions, false);
+		put_run_option(&b, "model_id", o->model_id, false);
+		put_run_option(&b, "tools", o->tools, true);
+		put_run_option(&b, "tool_choice", o->tool_choice, true);
+		put_run_option(&b, "metadata", o->metadata, true);
 		put_figure(&b, "max_tokens", o->max_tokens ? (double)o->max_tokens : NAN);
 		put_figure(&b, "temperature", o->temperature);
 		put_figure(&b, "top_p", o->top_p);
+		put_run_option(&b, "any_hour", o->any_hour ? "true" : NULL, true);
 	}
 	buf_putc(&b, '}');
 	text = arena_strndup(a, b.at, b.len);
@@ -323,52 +335,106 @@ static const char *options_json(struct arena *a, const struct run_options *o)
 	return text;
 }
 
-static int add_run(struct pen *p, const char *user_id, const struct run_options *options)
+static struct run_order run_order_of(struct arena *a, const struct run_options *o)
 {
+	return (struct run_order){ .options = options_json(a, o),
+		.model_id = o ? o->model_id : NULL,
+		.priority = o && o->background ? 0 : JOB_PRIORITY_PERSON,
+		.admitted = !o || !o->queued,
+		.refuses = o ? o->refuses : 0 };
+}
+
+static int add_run(
+	struct session_tx *p, const struct session_actor *as, const struct run_options *options)
+{
+	const struct run_order asked = run_order_of(p->a, options);
 	struct id id = id_new(NULL);
 	int err;
 
 	p->row.run_id = arena_strdup(p->a, id.text);
 	p->row.error = NULL;
-	err = db_run(p->db, &sql[RUN_ADD], NULL,
-		ARGS(T(p->tenant_id), T(p->session_id), T(p->row.run_id), T(user_id),
-			T(options ? options->model_id : NULL), N(p->now),
-			T(options_json(p->a, options))));
+	p->row.job_id = NULL; /* a dead one's, if any */
+	p->priority = asked.priority;
+	err = session_run_add(p, p->row.run_id, as, &asked);
 	if (!err)
-		err = pen_job(p);
+		err = session_hear_waiting(p, NULL);
+	if (!err)
+		err = tx_job(p);
 	if (err)
 		return err;
-	return p->row.status == SESSION_STATE_PENDING ? pen_tell_status(p)
-						      : pen_move(p, SESSION_STATE_PENDING);
+	return p->row.status == SESSION_STATE_PENDING ? tx_tell_status(p)
+						      : tx_move(p, SESSION_STATE_PENDING);
+}
+
+/* It is at work: what was said is heard by this run, or waits with a run of its own. */
+static int join_run(struct session_tx *p, const struct session_actor *as,
+	const struct run_options *options, const char **ret_run_id, struct problem *problem)
+{
+	const struct run_order asked = run_order_of(p->a, options);
+	const char *run_id = p->row.run_id;
+	bool theirs;
+	int err = session_is_theirs(p, as, &theirs);
+
+	if (!err && !theirs)
+		err = session_wait(p, as, &asked, &run_id, problem);
+	if (ret_run_id)
+		*ret_run_id = run_id;
+	return err ? err : tx_close(p);
 }
 
 int session_start(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *user_id, const struct run_options *options, bool join, int64_t now,
+	const struct session_actor *as, const struct run_options *options, bool join, int64_t now,
 	const char **ret_run_id, struct problem *problem)
 {
 	struct agent_state state;
-	struct pen p;
-	int err = pen_open(&p, db, a, tenant_id, session_id, now, problem);
+	struct session_tx p;
+	int err = tx_open(&p, db, a, tenant_id, session_id, now, problem);
 
 	if (err)
 		return err;
 	if (session_at_work(&p.row) && !join)
 		return problem_set(problem, a, ERR_CONFLICT,
 			"The agent is at work in this session; wait for it, or cancel it.");
-	if (ret_run_id)
-		*ret_run_id = p.row.run_id;
 	if (session_at_work(&p.row))
-		return 0;
+		return join_run(&p, as, options, ret_run_id, problem);
 	err = db_one(db, a, &sql[AGENT_MAY_WORK], &state, ARGS(T(tenant_id), T(p.row.agent_id)));
 	if (!err)
-		err = check_agent(&state, a, problem);
+		err = check_agent_state(&state, a, problem);
 	if (!err)
-		err = add_run(&p, user_id, options);
+		err = add_run(&p, as, options);
 	if (!err)
-		err = pen_close(&p);
+		err = tx_close(&p);
 	if (ret_run_id)
 		*ret_run_id = p.row.run_id;
 	return err;
+}
+
+int session_again(struct session_tx *p)
+{
+	const struct session_actor as = {
+		.user_id = p->run.user_id, .key_id = p->run.key_id, .hook_id = p->run.hook_id
+	};
+	const struct run_order asked = { .options = p->run.options,
+		.priority = p->run.priority,
+		.admitted = p->run.admitted,
+		.refuses = p->run.refuses };
+	struct id id = id_new(NULL);
+	struct agent_state state;
+	struct problem problem = { 0 };
+	int err = db_one(p->db, p->a, &sql[AGENT_MAY_WORK], &state,
+		ARGS(T(p->tenant_id), T(p->row.agent_id)));
+
+	if (!err)
+		err = check_agent_state(&state, p->a, &problem);
+	if (err)
+		return err;
+	p->row.run_id = arena_strdup(p->a, id.text);
+	p->row.error = NULL;
+	p->row.job_id = NULL;
+	err = session_run_add(p, p->row.run_id, &as, &asked);
+	if (!err)
+		err = tx_job(p);
+	return err ? err : tx_move(p, SESSION_STATE_PENDING);
 }
 
 /* ---- results from outside ---- */
@@ -387,15 +453,16 @@ const char *tool_cut(struct arena *a, const char *text)
 }
 
 int session_answer(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *call_id, const char *output, int64_t now, struct problem *problem)
+	const char *user_id, const char *call_id, const char *output, int64_t now,
+	struct problem *problem)
 {
-	struct pen p;
+	struct session_tx p;
 	struct list calls;
 	struct call_row *c, *found = NULL;
-	int err = pen_open(&p, db, a, tenant_id, session_id, now, problem);
+	int err = tx_open(&p, db, a, tenant_id, session_id, now, problem);
 
 	if (!err)
-		err = pen_calls(&p, &calls);
+		err = tx_calls(&p, &calls);
 	if (err)
 		return err;
 	c = calls.at;
@@ -408,8 +475,13 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 	if (found->state != CALL_STATE_WAITING_CLIENT)
 		return problem_set(problem, a, ERR_CONFLICT,
 			"The call %.64s does not wait for a result from outside.", call_id);
-	err = pen_call_result(&p, found, CALL_STATE_COMPLETED, tool_cut(a, output));
+	err = tx_run(&p);
+	if (!err && (!user_id || !p.run.user_id || strcmp(user_id, p.run.user_id) != 0))
+		return problem_set(problem, a, ERR_FORBIDDEN,
+			"The results of a run's functions are given by the one who began it.");
 	if (!err)
-		err = pen_go_on(&p, &calls);
-	return err ? err : pen_close(&p);
+		err = tx_call_result(&p, found, CALL_STATE_COMPLETED, tool_cut(a, output));
+	if (!err)
+		err = tx_go_on(&p, &calls);
+	return err ? err : tx_close(&p);
 }

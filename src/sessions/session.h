@@ -17,6 +17,7 @@ enum {
 	SESSION_ITERATIONS_MAX = 200, /* calls to a model in one run */
 	SESSION_CALLS_MAX = 64,	      /* of tools, in one message */
 	SESSION_BAD_CALLS_MAX = 5,    /* messages in a row with none but impossible calls */
+	SESSION_WAITING_MAX = 32,     /* runs of others that wait for the one under way */
 	SESSION_SAME_CALLS_MAX = 10,  /* the same call with the same arguments in one run */
 };
 
@@ -29,33 +30,44 @@ struct session_new {
 	const char *metadata;	   /* a JSON object; NULL: {} */
 	const char *parent_session_id, *parent_call_id; /* a subtask's; NULL */
 	int depth;
+	bool greets; /* the agent's initial_greeting is its first message */
 	int64_t now;
 };
 
-/* The row, its directory entry, its first event; no message yet and nothing runs.  The agent's greeting,
- * if it has one and a person begins (origin user), is its first message.  *ret_id lives in the arena.  ERR_NOT_FOUND without the agent;
+/* The row, its directory entry, its first event; no message yet and nothing runs.  *ret_id lives in the arena.  ERR_NOT_FOUND without the agent;
  * ERR_CONFLICT, ERR_THROTTLED with a sentence (plan, sessions a day). */
 int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
 	struct problem *p);
 
+/* As whom something is said or begun: a person, with the key they used, or an integration. */
+struct session_actor {
+	const char *user_id; /* NULL: no person */
+	const char *key_id;  /* NULL: a login */
+	const char *hook_id; /* NULL: no integration */
+};
+
 struct session_words {
 	const char *id; /* NULL: one is made */
 	const char *tenant_id, *session_id;
-	const char *author_id; /* NULL: no person */
-	const char *role;      /* user, or assistant for what a program puts into its mouth */
-	const char *content;   /* plain text */
-	const char *metadata;  /* a JSON object; NULL: {} */
+	const char *
+		author_id; /* the person whose words they are, whatever the role; NULL: no person */
+	struct session_actor by;
+	const char *role;     /* user, or assistant for what a program puts into its mouth */
+	const char *content;  /* plain text */
+	const char *metadata; /* a JSON object; NULL: {} */
+	int64_t said_at;      /* 0: now */
 	int64_t now;
 };
 
-/* A message into the session; nothing is set to work. */
+/* A message into the session; nothing is set to work.  A run under way hears it if it is its own actor's;
+ * another's message waits for a run that is begun after it. */
 int session_say(struct db *db, struct arena *a, const struct session_words *in, const char **ret_id,
 	struct problem *p);
 
 /* What a run is asked for besides the agent's settings; each may be NULL. */
 struct run_options {
 	const char *instructions;	     /* in place of the agent's own prompt */
-	const char *additional_instructions; /* behind it */
+	const char *additional_instructions; /* after it */
 	const char *model_id;		     /* in place of the agent's chain */
 	const char *tools; /* a JSON list of functions that the caller runs: {name, description,
 				  * parameters}; calls of them wait for session_answer() */
@@ -63,31 +75,69 @@ struct run_options {
 	int64_t max_tokens;	   /* 0: not said */
 	double temperature, top_p; /* NAN: not said */
 	const char *metadata;	   /* a JSON object */
+	/* How it gets to work, where it is not a person who asked and was admitted. */
+	bool queued; /* it takes one of the agent's rate when there is room: see broker/room.h */
+	bool background;  /* nobody waits for it: what people set off comes first */
+	bool any_hour;	  /* the agent's working hours do not count */
+	unsigned refuses; /* what it does not wait for, but fails: RUN_REFUSES_... */
 };
 
-/* Sets the agent to work.  If it is at work already: ERR_CONFLICT, unless `join`, in which case what was
- * said is heard by the run under way and *ret_run_id is that one. */
+enum { RUN_REFUSES_HOURS = 1, RUN_REFUSES_BUDGET = 2 };
+
+/* Sets the agent to work, with the rights of `as`.  If it is at work already: ERR_CONFLICT, unless `join`.
+ * Then what was said is heard by the run under way if that is the same actor's, and *ret_run_id is that one;
+ * else it has a run of its own, which begins when those before it have ended. */
 int session_start(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *user_id, const struct run_options *options, bool join, int64_t now,
+	const struct session_actor *as, const struct run_options *options, bool join, int64_t now,
 	const char **ret_run_id, struct problem *p);
 
-/* Ends what runs, subtasks included; what is under way elsewhere is told.  ERR_CONFLICT if nothing runs. */
+/* By whose rights a session ends: another person's subtask on an agent where they may not write goes on. */
+struct session_ender {
+	/* 0 and *ret_may, or an error of the store; created_by_id may be NULL. */
+	int (*may)(void *data, const char *agent_id, const char *created_by_id, bool *ret_may);
+	/* Told of each subtask that ends with its session. */
+	int (*along)(void *data, const char *session_id, const char *agent_id,
+		const char *parent_session_id);
+	void *data;
+};
+
+/* Ends what runs and what waits, subtasks included as far as `by` may (NULL: all); what is under way elsewhere is
+ * told.  ERR_CONFLICT if nothing runs. */
 int session_cancel(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	int64_t now, struct problem *p);
+	const struct session_ender *by, int64_t now, struct problem *p);
 
-/* The same for every session of an agent, so that it can go: a session that waits for one of them goes on. */
-int session_cancel_agent(
-	struct db *db, struct arena *a, const char *tenant_id, const char *agent_id, int64_t now);
-
-/* A person's decision.  ERR_NOT_FOUND, or ERR_CONFLICT if it is decided already. */
-int session_decide(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *approval_id, const char *user_id, bool approved, int64_t now,
+/* Ends one run and what it gave away: the one under way, and the next that waits begins, or one that waits.
+ * ERR_NOT_FOUND, ERR_CONFLICT if it is over, with a sentence. */
+int session_cancel_run(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const char *run_id, const struct session_ender *by, int64_t now,
 	struct problem *p);
 
-/* The result of a call that the caller itself runs (run_options.tools); call_id is the model's.  The run
- * goes on once none is missing. */
+/* The title that first words give: them, cut at a word; NULL: they give none. */
+const char *session_title_of(struct arena *a, const char *text);
+
+/* The same as session_cancel() for some sessions of an agent, so that it can go: a session that waits for one of them
+ * goes on.  *ret_count is how many there were; none is left when it is 0. */
+enum { SESSION_CANCEL_PAGE = 50 };
+int session_cancel_agent(struct db *db, struct arena *a, const char *tenant_id,
+	const char *agent_id, int64_t now, int64_t *ret_count);
+
+/* Whose word on a call it is. */
+struct session_judge {
+	const char *user_id;
+	bool signed_in; /* by a login of their own, not by a key */
+};
+
+/* A person's decision.  ERR_NOT_FOUND, ERR_CONFLICT if it is decided already, ERR_FORBIDDEN if the tool is one
+ * whose calls need a person who is signed in. */
+int session_decide(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
+	const char *approval_id, const struct session_judge *judge, bool approved, int64_t now,
+	struct problem *p);
+
+/* The result of a call that whoever began the run runs (run_options.tools); call_id is the model's.  The run
+ * goes on once none is missing.  ERR_FORBIDDEN from anybody else: it would be heard with their rights. */
 int session_answer(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *call_id, const char *output, int64_t now, struct problem *p);
+	const char *user_id, const char *call_id, const char *output, int64_t now,
+	struct problem *p);
 
 /* Called in the transaction that gives a session its title or another: for the index that finds it.  Set
  * once, before anything runs. */

@@ -5,23 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "sessions/turn.h"
+
+enum { READING_THREADS = 2, READING_WAITING_MAX = 10000 };
+
+#define HOLD_US (INT64_C(7) * 86400 * SECOND_US)
 
 /* ---- nobody wants it any more ---- */
 
 static void cancel_errands(struct turn *t)
 {
 	for (struct errand *e = t->errands; e; e = e->next)
-		if (!e->over && e->work)
+		if (e->state == ERRAND_AWAY && e->work)
 			tool_run_cancel(e->work);
 }
 
-static void cancel(struct turn *t)
+static void cancel_turn(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	t->cancelled = true;
 	if (t->run)
-		run_cancel(t->run);
+		completion_cancel(t->run);
 	cancel_errands(t);
 	pthread_mutex_unlock(&t->lock);
 }
@@ -37,7 +43,7 @@ static void on_cancel(void *ctx, const char *text)
 	for (struct turn *t = s->first; t; t = t->next)
 		if (strncmp(t->job->subject, text, ID_LEN) == 0 &&
 			strcmp(t->run_id, text + ID_LEN + 1) == 0)
-			cancel(t);
+			cancel_turn(t);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -59,7 +65,7 @@ static void turn_free(struct turn *t)
 		arena_free(&e->arena);
 		free(e);
 	}
-	if (t->hearing)
+	if (t->flow.state != FLOW_NONE)
 		collect_close(&t->heard);
 	arena_free(&t->flow.arena);
 	arena_free(&t->flow.scratch);
@@ -77,10 +83,12 @@ void turn_let_go(struct turn *t)
 	int holds, err;
 
 	pthread_mutex_lock(&t->lock);
+	INVARIANT(t->holds > 0);
 	holds = --t->holds;
 	pthread_mutex_unlock(&t->lock);
 	if (holds)
 		return;
+	INVARIANT(t->stage == TURN_LEFT && !t->run);
 	err = t->verdict;
 	pthread_mutex_lock(&s->lock);
 	if (t->prev)
@@ -93,12 +101,13 @@ void turn_let_go(struct turn *t)
 	turn_free(t);
 	job_over(job, err);
 	pthread_mutex_lock(&s->lock);
+	INVARIANT(s->count > 0);
 	if (!--s->count)
 		pthread_cond_broadcast(&s->fewer);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The payload is {"run_id":"..."}, as pen_job() writes it. */
+/* The payload is {"run_id":"..."}, as tx_job() writes it. */
 static bool read_run_id(const char *payload, char out[ID_LEN + 1])
 {
 	static const char head[] = "{\"run_id\":\"";
@@ -111,17 +120,14 @@ static bool read_run_id(const char *payload, char out[ID_LEN + 1])
 	return true;
 }
 
-static void begin(void *ctx, struct job *job)
+static void begin_turn_job(void *ctx, struct job *job)
 {
 	struct sessions *s = ctx;
-	struct turn *t = calloc(1, sizeof *t);
+	struct turn *t = memory_zeroed(sizeof *t);
 
-	if (!t)
-		abort();
 	t->s = s;
 	t->job = job;
 	t->holds = 1;
-	t->resumed = true;
 	if (!read_run_id(job->payload, t->run_id))
 		memset(t->run_id, '-', ID_LEN); /* of no run: the first step takes the job off */
 	pthread_mutex_init(&t->lock, NULL);
@@ -136,7 +142,7 @@ static void begin(void *ctx, struct job *job)
 	turn_begin(t);
 }
 
-static void stop(void *ctx, struct job *job)
+static void stop_turn_job(void *ctx, struct job *job)
 {
 	struct sessions *s = ctx;
 
@@ -151,28 +157,44 @@ static void stop(void *ctx, struct job *job)
 
 struct sessions *sessions_new(const struct sessions_settings *settings)
 {
-	struct sessions *s = calloc(1, sizeof *s);
+	struct sessions *s = memory_zeroed(sizeof *s);
 
-	if (!s)
-		abort();
 	s->settings = *settings;
+	sessions_hold(s, settings->hold_max_us);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	store_listen(settings->store, SESSION_CANCEL_CHANNEL, on_cancel, s);
 	return s;
 }
 
+void sessions_hold(struct sessions *s, int64_t hold_max_us)
+{
+	atomic_store(&s->hold_max_us, hold_max_us ? hold_max_us : HOLD_US);
+}
+
 void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools)
 {
+	/* What a model is told is gathered from many rows before every call; on SQLite that would hold up every
+	 * write if the writer did it. */
+	static const struct pool_settings reading = { .threads = READING_THREADS,
+		.threads_kept = READING_THREADS,
+		.waiting = READING_WAITING_MAX,
+		.waiting_each = READING_WAITING_MAX,
+		.keeps_view = true };
+
 	s->broker = broker;
 	s->tools = tools;
-	if (!s->readers)
-		s->readers = readers_new(s->settings.store);
+	if (!s->reading && store_is_sqlite(s->settings.store))
+		s->reading = pool_new(&reading);
 }
 
 struct job_kind sessions_job_kind(struct sessions *s)
 {
-	return (struct job_kind){ .name = "session.run", .begin = begin, .stop = stop, .ctx = s };
+	return (struct job_kind){ .name = "session.run",
+		.begin = begin_turn_job,
+		.stop = stop_turn_job,
+		.condemned = begin_turn_job,
+		.ctx = s };
 }
 
 void sessions_stop(struct sessions *s)
@@ -183,8 +205,8 @@ void sessions_stop(struct sessions *s)
 	while (s->count)
 		pthread_cond_wait(&s->fewer, &s->lock);
 	pthread_mutex_unlock(&s->lock);
-	readers_free(s->readers);
-	s->readers = NULL;
+	pool_free(s->reading);
+	s->reading = NULL;
 }
 
 void sessions_free(struct sessions *s)

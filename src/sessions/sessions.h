@@ -12,14 +12,17 @@ struct sessions;
 struct sessions_settings {
 	struct store *store;
 	struct vault *vault;
+	int64_t hold_max_us; /* the longest a run waits for room; 0: 7 days */
 };
 
 struct sessions *sessions_new(const struct sessions_settings *settings); /* before store_start() */
 /* Before the runner begins; both must outlive what runs. */
 void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools);
+/* How long what waits for room is held from now on; 0: 7 days. */
+void sessions_hold(struct sessions *s, int64_t hold_max_us);
 /* For the runner's table. */
 struct job_kind sessions_job_kind(struct sessions *s);
-/* Waits until nothing is at work here any more: behind runner_stop(), broker_stop() and
+/* Waits until nothing is at work here any more: after runner_stop(), broker_stop() and
  * tool_pool_free(), while the store still works. */
 void sessions_stop(struct sessions *s);
 void sessions_free(struct sessions *s);
@@ -29,6 +32,12 @@ struct sessions_stats {
 	size_t open;
 };
 struct sessions_stats sessions_stats(struct sessions *s);
+
+#ifdef LODGE_FAULTS
+/* For the tests alone: called before whatever a turn does next.  True: the test has kept it, and has it go on
+ * with go(turn). */
+extern bool (*turn_kept)(void (*go)(void *turn), void *turn);
+#endif
 
 extern const struct statement_set prompt_sql, turn_sql, turn_file_sql, turn_model_sql,
 	turn_answer_sql, subtask_sql;

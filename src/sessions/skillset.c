@@ -14,7 +14,9 @@ static SCHEMA(usable_skill, .internal = true);
 FIELDS(chosen_skill) = {
 	FIELD(chosen_skill, id),
 	FIELD(chosen_skill, tenant_id),
+	FIELD(chosen_skill, digest, .nullable = true),
 	FIELD(chosen_skill, slug),
+	FIELD(chosen_skill, metadata),
 	FIELD(chosen_skill, instructions),
 	FIELD(chosen_skill, grant_id),
 	FIELD(chosen_skill, config_sealed, .nullable = true),
@@ -31,10 +33,16 @@ FIELDS(author) = {
 };
 static SCHEMA(author, .internal = true);
 
+/* The text that the agent holds, or the skill's own. */
+#define PINNED(column) "coalesce(v." column ", s." column ") as " column
+
 /* $1 tenant, $2 agent */
 #define USABLE                                                                                   \
 	" from agent_skills g join skills s on s.tenant_id = g.skill_tenant_id "                 \
-	"and s.id = g.skill_id where g.tenant_id = $1 and g.agent_id = $2 and g.is_enabled = 1 " \
+	"and s.id = g.skill_id left join skill_versions v on v.tenant_id = g.skill_tenant_id "   \
+	"and v.skill_id = g.skill_id and v.digest = g.digest "                                   \
+	"where g.tenant_id = $1 and g.agent_id = $2 and g.is_enabled = 1 "                       \
+	"and (g.digest is null or v.digest is not null) "                                        \
 	"and (s.tenant_id = $1 or (s.visibility = 'public' and exists (select 1 from tenants t " \
 	"where t.id = s.tenant_id and t.status <> 'closed'))) "                                  \
 	"and not exists (select 1 from agent_skill_permissions p where p.tenant_id = $1 "        \
@@ -43,11 +51,14 @@ static SCHEMA(author, .internal = true);
 enum { SKILLS_USABLE, SKILL_CHOOSE, AUTHOR_READ };
 
 static const struct statement sql[] = {
-	[SKILLS_USABLE] = { "skills_usable", "select {s.*}" USABLE "order by s.slug, s.id",
+	[SKILLS_USABLE] = { "skills_usable",
+		"select s.id, s.tenant_id, " PINNED("name") ", " PINNED("slug") ", " PINNED(
+			"description") ", " PINNED("allowed_tools") USABLE "order by 4, 1",
 		.row = &usable_skill_schema },
 	[SKILL_CHOOSE] = { "skill_choose",
-		"select s.id, s.tenant_id, s.slug, s.instructions, g.id as grant_id, "
-		"g.config_sealed" USABLE "and g.skill_id = $3",
+		"select s.id, s.tenant_id, g.digest, " PINNED("slug") ", " PINNED(
+			"metadata") ", " PINNED("instructions") ", g.id as grant_id, g.config_sealed" USABLE
+								"and g.skill_id = $3",
 		.row = &chosen_skill_schema },
 	[AUTHOR_READ] = { "skill_author",
 		"select can_author_skills, case skill_visibility_scope when 'tenant_allowed' then 1 "

@@ -10,7 +10,11 @@ static const char *const session_list[] = {
 	[SESSION_STATE_CANCELLED] = "cancelled",
 	NULL,
 };
-const struct words session_state_words = { .list = session_list };
+const struct words session_state_words = {
+	.title = "SessionStatus",
+	.list = session_list,
+	.doc = "Where a session stands; a new message opens a completed one again.",
+};
 
 static const char *const run_list[] = {
 	[RUN_STATE_QUEUED] = "queued",
@@ -68,32 +72,34 @@ static const unsigned call_moves[CALL_STATES] = {
 			   TO(CALL, WAITING_SUBTASK) | TO(CALL, RUNNING) | TO(CALL, COMPLETED) |
 			   TO(CALL, FAILED),
 	[CALL_STATE_WAITING_APPROVAL] = TO(CALL, APPROVED) | TO(CALL, DENIED) | TO(CALL, CANCELLED),
-	[CALL_STATE_APPROVED] = TO(CALL, RUNNING) | TO(CALL, WAITING_SUBTASK) |
-				TO(CALL, COMPLETED) | TO(CALL, FAILED) | TO(CALL, CANCELLED),
+	/* What it would send is no longer what was approved: it is asked for again. */
+	[CALL_STATE_APPROVED] = TO(CALL, WAITING_APPROVAL) | TO(CALL, RUNNING) |
+				TO(CALL, WAITING_SUBTASK) | TO(CALL, COMPLETED) | TO(CALL, FAILED) |
+				TO(CALL, CANCELLED),
 	[CALL_STATE_WAITING_CLIENT] = TO(CALL, COMPLETED) | TO(CALL, CANCELLED),
 	[CALL_STATE_WAITING_SUBTASK] = TO(CALL, COMPLETED) | TO(CALL, FAILED) | TO(CALL, CANCELLED),
 	[CALL_STATE_RUNNING] =
 		TO(CALL, COMPLETED) | TO(CALL, FAILED) | TO(CALL, CANCELLED) | TO(CALL, UNKNOWN),
 };
 
-static bool may(const unsigned *moves, int count, int from, int to)
+static bool state_may_move(const unsigned *moves, int count, int from, int to)
 {
 	return from >= 0 && from < count && to >= 0 && to < count && (moves[from] >> to & 1);
 }
 
 bool session_may_move(int from, int to)
 {
-	return may(session_moves, SESSION_STATES, from, to);
+	return state_may_move(session_moves, SESSION_STATES, from, to);
 }
 
 bool run_may_move(int from, int to)
 {
-	return may(run_moves, RUN_STATES, from, to);
+	return state_may_move(run_moves, RUN_STATES, from, to);
 }
 
 bool call_may_move(int from, int to)
 {
-	return may(call_moves, CALL_STATES, from, to);
+	return state_may_move(call_moves, CALL_STATES, from, to);
 }
 
 bool session_state_ended(int state)

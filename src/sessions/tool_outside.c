@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-#include "base/crypto.h"
 #include "base/json_tree.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "outside/http_tool.h"
 #include "sessions/mcp_keep.h"
+#include "sessions/tool_arguments.h"
+#include "sessions/tool_pins.h"
 #include "sessions/tool_text.h"
 
 /* One call, with its secrets opened. */
@@ -24,71 +26,25 @@ struct visit {
 
 /* ---- before ---- */
 
-/* What is set for the agent takes the place of what the model says, where the tool has such an argument. */
-static bool put_settings(struct visit *v)
-{
-	const struct held_tool *tool = v->asked->tool;
-	struct json_violations faults;
-	const struct json_node *given;
-	const char *text, *wrong;
-	struct json_schema *schema;
-	struct buf b;
-
-	v->arguments = v->asked->arguments;
-	if (!tool->configuration || !*tool->configuration)
-		return true;
-	text = vault_open_text(v->outside->vault, v->arena, tool->grant_id, tool->configuration);
-	v->settings = text ? json_tree(v->arena, text, strlen(text), NULL, NULL) : NULL;
-	schema = json_schema_compile(
-		v->arena, tool->input_schema, strlen(tool->input_schema), &faults);
-	given = json_tree(v->arena, v->arguments, strlen(v->arguments), NULL, NULL);
-	if (!v->settings || !schema || !given)
-		return false;
-	buf_init(&b, TOOL_ARGUMENTS_MAX * 2);
-	buf_putc(&b, '{');
-	for (int own = 1; own >= 0; own--) {
-		const struct json_node *from = own ? v->settings : given;
-
-		for (size_t i = 0; from->type == JSON_OBJECT && i < from->count; i++) {
-			const struct json_member *m = &from->members[i];
-
-			if (!json_schema_has_property(schema, m->name, m->len)
-					? own
-					: !own && json_tree_member(v->settings, m->name, m->len))
-				continue;
-			if (b.len > 1)
-				buf_putc(&b, ',');
-			json_write_string(&b, m->name, m->len);
-			buf_putc(&b, ':');
-			json_tree_write(&b, m->value);
-		}
-	}
-	buf_putc(&b, '}');
-	v->arguments = arena_strndup(v->arena, b.at, b.len);
-	wrong = b.overflow ? "" : tool_check(v->arena, tool, v->arguments);
-	wipe(b.at, b.len);
-	buf_free(&b);
-	return !wrong;
-}
-
 /* Config and secrets; false, with the answer filled, if they are not to be had. */
 static bool open_config(struct visit *v, enum tool_kind kind)
 {
 	const struct held_tool *tool = v->asked->tool;
+	struct tool_pinned pinned;
 	struct problem p = { 0 };
-	const char *secrets = NULL;
+	const char *secrets = NULL, *fault;
 
 	if (tool->sealed && *tool->sealed) {
 		secrets = vault_open_text(v->outside->vault, v->arena, tool->id, tool->sealed);
 		if (!secrets) {
 			tool_answer_fail(v->arena, v->answer,
-				"The tool was not called: its secrets cannot be opened. Somebody who may "
-				"change tools has to enter them again.");
+				"The tool was not called: its secrets cannot be opened with the present master key. "
+				"Somebody who may change tools has to enter them anew.");
 			return false;
 		}
 	}
 	if (tool_config_read(
-		    v->arena, kind, tool->config, v->outside->reach, NULL, &v->config, &p) ||
+		    v->arena, kind, tool->config, v->outside->egress, NULL, &v->config, &p) ||
 		tool_config_keep(v->arena, &v->config, secrets, true, &p)) {
 		tool_answer_fail(v->arena, v->answer,
 			"The tool was not called: its %s %s. Somebody who may change tools has to "
@@ -97,20 +53,19 @@ static bool open_config(struct visit *v, enum tool_kind kind)
 			p.first ? p.first->message : "is wrong");
 		return false;
 	}
-	if (!put_settings(v)) {
-		tool_answer_fail(v->arena, v->answer,
-			"The tool was not called: what is set for this agent as its configuration "
-			"does not suit it.");
-		return false;
-	}
-	return true;
+	fault = tool_pin(v->outside->vault, v->arena, tool, v->asked->arguments, &pinned);
+	if (fault)
+		tool_answer_fail(v->arena, v->answer, "%s", fault);
+	v->arguments = pinned.arguments;
+	v->settings = pinned.settings;
+	return !fault;
 }
 
-/* ---- behind ---- */
+/* ---- after ---- */
 
 enum { SECRET_LEAST = 8 /* bytes: what is shorter may be any word */ };
 
-static void hide(char *text, size_t *len, const char *secret, size_t n)
+static void hide_secret(char *text, size_t *len, const char *secret, size_t n)
 {
 	static const char mask[] = TOOL_MASK;
 	size_t masked = sizeof mask - 1;
@@ -136,16 +91,25 @@ static const char *without_secrets(struct visit *v, const char *bytes, size_t *l
 
 		if (strstr(value, "{{"))
 			continue;
-		hide(text, len, value, strlen(value));
+		hide_secret(text, len, value, strlen(value));
 		if (blank) /* "Bearer x": the x alone, too */
-			hide(text, len, blank + 1, strlen(blank + 1));
+			hide_secret(text, len, blank + 1, strlen(blank + 1));
 	}
 	for (size_t i = 0; v->settings && i < v->settings->count; i++)
 		if (v->settings->members[i].value->type == JSON_STRING)
-			hide(text, len, v->settings->members[i].value->text,
+			hide_secret(text, len, v->settings->members[i].value->text,
 				v->settings->members[i].value->len);
 	text[*len] = '\0';
 	return text;
+}
+
+/* For whoever runs the service: what the model is told, and whose call it was. */
+static void log_failure(const struct visit *v, const char *why)
+{
+	log_warn("a tool could not be called", LOG_S("tool", v->asked->tool->name),
+		LOG_S("kind", v->asked->tool->kind), LOG_S("why", why),
+		LOG_S("call", v->asked->call_id), LOG_S("tenant_id", v->asked->tenant_id),
+		LOG_S("agent_id", v->asked->agent_id), LOG_S("session_id", v->asked->session_id));
 }
 
 /* ---- http tools ---- */
@@ -155,36 +119,34 @@ static void run_http(struct visit *v)
 	struct fetched f;
 	const char *why = "", *text;
 	size_t len;
-	int err = http_tool_run(&v->config, v->arguments, strlen(v->arguments), v->outside->reach,
+	bool good;
+	int err = http_tool_run(&v->config, v->arguments, strlen(v->arguments), v->outside->egress,
 		v->stop, fetch_run, v->arena, &f, &why);
 
 	if (err) {
 		len = strlen(why);
+		why = without_secrets(v, why, &len);
 		tool_answer_fail(v->arena, v->answer,
 			err == ERR_INVALID ? "The tool was not called: %s" : "The call failed: %s.",
-			without_secrets(v, why, &len));
+			why);
+		if (err != ERR_INVALID)
+			log_failure(v, why);
 		return;
 	}
 	len = f.len;
 	text = without_secrets(v, f.body, &len);
-	if (f.status >= 200 && f.status < 300 && !len)
+	good = f.status >= 200 && f.status < 300;
+	if (good && !len)
 		tool_answer_text(v->arena,
 			arena_printf(v->arena, "The service answered %d without a body.", f.status),
 			v->answer);
 	else
 		tool_answer_give(v->arena,
-			&(struct tool_said){ text, len, f.content_type, f.was_cut }, v->answer);
-	if (f.status < 200 || f.status > 299) {
-		struct tool_answer body = *v->answer;
-
-		tool_answer_fail(v->arena, v->answer, "The service answered %d.", f.status);
-		if (len) {
-			v->answer->text = arena_printf(v->arena, "%s\n%.*s", v->answer->text,
-				(int)tool_text_cut(
-					body.text, strlen(body.text), TOOL_OUTPUT_MAX / 2),
-				body.text);
-		}
-	}
+			&(struct tool_said){ text, len, f.content_type, f.was_cut,
+				good ? NULL
+				     : arena_printf(
+					       v->arena, "The service answered %d.", f.status) },
+			v->answer);
 }
 
 /* ---- mcp tools ---- */
@@ -194,19 +156,22 @@ static struct mcp_way way_of(const struct visit *v)
 	return (struct mcp_way){ .url = v->config.url,
 		.headers = v->config.headers,
 		.header_count = v->config.header_count,
-		.reach = v->outside->reach,
+		.egress = v->outside->egress,
 		.stop = v->stop,
 		.end_ms = clock_mono_ms() + tool_config_ms(&v->config) };
 }
 
-/* What is no text is described in the answer, and kept with the whole. */
+/* What is no text is described in the answer, and kept with the whole.  Not every provider has a place to say
+ * that a tool failed, and so its words say it. */
 static void give_result(struct visit *v, const struct mcp_result *got)
 {
-	struct tool_said said = { .len = got->len };
+	struct tool_said said = { .len = got->len,
+		.failed = !got->failed ? NULL
+			  : got->len   ? "The call failed:"
+				       : "The call failed, and the tool does not say why." };
 
 	said.bytes = without_secrets(v, got->text, &said.len);
 	tool_answer_give(v->arena, &said, v->answer);
-	v->answer->failed = got->failed;
 	if (got->more) {
 		v->answer->whole_len = got->raw_len;
 		v->answer->whole = without_secrets(v, got->raw, &v->answer->whole_len);
@@ -228,12 +193,14 @@ static void run_mcp(struct visit *v)
 		v->asked->tool->input_schema, &got, &why);
 	if (!mcp_keep_put(v->outside->mcp, v->asked, &v->config, &peer))
 		mcp_end(v->arena, &way, &peer);
-	len = strlen(why);
-	if (err)
-		tool_answer_fail(
-			v->arena, v->answer, "The call failed: %s.", without_secrets(v, why, &len));
-	else
+	if (!err) {
 		give_result(v, &got);
+		return;
+	}
+	len = strlen(why);
+	why = without_secrets(v, why, &len);
+	tool_answer_fail(v->arena, v->answer, "The call failed: %s.", why);
+	log_failure(v, why);
 }
 
 bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop)
@@ -260,26 +227,28 @@ bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop)
 
 static void run_fetch(struct visit *v)
 {
-	const struct json_node *in =
-		json_tree(v->arena, v->asked->arguments, strlen(v->asked->arguments), NULL, NULL);
-	const struct json_node *most = in ? json_tree_member(in, "max_bytes", 9) : NULL;
-	struct web_page page = { .url = in ? json_tree_text(in, "url") : NULL,
-		.max_bytes = most && most->type == JSON_NUMBER ? (size_t)most->number : 0,
-		.reach = v->outside->reach,
+	enum { URL_MAX = 16384, READ_MAX = 1 << 20 };
+	struct tool_arguments in = tool_arguments_open(v->arena, v->asked->arguments);
+	struct web_page page = { .url = tool_argument_text(&in, "url", URL_MAX),
+		.max_bytes = (size_t)tool_argument_number(&in, "max_bytes", 0, 1, READ_MAX),
+		.egress = v->outside->egress,
 		.stop = v->stop };
 
-	if (!page.url)
-		tool_answer_fail(v->arena, v->answer, "The argument url is missing.");
-	else
-		web_page_read(v->arena, &page, v->answer);
+	if (in.fault)
+		tool_answer_fail(v->arena, v->answer, "%s", in.fault);
+	else if (!web_page_read(v->arena, &page, v->answer))
+		log_failure(v, v->answer->text);
 }
 
 void tool_outside_run(const struct tool_outside *o, struct arena *a, const struct tool_asked *in,
 	const _Atomic bool *stop, struct tool_answer *ret)
 {
 	struct visit v = { .outside = o, .arena = a, .asked = in, .stop = stop, .answer = ret };
+	const char *fault = tool_check(a, in->tool, in->arguments);
 
-	if (strcmp(in->tool->kind, "http") == 0) {
+	if (fault) {
+		tool_answer_fail(a, ret, "%s", fault);
+	} else if (strcmp(in->tool->kind, "http") == 0) {
 		if (open_config(&v, TOOL_HTTP))
 			run_http(&v);
 	} else if (strcmp(in->tool->kind, "mcp") == 0) {

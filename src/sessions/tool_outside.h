@@ -14,11 +14,11 @@ struct mcp_keep;
 
 struct tool_outside {
 	struct vault *vault;
-	enum reach reach;
+	enum egress egress;
 	struct mcp_keep *mcp;
 };
 
-/* Fills *ret, whatever happens.  The arena holds secrets behind it: wipe it. */
+/* Fills *ret, whatever happens.  The arena holds secrets after it: wipe it. */
 void tool_outside_run(const struct tool_outside *o, struct arena *a, const struct tool_asked *in,
 	const _Atomic bool *stop, struct tool_answer *ret);
 
@@ -29,7 +29,8 @@ bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop);
 struct web_page {
 	const char *url;
 	size_t max_bytes;
-	enum reach reach;
+	enum egress egress;
 	const _Atomic bool *stop;
 };
-void web_page_read(struct arena *a, const struct web_page *in, struct tool_answer *ret);
+/* False if nothing came back: the answer says why. */
+bool web_page_read(struct arena *a, const struct web_page *in, struct tool_answer *ret);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/json_schema.h"
-#include "base/json_tree.h"
 #include "sessions/builtin_run.h"
+#include "sessions/builtin_tools.h"
 #include "sessions/tool_text.h"
 
 /* ---- do the arguments suit the tool? ---- */
@@ -26,8 +26,24 @@ static const char *violations_told(struct arena *a, const struct json_violations
 	return arena_printf(a, "%s.", out);
 }
 
+/* What is built in is checked by the program's own schema, whatever a row says. */
+static const char *schema_of(const struct held_tool *tool)
+{
+	const struct builtin_tool *b =
+		strcmp(tool->kind, "builtin") == 0 ? builtin_tool(tool->name) : NULL;
+
+	return b ? b->input_schema : tool->input_schema;
+}
+
 const char *tool_check(struct arena *a, const struct held_tool *tool, const char *arguments)
 {
+	return tool_check_within(a, tool, arguments, &(size_t){ JSON_SCHEMA_STEPS_MAX });
+}
+
+const char *tool_check_within(
+	struct arena *a, const struct held_tool *tool, const char *arguments, size_t *left)
+{
+	const char *input = schema_of(tool);
 	size_t len = strlen(arguments);
 	struct json_violations faults;
 	struct json_schema *schema;
@@ -44,10 +60,10 @@ const char *tool_check(struct arena *a, const struct held_tool *tool, const char
 	if (!whole)
 		return arena_printf(a, "The arguments are not JSON: %s, at byte %zu.",
 			r.fault ? r.fault : "something follows the object", r.fault_at);
-	schema = json_schema_compile(a, tool->input_schema, strlen(tool->input_schema), &faults);
+	schema = json_schema_compile(a, input, strlen(input), &faults);
 	if (!schema)
 		return "This tool cannot be called: its input_schema is not one that can be checked.";
-	if (json_schema_check(schema, a, arguments, len, &faults))
+	if (json_schema_check_within(schema, a, arguments, len, left, &faults))
 		return NULL;
 	return violations_told(a, &faults);
 }
@@ -64,6 +80,7 @@ int tool_run_quick(
 {
 	builtin_fn *run = builtin_run_of(in->tool->name);
 	struct builtin_call call = { .db = db, .arena = a, .asked = in, .answer = ret };
+	const char *fault;
 
 	*ret = (struct tool_answer){ .text = "" };
 	if (!tool_is_quick(in->tool)) {
@@ -71,10 +88,11 @@ int tool_run_quick(
 			a, ret, "The tool %s is not one that is run here.", in->tool->name);
 		return 0;
 	}
-	call.arguments = json_tree(a, in->arguments, strlen(in->arguments), NULL, NULL);
-	if (!call.arguments || call.arguments->type != JSON_OBJECT) {
-		tool_answer_fail(a, ret, "The arguments must be a JSON object.");
+	fault = tool_check(a, in->tool, in->arguments);
+	if (fault) {
+		tool_answer_fail(a, ret, "%s", fault);
 		return 0;
 	}
+	call.in = tool_arguments_open(a, in->arguments);
 	return run(&call);
 }

@@ -18,10 +18,14 @@ enum {
 struct tool_asked {
 	const char *tenant_id, *agent_id, *session_id;
 	const char *user_id; /* who drives the agent, or NULL */
+	uint64_t
+		held; /* permissions on the agent of the one as whom it acts (access/permission.h) */
+	bool all_sessions;   /* that one sees all of its sessions */
 	const char *call_id; /* an id (id.h), unique for ever: what a repeat is recognised by */
 	const struct held_tool *tool;
-	const char
-		*arguments; /* JSON text, checked against the tool's input_schema by tool_check() */
+	const char *arguments; /* as the model said them; checked again by whoever runs the tool */
+	struct vault
+		*vault; /* with which a quick tool opens what was sealed for it; NULL: nothing is */
 	int64_t now;
 };
 
@@ -33,8 +37,13 @@ struct tool_answer {
 	const char *content_type; /* of `whole` */
 };
 
-/* NULL if the arguments suit the tool; else a sentence for the model that says what does not. */
+/* NULL if the arguments suit the tool; else a sentence for the model that says what does not.  Whoever
+ * runs a tool asks this first, however often it was asked before: between an answer and its calls lie
+ * approvals, restarts and changes of the tool. */
 const char *tool_check(struct arena *a, const struct held_tool *tool, const char *arguments);
+/* The same for several calls, which have so many steps of their schemas together. */
+const char *tool_check_within(
+	struct arena *a, const struct held_tool *tool, const char *arguments, size_t *left);
 
 /* True for those that look only at the store (or at nothing). */
 bool tool_is_quick(const struct held_tool *tool);
@@ -45,7 +54,7 @@ int tool_run_quick(
 struct tool_pool;
 struct tool_pool_settings {
 	struct vault *vault;
-	enum reach reach;
+	enum egress egress;
 	size_t threads_most; /* 0: 128 */
 };
 struct tool_pool *tool_pool_new(const struct tool_pool_settings *settings);

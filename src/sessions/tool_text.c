@@ -11,7 +11,7 @@ enum { NOTE_MAX = 256 };
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* The length of the character at the beginning; 0 if it is none, or NUL. */
-static size_t character(const unsigned char *p, size_t left)
+static size_t character_len(const unsigned char *p, size_t left)
 {
 	size_t len = *p < 0x80	 ? 1
 		     : *p < 0xc2 ? 0
@@ -35,7 +35,7 @@ const char *tool_text_clean(struct arena *a, const char *bytes, size_t len, size
 	}
 	buf_init(&out, len * (sizeof REPLACEMENT - 1));
 	while (p < end) {
-		size_t n = character(p, (size_t)(end - p));
+		size_t n = character_len(p, (size_t)(end - p));
 
 		if (n)
 			buf_put(&out, p, n);
@@ -60,20 +60,24 @@ size_t tool_text_cut(const char *text, size_t len, size_t most)
 
 void tool_answer_give(struct arena *a, const struct tool_said *said, struct tool_answer *ret)
 {
-	size_t len, shown;
+	size_t len, shown, room = TOOL_OUTPUT_MAX - (said->failed ? strlen(said->failed) + 1 : 0);
 	const char *text = tool_text_clean(a, said->bytes, said->len, &len);
+	const char *before = said->failed ? said->failed : "",
+		   *feed = said->failed && len ? "\n" : "";
 
-	*ret = (struct tool_answer){ .text = text };
-	if (len <= TOOL_OUTPUT_MAX - (said->more ? NOTE_MAX : 0) && !said->more)
+	*ret = (struct tool_answer){ .failed = said->failed != NULL };
+	if (len <= room && !said->more) {
+		ret->text = arena_printf(a, "%s%s%s", before, feed, text);
 		return;
-	shown = tool_text_cut(text, len, TOOL_OUTPUT_MAX - NOTE_MAX);
+	}
+	shown = tool_text_cut(text, len, room - NOTE_MAX);
 	ret->whole = said->bytes;
 	ret->whole_len = said->len < TOOL_WHOLE_MAX ? said->len : TOOL_WHOLE_MAX;
 	ret->content_type = said->type ? said->type : "text/plain; charset=utf-8";
 	ret->text = arena_printf(a,
-		"%.*s\n\n[The answer was cut: this is the first %zu bytes of %s%zu. %s is kept in the "
+		"%s%s%.*s\n\n[The answer was cut: this is the first %zu bytes of %s%zu. %s is kept in the "
 		"files of this session.]",
-		(int)shown, text, shown, said->more ? "more than " : "", said->len,
+		before, feed, (int)shown, text, shown, said->more ? "more than " : "", said->len,
 		said->more || ret->whole_len < said->len ? "What was read of it" : "The whole");
 }
 

@@ -9,8 +9,9 @@
 struct tool_said {
 	const char *bytes;
 	size_t len;
-	const char *type; /* of the bytes; NULL: text/plain */
-	bool more;	  /* there was more, and it was not read */
+	const char *type;   /* of the bytes; NULL: text/plain */
+	bool more;	    /* there was more, and it was not read */
+	const char *failed; /* the tool did: a sentence that tells the model so, before the bytes */
 };
 
 /* Cleans and cuts. */

@@ -6,31 +6,37 @@
  *
  * A turn is one job's work in a session.  Every arrow is a commit, or nothing
  * that a commit needs to know.  It is handed from thread to thread and
- * belongs to one at a time; what others may reach for meanwhile is under its
- * lock. */
+ * belongs to one at a time, its owner; what others may reach for meanwhile is under its
+ * lock.  Where it stands, how much of an answer is stored and where each call
+ * of a tool is are machines of states, each with a table of its moves
+ * (turn_state.c); a move that is not in the table ends the process. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/check.h"
 #include "broker/collect.h"
-#include "broker/run.h"
-#include "sessions/pen.h"
-#include "sessions/readers.h"
+#include "broker/completion.h"
+#include "sessions/actor.h"
+#include "sessions/session_tx.h"
 #include "sessions/sessions.h"
+#include "store/pool.h"
 
 struct sessions {
 	struct sessions_settings settings;
 	struct broker *broker;
 	struct tool_pool *tools;
-	struct readers *readers; /* NULL: the store reads */
-	pthread_mutex_t lock;	 /* over the next three; taken before a turn's */
+	struct pool *reading; /* NULL: the store reads */
+	pthread_mutex_t lock; /* over the next three; taken before a turn's */
 	pthread_cond_t fewer;
 	struct turn *first;
 	size_t count;
 	_Atomic uint64_t turns, answers, tool_calls, failed;
+	_Atomic int64_t hold_max_us;
 };
 
-/* A tool as the model is offered it. */
+/* A tool as the model is offered it.  Two may have one name, that of the agent and one that a client
+ * brought: which it was is known by the alias in an answer, and after that by the call's tool_id. */
 struct offer {
 	const char *alias;	      /* the name it goes by with models */
 	const struct held_tool *held; /* NULL: whoever started the run runs it */
@@ -49,8 +55,17 @@ struct kit {
 /* What a run was asked for besides (struct run_options), as stored. */
 struct wish {
 	const char *instructions, *additional_instructions, *model_id, *tools, *tool_choice;
+	bool any_hour;
 	int64_t max_tokens;
 	double temperature, top_p;
+};
+
+/* Where a call of a tool is. */
+enum errand_state {
+	ERRAND_AWAY,
+	ERRAND_BACK,   /* the answer is there */
+	ERRAND_STORED, /* and committed */
+	ERRAND_STATES
 };
 
 /* A call of a tool on its way. */
@@ -61,8 +76,7 @@ struct errand {
 	struct arena arena;
 	struct tool_answer answer;
 	struct tool_work *work;
-	bool over;   /* the answer is there */
-	bool stored; /* and committed */
+	enum errand_state state; /* under the turn's lock */
 };
 
 /* A call that a committed step has decided to make. */
@@ -80,26 +94,60 @@ struct wanted {
 };
 
 /* What follows once a step is committed. */
-enum turn_next { TURN_LOAD, TURN_TOOLS, TURN_OVER };
+enum turn_next { TURN_LOAD, TURN_TOOLS, TURN_ANSWER, TURN_OVER };
+
+/* What it is at. */
+enum turn_stage {
+	TURN_AT_STEP,  /* a step, or what follows from one */
+	TURN_AT_MODEL, /* a call of a model is under way */
+	TURN_AT_TOOLS, /* nothing but calls of tools: whichever is back first begins a step */
+	TURN_LEFT,     /* its last step is done */
+	TURN_STAGES
+};
+
+/* An answer on its way into the store, of which pieces are written one at a time. */
+enum flow_state {
+	FLOW_NONE,    /* no model was asked yet */
+	FLOW_HEARING, /* and nothing is being written */
+	FLOW_WRITING,
+	FLOW_ENDING, /* all is heard, and a piece is being written */
+	FLOW_OVER,   /* all is heard, and nothing is being written */
+	FLOW_STATES
+};
+
+/* How a call of a model ended. */
+enum answer_end {
+	ANSWER_WHOLE,
+	ANSWER_FAILED,	  /* as `fault` says */
+	ANSWER_REFUSED,	  /* before it was sent, as `problem` says */
+	ANSWER_CANCELLED, /* nobody wants it, or the service stops */
+};
 
 struct turn {
-	struct work work;  /* first: the steps, one at a time */
-	struct work flush; /* what has been heard of an answer, into the store */
-	struct turn *next, *prev;
+	struct work work;	  /* first: the steps, one at a time */
+	struct work flush;	  /* what has been heard of an answer, into the store */
+	struct turn *next, *prev; /* under the lock of the sessions */
+
+	/* Set when it is made, and read by all. */
 	struct sessions *s;
 	struct job *job;
+	char run_id[ID_LEN + 1];
+
+	/* Its owner's, from here to `wrote`. */
 	struct arena arena; /* as long as the turn */
 	struct arena step;  /* of the step under way */
 	struct arena mind;  /* of the model call under way */
-	char run_id[ID_LEN + 1];
 	int (*act)(struct turn *t, struct db *db);
 	enum turn_next then;
 	struct departure *departures;
 	struct problem problem; /* of the step */
-	bool resumed;		/* the first step of the job */
 
 	/* Of the run, as the last step left them. */
-	const char *agent_id, *user_id;
+	const char *agent_id;
+	const char *user_id; /* who drives it, or NULL */
+	const char *acts_as; /* whose rights it has */
+	struct actor actor;  /* as the step under way found it */
+	int64_t refuses;     /* RUN_REFUSES_... */
 	struct wish wish;
 	int64_t iterations;
 	struct kit kit;
@@ -115,7 +163,7 @@ struct turn {
 	/* The model call under way. */
 	char answer_id[ID_LEN + 1];
 	struct chat chat;
-	struct plan plan;
+	struct candidates candidates;
 	size_t first; /* candidates before this one broke off */
 	bool cut;     /* the last answer reached the limit of tokens */
 	int summaries;
@@ -128,40 +176,40 @@ struct turn {
 	const char *fail_code, *fail_text; /* for the step that ends it as failed */
 	int verdict;			   /* for the runner */
 	int64_t retry_at; /* 0: as soon as somebody takes the job, and this was no failure */
+	bool retry_free;  /* it was none either way */
 
-	/* The write under way wrote something: its own business, away from what is under the lock. */
-	int64_t wrote;
+	/* The flush's: the write under way wrote something. */
+	bool wrote;
 	_Atomic bool stopping; /* the service stops */
 	pthread_mutex_t lock;  /* over all below */
 	int holds;
-	bool cancelled; /* nobody wants the result */
-	bool left;	/* its last step is done */
-	bool stepping;	/* a step is under way, or its consequences */
+	bool cancelled; /* nobody wants the result; from any thread, at any time */
+	enum turn_stage stage;
 	struct errand *errands;
-	struct run *run; /* NULL: none under way */
-	struct collected heard;
-	bool hearing; /* `heard` is open */
+	struct completion *run; /* NULL: none under way */
+	struct collected heard; /* open from the first model call on */
 	struct {
-		int number;		     /* which model call it is */
-		bool busy;		     /* a write is under way */
-		bool over;		     /* nothing more is heard */
-		bool begun;		     /* the message has its row */
-		bool flood;		     /* there is no end to it */
-		size_t heard;		     /* bytes of all kinds */
-		size_t sent;		     /* bytes of the escaped text that are in the store */
-		size_t to;		     /* and will be behind the write under way */
-		const char *escaped, *plain; /* what it writes */
+		enum flow_state state;
+		int number;	   /* which model call it is */
+		bool begun;	   /* the message has its row */
+		bool flood;	   /* there is no end to it */
+		size_t heard;	   /* bytes of all kinds */
+		size_t sent;	   /* bytes of the escaped text that are in the store */
+		size_t to;	   /* and will be after the write under way */
+		const char *plain; /* what it writes */
 		struct arena arena, scratch;
 		int64_t last_ms;
 	} flow;
-	/* Written by its end, read behind it. */
+	/* Written by its end, read after it. */
 	struct {
-		bool failed, refused, cancelled, begun;
+		enum answer_end how;
+		bool begun; /* something of an answer was heard */
 		struct fault fault;
 		struct problem problem;
 		size_t index;
 		const struct candidate *candidate;
 		struct usage usage;
+		int64_t cost_pd;
 	} end;
 };
 
@@ -169,42 +217,61 @@ struct turn {
 void turn_hold(struct turn *t);
 void turn_let_go(struct turn *t);
 
+/* turn_state.c: with the lock. */
+void turn_move(struct turn *t, enum turn_stage to);
+void turn_flow(struct turn *t, enum flow_state to);
+void errand_move(struct errand *e, enum errand_state to);
+
 /* turn.c */
+/* Its first step.  Of a job that is condemned, it is the only one: the session fails with the reason. */
 void turn_begin(struct turn *t);
 void turn_step(struct turn *t, int (*act)(struct turn *t, struct db *db), enum transaction mode);
-/* Inside a step: the pen on the session, if the job and the run are still the turn's.  *ret_mine false:
+/* What is done between two commits: at once, or when a test lets it. */
+void turn_go(struct turn *t, void (*go)(void *turn));
+/* Inside a step: the session transaction on the session, if the job and the run are still the turn's.  *ret_mine false:
  * they are not, the job is taken off, and the step returns what this returned. */
-int turn_pen(struct turn *t, struct db *db, struct pen *p, bool *ret_mine);
-/* These four end a step and close its pen.  The session has ended ... */
-int turn_end(struct turn *t, struct pen *p, int session_state, int run_state, const char *code,
-	const char *error);
-int turn_fail(struct turn *t, struct pen *p, const char *code, const char *fmt, ...)
+int turn_tx(struct turn *t, struct db *db, struct session_tx *p, bool *ret_mine);
+/* These four end a step and close its session transaction.  The session has ended ... */
+int turn_end(struct turn *t, struct session_tx *p, int session_state, int run_state,
+	const char *code, const char *error);
+int turn_fail(struct turn *t, struct session_tx *p, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* ... or it waits for somebody, without a job ... */
-int turn_rest(struct turn *t, struct pen *p);
+int turn_rest(struct turn *t, struct session_tx *p);
 /* ... or the job goes back, for t->retry_at. */
-int turn_put_back(struct turn *t, struct pen *p);
+int turn_requeue(struct turn *t, struct session_tx *p);
 /* Steps that do no more than that. */
 void turn_fail_step(struct turn *t, const char *code, const char *text);
-void turn_put_back_step(struct turn *t, int64_t retry_at, const char *why);
+void turn_requeue_step(struct turn *t, int64_t retry_at, const char *why);
 void turn_refused(struct turn *t, const struct problem *p);
+
+/* turn_wait.c */
+/* A run that was queued is admitted; *ret_waits true: there is no room yet, and the step is over. */
+int turn_admit(struct turn *t, struct session_tx *p, bool *ret_waits);
+/* What was waited for is there. */
+int turn_waited(struct turn *t, struct session_tx *p);
+/* t->problem, if others wait for the money that the planned call would take. */
+int turn_after_others(struct turn *t, struct db *db);
+/* For what a call was refused for want of, if that is something to wait for; true: it does. */
+bool turn_waits(struct turn *t, const struct problem *p);
 
 /* turn_calls.c */
 /* The heart: what the stored rows want next.  `calls` are those of the last message that has any; new
- * ones are stored on the way.  Closes the pen. */
-int turn_advance(struct turn *t, struct pen *p, struct list *calls);
+ * ones are stored on the way.  Closes the session transaction. */
+int turn_advance(struct turn *t, struct session_tx *p, struct list *calls);
 
 /* turn_tools.c */
-void turn_depart(struct turn *t);
+void turn_depart(void *turn);
 bool turn_has_errands(struct turn *t);
-int turn_result_store(struct pen *p, struct call_row *c, const struct tool_answer *answer);
+int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer);
 
 /* turn_model.c */
-void turn_ask(struct turn *t);
+void turn_ask(void *turn);
 
 /* turn_answer.c */
-/* What was heard, looked at before it is stored. */
-void turn_weigh(struct turn *t);
+/* What was heard, looked at before it is stored.  Calls are held against schemas of their makers, which
+ * takes as long as those want: never on the thread that writes. */
+int turn_act_weigh(struct turn *t, struct db *db);
 int turn_act_answer(struct turn *t, struct db *db);
 
 /* prompt.c */
@@ -212,17 +279,25 @@ int wish_read(struct arena *a, const char *options, struct wish *w);
 /* The name that a tool goes by with models. */
 const char *prompt_alias(struct arena *a, const char *name);
 int prompt_kit(struct turn *t, struct db *db);
+/* A session that begins is given the agent's bootstrap_instructions if none was before it. */
+int prompt_claim_bootstrap(struct turn *t, struct session_tx *p);
 const struct offer *prompt_offer(const struct turn *t, const char *alias);
-const struct offer *prompt_offer_named(const struct turn *t, const char *name);
-/* The chat and the plan of the next call into t->mind; t->problem says why there is none. */
+/* The agent's own tool of this id.  Names do not do: a client may bring a function of the same one. */
+const struct offer *prompt_offer_held(const struct turn *t, const char *tool_id);
+/* The chat and the candidates of the next call into t->mind; t->problem says why there is none. */
 int turn_act_load(struct turn *t, struct db *db);
 
 /* prompt_messages.c */
-void prompt_messages(struct list *messages, struct chat *chat);
+/* A call that came to nothing. */
+struct failed_call {
+	const char *message_id, *call_id;
+};
+/* `failed`: those of the messages, in their order. */
+void prompt_messages(struct list *messages, const struct list *failed, struct chat *chat);
 /* The chat that asks for a summary of the first so many, and how many they are; 0: nothing can go. */
 size_t prompt_summary(struct turn *t, const struct list *messages, const char *before,
 	int64_t window, struct chat *chat);
 
 /* subtask.c */
 /* Opens the child and moves the call, or gives the call a result that says why not. */
-int subtask_open(struct turn *t, struct pen *p, struct call_row *c);
+int subtask_open(struct session_tx *p, const struct held_tool *tool, struct call_row *c);

@@ -8,18 +8,31 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_schema.h"
 #include "broker/ledger.h"
+#include "contract/encode.h"
 #include "sessions/turn.h"
+#include "store/row.h"
 
-enum { SAME_CALLS, SUMMARY_ADD };
+struct new_summary {
+	const char *tenant_id, *session_id, *last_message_id, *content;
+	int64_t created_at;
+};
+
+FIELDS(new_summary) = { ROW_FIELDS(
+	new_summary, tenant_id, session_id, last_message_id, content, created_at) };
+static SCHEMA(new_summary, .internal = true);
+
+enum { SAME_CALLS, SUMMARY_ADD, ATTENTION };
 
 static const struct statement sql[] = {
 	[SAME_CALLS] = { "turn_same_calls",
 		"select count(*) from session_calls where tenant_id = $1 and session_id = $2 "
 		"and run_id = $3 and name = $4 and arguments = $5" },
-	[SUMMARY_ADD] = { "turn_summary_add",
-		"insert into session_summaries (tenant_id, session_id, last_message_id, created_at, "
-		"content) values ($1, $2, $3, $4, $5)" },
+	[SUMMARY_ADD] = { "turn_summary_add", "insert into session_summaries ({*}) values ({$})",
+		.row = &new_summary_schema },
+	[ATTENTION] = { "turn_attention",
+		"update session_rows set attention_at = $3 where tenant_id = $1 and id = $2" },
 };
 STATEMENT_SET(turn_answer_sql, sql);
 
@@ -36,7 +49,7 @@ static const char *call_id_of(struct turn *t, size_t i, struct slice given)
 	return taken ? arena_printf(&t->mind, "call_%s_%zu", t->answer_id, i + 1) : id;
 }
 
-static void weigh_call(struct turn *t, size_t i, const struct collected_call *c)
+static void weigh_call(struct turn *t, size_t i, const struct collected_call *c, size_t *left)
 {
 	struct wanted *w = &t->wanted[i];
 	const char *said = text_decode(&t->mind, c->name, &(size_t){ 0 });
@@ -52,26 +65,54 @@ static void weigh_call(struct turn *t, size_t i, const struct collected_call *c)
 		w->fault = arena_printf(&t->mind,
 			"There is no tool named %.100s. Use only the tools you were given.", said);
 	else if (w->offer->held)
-		w->fault = tool_check(&t->mind, w->offer->held, w->arguments);
+		w->fault = tool_check_within(&t->mind, w->offer->held, w->arguments, left);
 }
 
-void turn_weigh(struct turn *t)
+static bool is_unwanted(struct turn *t)
+{
+	bool unwanted;
+
+	pthread_mutex_lock(&t->lock);
+	unwanted = t->cancelled;
+	pthread_mutex_unlock(&t->lock);
+	return unwanted;
+}
+
+int turn_act_weigh(struct turn *t, struct db *db)
 {
 	const struct collected_call *c = t->heard.calls;
-	size_t count = 0;
+	/* All calls of an answer together take no longer than one may. */
+	size_t count = 0, left = JSON_SCHEMA_STEPS_MAX;
 
+	(void)db;
 	t->content = text_decode(
 		&t->mind, (struct slice){ t->heard.text.at, t->heard.text.len }, &(size_t){ 0 });
 	for (; c; c = c->next)
 		count++;
-	t->wanted_count = count;
 	t->wanted = arena_array(&t->mind, struct wanted, count + 1);
 	count = 0;
-	for (c = t->heard.calls; c; c = c->next, count++)
-		weigh_call(t, count, c);
+	for (c = t->heard.calls; c && !is_unwanted(t); c = c->next, count++)
+		weigh_call(t, count, c, &left);
+	t->wanted_count = count;
+	t->then = TURN_ANSWER;
+	return 0;
 }
 
 /* ---- what is stored ---- */
+
+static void put_call(struct buf *b, struct arena *a, const struct wanted *w)
+{
+	const struct offer *o = w->offer;
+	const char *arguments = call_arguments(a, w->arguments);
+	const struct MessageCall call = { .id = w->call_id,
+		.name = w->name,
+		.client = o && !o->held ? 1 : -1,
+		/* The model finds its own words again. */
+		.alias = o && strcmp(o->alias, prompt_alias(a, w->name)) != 0 ? o->alias : NULL,
+		.arguments = { arguments ? arguments : "null" } };
+
+	encode_object(b, &MessageCall_schema, &call);
+}
 
 static const char *calls_json(struct turn *t, struct arena *a)
 {
@@ -82,21 +123,8 @@ static const char *calls_json(struct turn *t, struct arena *a)
 		return "[]";
 	buf_init(&b, (size_t)64 << 20);
 	for (size_t i = 0; i < t->wanted_count; i++) {
-		const struct wanted *w = &t->wanted[i];
-		size_t len = strlen(w->arguments);
-		struct json_reader r;
-
-		buf_puts(&b, i ? ",{\"id\":" : "[{\"id\":");
-		json_write_string(&b, w->call_id, strlen(w->call_id));
-		buf_lit(&b, ",\"name\":");
-		json_write_string(&b, w->name, strlen(w->name));
-		buf_lit(&b, ",\"arguments\":");
-		json_open(&r, a, w->arguments, len);
-		if (json_skip(&r, NULL, NULL) && json_end(&r))
-			json_write_compact(&b, w->arguments, len);
-		else
-			json_write_string(&b, w->arguments, len);
-		buf_putc(&b, '}');
+		buf_putc(&b, i ? ',' : '[');
+		put_call(&b, a, &t->wanted[i]);
 	}
 	buf_putc(&b, ']');
 	text = arena_strndup(a, b.at, b.len);
@@ -119,9 +147,9 @@ static const char *thoughts_json(struct turn *t, struct arena *a)
 		buf_puts(&b, maker);
 		buf_lit(&b, "\",\"text\":");
 		text_put_quoted(&b, (struct slice){ c->text.at ? c->text.at : "", c->text.len });
-		if (c->seal.at) {
+		if (c->signature.at) {
 			buf_lit(&b, ",\"seal\":");
-			text_put_quoted(&b, c->seal);
+			text_put_quoted(&b, c->signature);
 		}
 		if (c->id.at) {
 			buf_lit(&b, ",\"id\":");
@@ -135,62 +163,38 @@ static const char *thoughts_json(struct turn *t, struct arena *a)
 	return text;
 }
 
-static int64_t cost_of(const struct turn *t)
-{
-	int64_t pd = 0;
-
-	if (!t->end.candidate || price_cost(&t->end.candidate->price, &t->end.usage, &pd))
-		return 0;
-	return pd;
-}
-
-static int count_usage(struct turn *t, struct pen *p)
+static int count_usage(struct turn *t, struct session_tx *p)
 {
 	const struct usage *u = &t->end.usage;
 	const char *model = t->end.candidate ? t->end.candidate->model_id : "";
-	int64_t cost = cost_of(t);
-	struct buf b;
-	int err;
+	const struct UsageEvent event = { .run_id = t->run_id,
+		.model_id = model,
+		.prompt_tokens = u->input,
+		.completion_tokens = u->output,
+		.cache_read_tokens = u->cache_read,
+		.cache_write_tokens = u->cache_write,
+		.cost_usd = { t->end.cost_pd } };
 
 	p->run.model_id = model;
 	p->run.prompt_tokens += u->input;
 	p->run.completion_tokens += u->output;
 	p->run.cache_read_tokens += u->cache_read;
 	p->run.cache_write_tokens += u->cache_write;
-	p->run.cost_pd += cost;
-	buf_init(&b, SESSION_EVENT_MAX);
-	buf_printf(&b,
-		"{\"run_id\":\"%s\",\"model_id\":\"%s\",\"prompt_tokens\":%lld,"
-		"\"completion_tokens\":%lld,\"cache_read_tokens\":%lld,\"cache_write_tokens\":%lld,"
-		"\"cost_usd\":",
-		t->run_id, model, (long long)u->input, (long long)u->output,
-		(long long)u->cache_read, (long long)u->cache_write);
-	json_write_number(&b, (double)cost / (double)PICODOLLARS);
-	buf_putc(&b, '}');
-	err = pen_event(p, SESSION_EVENT_USAGE, arena_strndup(p->a, b.at, b.len));
-	buf_free(&b);
-	return err;
+	p->run.cost_pd += t->end.cost_pd;
+	return tx_tell(p, USAGE, &event);
 }
 
 /* What of the text no delta has told yet, where some have. */
-static int tell_rest(struct turn *t, struct pen *p)
+static int tell_rest(struct turn *t, struct session_tx *p)
 {
 	struct slice rest = { t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
-	struct buf b;
-	int err;
+	const struct DeltaEvent event = { .message_id = t->answer_id,
+		.text = text_decode(p->a, rest, &(size_t){ 0 }) };
 
-	if (!t->flow.begun || !rest.len)
-		return 0;
-	buf_init(&b, SESSION_EVENT_MAX);
-	buf_printf(&b, "{\"message_id\":\"%s\",\"text\":", t->answer_id);
-	text_put_quoted(&b, rest);
-	buf_putc(&b, '}');
-	err = pen_event(p, SESSION_EVENT_DELTA, arena_strndup(p->a, b.at, b.len));
-	buf_free(&b);
-	return err;
+	return t->flow.begun && rest.len ? tx_tell(p, DELTA, &event) : 0;
 }
 
-static int store_message(struct turn *t, struct pen *p, bool with_calls)
+static int store_message(struct turn *t, struct session_tx *p, bool with_calls)
 {
 	struct message_row m = { .id = t->answer_id,
 		.run_id = t->run_id,
@@ -201,7 +205,7 @@ static int store_message(struct turn *t, struct pen *p, bool with_calls)
 		.completion_tokens = t->end.usage.output,
 		.cache_read_tokens = t->end.usage.cache_read,
 		.cache_write_tokens = t->end.usage.cache_write,
-		.cost_pd = cost_of(t),
+		.cost_pd = t->end.cost_pd,
 		.tool_calls = with_calls ? calls_json(t, p->a) : "[]",
 		.thoughts = with_calls ? thoughts_json(t, p->a) : "",
 		.content = t->content };
@@ -209,16 +213,16 @@ static int store_message(struct turn *t, struct pen *p, bool with_calls)
 	int err = tell_rest(t, p);
 
 	if (err || !t->flow.begun)
-		return err ? err : pen_message_add(p, &m);
+		return err ? err : tx_message_add(p, &m);
 	p->row.writing_id = NULL;
-	err = pen_message_read(p, t->answer_id, &begun);
+	err = tx_message_read(p, t->answer_id, &begun);
 	m.created_at = begun.created_at;
-	return err ? err : pen_message_save(p, &m);
+	return err ? err : tx_message_save(p, &m);
 }
 
 /* ---- what a model should not do ---- */
 
-static int same_calls(struct turn *t, struct pen *p, const struct wanted *w, int64_t *ret)
+static int same_calls(struct turn *t, struct session_tx *p, const struct wanted *w, int64_t *ret)
 {
 	int err = 0;
 
@@ -235,7 +239,7 @@ static int same_calls(struct turn *t, struct pen *p, const struct wanted *w, int
 }
 
 /* A sentence about what makes it pointless to go on, or NULL. */
-static int find_fault(struct turn *t, struct pen *p, const char **ret_code, const char **ret)
+static int find_fault(struct turn *t, struct session_tx *p, const char **ret_code, const char **ret)
 {
 	int64_t same = 0;
 	int err = 0;
@@ -271,7 +275,7 @@ static int find_fault(struct turn *t, struct pen *p, const char **ret_code, cons
 	return err;
 }
 
-static void count_oddities(struct turn *t, struct pen *p)
+static void count_oddities(struct turn *t, struct session_tx *p)
 {
 	bool bad = t->wanted_count > 0;
 
@@ -283,7 +287,7 @@ static void count_oddities(struct turn *t, struct pen *p)
 
 /* ---- the steps ---- */
 
-static struct list new_calls(struct turn *t, struct pen *p)
+static struct list new_calls(struct turn *t, struct session_tx *p)
 {
 	struct call_row *c = arena_array(p->a, struct call_row, t->wanted_count + 1);
 
@@ -296,9 +300,7 @@ static struct list new_calls(struct turn *t, struct pen *p)
 			.id = arena_strdup(p->a, id.text),
 			.run_id = t->run_id,
 			.call_id = w->call_id,
-			.tool_id = w->offer && w->offer->held && *w->offer->held->id
-					   ? w->offer->held->id
-					   : NULL,
+			.tool_id = w->offer && w->offer->held ? w->offer->held->id : NULL,
 			.name = w->name,
 			.state = CALL_STATE_NEW,
 			.created_at = p->now,
@@ -309,16 +311,25 @@ static struct list new_calls(struct turn *t, struct pen *p)
 	return (struct list){ c, t->wanted_count };
 }
 
-static int warn(struct turn *t, struct pen *p)
+/* Marked once, whatever becomes of the threshold and of the session. */
+static int mark_for_attention(struct turn *t, struct session_tx *p)
 {
-	if (t->kit.warn_at == NIL || p->run.iteration_count != t->kit.warn_at || !t->wanted_count)
+	int err;
+
+	if (t->kit.warn_at == NIL || p->row.iteration_count < t->kit.warn_at ||
+		p->row.attention_at != NIL)
 		return 0;
-	return pen_notice(p, "iterations",
-		"The agent has taken %lld turns in this run, as many as it was to be warned at.",
-		(long long)p->run.iteration_count);
+	p->row.attention_at = p->now;
+	err = db_run(
+		p->db, &sql[ATTENTION], NULL, ARGS(T(p->tenant_id), T(p->session_id), N(p->now)));
+	return err ? err
+		   : tx_notice(p, "iterations",
+			     "The agent has taken %lld turns in this session, at which it is marked for "
+			     "attention.",
+			     (long long)p->row.iteration_count);
 }
 
-static int store_answer(struct turn *t, struct pen *p)
+static int store_answer(struct turn *t, struct session_tx *p)
 {
 	const char *code = NULL, *fault;
 	struct list calls;
@@ -332,83 +343,90 @@ static int store_answer(struct turn *t, struct pen *p)
 	count_oddities(t, p);
 	err = find_fault(t, p, &code, &fault);
 	if (!err && p->run.empty_answers)
-		err = t->flow.begun ? pen_message_discard(p, t->answer_id) : 0;
+		err = t->flow.begun ? tx_message_discard(p, t->answer_id) : 0;
 	else if (!err)
 		err = store_message(t, p, !fault);
 	if (!err)
 		err = count_usage(t, p);
 	p->run_changed = true;
+	if (!err)
+		err = mark_for_attention(t, p);
 	if (!err && fault)
 		return turn_fail(t, p, code, "%s", fault);
 	if (!err && p->run.empty_answers)
-		err = pen_notice(
+		err = tx_notice(
 			p, "empty_answer", "The model answered nothing; it is asked once more.");
-	if (!err)
-		err = warn(t, p);
 	calls = fault ? (struct list){ 0 } : new_calls(t, p);
 	if (!err && p->run.empty_answers)
 		p->results = 1; /* what was said is still unanswered */
 	return err ? err : turn_advance(t, p, &calls);
 }
 
-static int store_summary(struct turn *t, struct pen *p)
+static int store_summary(struct turn *t, struct session_tx *p)
 {
-	int err = db_run(p->db, &sql[SUMMARY_ADD], NULL,
-		ARGS(T(p->tenant_id), T(p->session_id), T(t->summary_up_to), N(p->now),
-			T(t->content)));
+	int err = db_put(p->db, &sql[SUMMARY_ADD],
+		&(struct new_summary){ .tenant_id = p->tenant_id,
+			.session_id = p->session_id,
+			.last_message_id = t->summary_up_to,
+			.content = t->content,
+			.created_at = p->now });
 
 	t->summaries++;
 	if (err == ERR_DUPLICATE)
 		err = 0;
 	if (!err)
-		err = pen_notice(p, "summarised",
+		err = tx_notice(p, "summarised",
 			"The session has grown too long for the model; what is oldest was summed up.");
 	if (!err)
 		err = count_usage(t, p);
 	p->run_changed = true;
 	t->then = TURN_LOAD;
-	return err ? err : pen_close(p);
+	return err ? err : tx_close(p);
 }
 
 /* It broke off, or never began. */
-static int store_fault(struct turn *t, struct pen *p)
+static int store_fault(struct turn *t, struct session_tx *p)
 {
 	const struct fault *f = &t->end.fault;
 	int err = 0;
 
 	if (t->flow.begun)
-		err = pen_message_discard(p, t->answer_id);
+		err = tx_message_discard(p, t->answer_id);
 	p->row.writing_id = NULL;
 	if (!err && t->end.begun && t->end.usage.output)
 		err = count_usage(t, p);
 	p->run_changed = true;
 	if (err)
 		return err;
-	if (!t->end.begun || !fault_rows[f->class].fails_over || t->end.index + 1 >= t->plan.count)
+	if (!t->end.begun || !fault_rows[f->class].fails_over ||
+		t->end.index + 1 >= t->candidates.count)
 		return turn_fail(t, p, fault_rows[f->class].word, "%s", f->sentence);
-	err = pen_notice(p, "answer_restarted",
+	err = tx_notice(p, "answer_restarted",
 		"The answer broke off (%s); it begins again with the next model.", f->sentence);
 	t->first = t->end.index + 1;
 	/* Another message, for what was shown of this one is gone. */
-	memcpy(t->answer_id, pen_next_id(p), ID_LEN + 1);
+	memcpy(t->answer_id, tx_next_id(p), ID_LEN + 1);
 	t->then = TURN_LOAD;
-	return err ? err : pen_close(p);
+	return err ? err : tx_close(p);
 }
 
 int turn_act_answer(struct turn *t, struct db *db)
 {
-	struct pen p;
+	struct session_tx p;
 	bool mine;
-	int err = turn_pen(t, db, &p, &mine);
+	int err = turn_tx(t, db, &p, &mine);
 
 	if (!mine)
 		return err;
-	if (t->end.cancelled) {
-		err = t->flow.begun ? pen_message_discard(&p, t->answer_id) : 0;
+	if (t->end.how == ANSWER_CANCELLED) {
+		err = t->flow.begun ? tx_message_discard(&p, t->answer_id) : 0;
 		p.row.writing_id = NULL;
-		return err ? err : turn_put_back(t, &p);
+		return err ? err : turn_requeue(t, &p);
 	}
-	if (t->end.failed)
+	err = turn_waited(t, &p);
+	if (err)
+		return err;
+	if (t->end.how == ANSWER_FAILED)
 		return store_fault(t, &p);
 	if (t->summary_up_to && *t->content)
 		return store_summary(t, &p);

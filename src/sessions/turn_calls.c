@@ -4,8 +4,10 @@
  * in, or another process left the rows as they are. */
 #include <string.h>
 
+#include "sessions/agent_tools.h"
 #include "sessions/approval.h"
 #include "sessions/builtin_tools.h"
+#include "sessions/tool_pins.h"
 #include "sessions/turn.h"
 
 enum { LAST_ROLE };
@@ -13,7 +15,7 @@ enum { LAST_ROLE };
 static const struct statement sql[] = {
 	[LAST_ROLE] = { "turn_last_role",
 		"select role as value from messages where tenant_id = $1 and session_id = $2 "
-		"and status = 'complete' order by id desc limit 1",
+		"and status = 'complete' and heard_id is null order by id desc limit 1",
 		.row = &one_text_schema },
 };
 STATEMENT_SET(turn_sql, sql);
@@ -23,7 +25,7 @@ static bool is_builtin(const struct held_tool *tool, const char *name)
 	return strcmp(tool->kind, "builtin") == 0 && strcmp(tool->name, name) == 0;
 }
 
-static bool repeats(const struct held_tool *tool)
+static bool is_repeatable_tool(const struct held_tool *tool)
 {
 	const struct builtin_tool *b =
 		strcmp(tool->kind, "builtin") == 0 ? builtin_tool(tool->name) : NULL;
@@ -43,8 +45,8 @@ static struct errand *errand_of(struct turn *t, const struct call_row *c)
 	return found;
 }
 
-static void depart(
-	struct turn *t, struct pen *p, const struct call_row *c, const struct held_tool *tool)
+static void add_departure(struct turn *t, struct session_tx *p, const struct call_row *c,
+	const struct held_tool *tool)
 {
 	struct departure *d = arena_new(p->a, struct departure);
 
@@ -53,15 +55,18 @@ static void depart(
 }
 
 static int run_quick(
-	struct turn *t, struct pen *p, struct call_row *c, const struct held_tool *tool)
+	struct turn *t, struct session_tx *p, struct call_row *c, const struct held_tool *tool)
 {
 	struct tool_asked asked = { .tenant_id = p->tenant_id,
 		.agent_id = p->row.agent_id,
 		.session_id = p->session_id,
 		.user_id = p->run.user_id,
+		.held = t->actor.agent,
+		.all_sessions = t->actor.all_sessions,
 		.call_id = c->id,
 		.tool = tool,
 		.arguments = c->arguments,
+		.vault = t->s->settings.vault,
 		.now = p->now };
 	struct tool_answer answer = { 0 };
 	int err = tool_run_quick(p->db, p->a, &asked, &answer);
@@ -70,52 +75,140 @@ static int run_quick(
 	return err ? err : turn_result_store(p, c, &answer);
 }
 
-static int wait_for_approval(struct pen *p, struct call_row *c)
+/* A turn may be long: what was taken from the agent meanwhile is not called, what needs a word from now on
+ * waits for it, and what was changed is called as it is now.  *ret is NULL if the agent no longer has it. */
+static int look_tool_again(
+	struct session_tx *p, const struct held_tool *tool, const struct held_tool **ret)
 {
-	int err = pen_call_move(p, c, CALL_STATE_WAITING_APPROVAL);
+	struct held_tool *now = arena_new(p->a, struct held_tool);
+	int err;
 
-	return err ? err : approval_add(p, c);
+	*ret = tool;
+	if (tool->implied) /* which skills it may read is looked up by each call of it */
+		return 0;
+	err = agent_tools_now(p->db, p->a, p->tenant_id, p->row.agent_id, tool->id, now);
+	*ret = err ? NULL : now;
+	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* One that is new, or that a person has just allowed. */
-static int decide(struct turn *t, struct pen *p, struct call_row *c)
+/* What a call would send, as people may see it, and the mark of it; the secrets are gone again after this. */
+struct outlook {
+	const char *fault; /* why it cannot be made, for the model; or NULL */
+	const char *sent;  /* NULL: what the model said */
+	const char *names, *mark;
+};
+
+static struct outlook preview_tool_call(struct turn *t, struct session_tx *p,
+	const struct call_row *c, const struct held_tool *tool)
 {
-	const struct offer *o = prompt_offer_named(t, c->name);
+	struct outlook out = { 0 };
+	struct tool_pinned pinned;
+	char mark[TOOL_PIN_MARK];
+	struct arena secrets = { 0 };
+	const char *fault;
+
+	fault = tool_pin(t->s->settings.vault, &secrets, tool, c->arguments, &pinned);
+	out.fault = fault ? arena_strdup(p->a, fault) : NULL;
+	if (!fault) {
+		tool_pin_mark(tool, &pinned, mark);
+		out.mark = arena_strdup(p->a, mark);
+		out.names = arena_strdup(p->a, pinned.names);
+		out.sent =
+			strcmp(pinned.names, "[]") == 0 ? NULL : arena_strdup(p->a, pinned.shown);
+	}
+	arena_wipe(&secrets);
+	return out;
+}
+
+static bool is_as_marked(const struct call_row *c, const struct outlook *o)
+{
+	return c->mark && o->mark && strcmp(c->mark, o->mark) == 0;
+}
+
+static int wait_for_approval(struct session_tx *p, struct call_row *c, const struct outlook *o)
+{
+	bool again = c->state == CALL_STATE_APPROVED;
+	int err = 0;
+
+	if (again)
+		err = tx_notice(p, "approval_again",
+			"The call of %.128s was approved and not made: the tool, or what is set of it for "
+			"the agent, was changed since. It waits for another word.",
+			c->name);
+	if (!err)
+		err = tx_call_move(p, c, CALL_STATE_WAITING_APPROVAL);
+	return err ? err : approval_add(p, c, o->names);
+}
+
+/* It is made, or waits for a word: the one that was given counts for what it was given for. */
+static int make_tool_call(
+	struct turn *t, struct session_tx *p, struct call_row *c, const struct held_tool *tool)
+{
+	struct outlook o = preview_tool_call(t, p, c, tool);
+	bool waits = c->state == CALL_STATE_NEW ? tool->requires_approval : !is_as_marked(c, &o);
+
+	if (o.fault)
+		return tx_call_result(p, c, CALL_STATE_FAILED, o.fault);
+	c->sent = o.sent;
+	c->mark = o.mark;
+	if (waits)
+		return wait_for_approval(p, c, &o);
+	if (is_builtin(tool, "subtask"))
+		return subtask_open(p, tool, c);
+	if (tool_is_quick(tool))
+		return run_quick(t, p, c, tool);
+	add_departure(t, p, c, tool);
+	return tx_call_move(p, c, CALL_STATE_RUNNING);
+}
+
+/* One that is new, or that a person has just allowed.  A call without a tool of the agent's is one of
+ * whoever started the run, whatever it is called. */
+static int decide_tool_call(struct turn *t, struct session_tx *p, struct call_row *c)
+{
+	const struct offer *o = c->tool_id ? prompt_offer_held(t, c->tool_id) : NULL;
 	const char *fault = c->state == CALL_STATE_NEW ? t->wanted[c->position].fault : NULL;
+	const struct held_tool *now = NULL;
+	int err;
 
 	if (fault)
-		return pen_call_result(p, c, CALL_STATE_FAILED, fault);
+		return tx_call_result(p, c, CALL_STATE_FAILED, fault);
+	if (!c->tool_id)
+		return tx_call_move(p, c, CALL_STATE_WAITING_CLIENT);
 	if (!o)
-		return pen_call_result(
+		return tx_call_result(
 			p, c, CALL_STATE_FAILED, "This agent no longer has the tool.");
-	if (!o->held)
-		return pen_call_move(p, c, CALL_STATE_WAITING_CLIENT);
-	if (c->state == CALL_STATE_NEW && o->held->requires_approval)
-		return wait_for_approval(p, c);
-	if (is_builtin(o->held, "subtask"))
-		return subtask_open(t, p, c);
-	if (tool_is_quick(o->held))
-		return run_quick(t, p, c, o->held);
-	depart(t, p, c, o->held);
-	return pen_call_move(p, c, CALL_STATE_RUNNING);
+	err = look_tool_again(p, o->held, &now);
+	if (err)
+		return err;
+	return now ? make_tool_call(t, p, c, now)
+		   : tx_call_result(p, c, CALL_STATE_FAILED, "This agent no longer has the tool.");
 }
 
-/* It was made by a process that did not live to tell. */
-static int take_over(struct turn *t, struct pen *p, struct call_row *c)
+/* It was made by a process that did not live to tell.  What is safe to repeat is the same call: not one of a tool
+ * that was changed since. */
+static int take_over_tool_call(struct turn *t, struct session_tx *p, struct call_row *c)
 {
-	const struct offer *o = prompt_offer_named(t, c->name);
+	const struct offer *o = c->tool_id ? prompt_offer_held(t, c->tool_id) : NULL;
+	const struct held_tool *now = NULL;
+	struct outlook ahead;
+	int err = o && is_repeatable_tool(o->held) ? look_tool_again(p, o->held, &now) : 0;
 
-	if (o && o->held && repeats(o->held)) {
-		depart(t, p, c, o->held);
-		return 0;
+	if (err)
+		return err;
+	if (now) {
+		ahead = preview_tool_call(t, p, c, now);
+		if (!ahead.fault && (!c->mark || is_as_marked(c, &ahead))) {
+			add_departure(t, p, c, now);
+			return 0;
+		}
 	}
-	return pen_call_result(p, c, CALL_STATE_UNKNOWN,
+	return tx_call_result(p, c, CALL_STATE_UNKNOWN,
 		"The outcome of this call is unknown: the service was interrupted while it was under "
 		"way, and it is not safe to repeat. Find out whether it took effect before you try "
 		"again.");
 }
 
-static int look_at_calls(struct turn *t, struct pen *p, struct list *calls, bool *ret_open)
+static int look_at_calls(struct turn *t, struct session_tx *p, struct list *calls, bool *ret_open)
 {
 	struct call_row *c = calls->at;
 	int err = 0;
@@ -129,16 +222,16 @@ static int look_at_calls(struct turn *t, struct pen *p, struct list *calls, bool
 		if (to_decide || c[i].state == CALL_STATE_RUNNING)
 			err = prompt_kit(t, p->db);
 		if (!err && to_decide)
-			err = decide(t, p, &c[i]);
+			err = decide_tool_call(t, p, &c[i]);
 		else if (!err && c[i].state == CALL_STATE_RUNNING && !errand_of(t, &c[i]))
-			err = take_over(t, p, &c[i]);
+			err = take_over_tool_call(t, p, &c[i]);
 		*ret_open |= !call_state_ended(c[i].state);
 	}
 	return err;
 }
 
 /* Has anything been said that no answer has followed? */
-static int is_unanswered(struct turn *t, struct pen *p, bool *ret)
+static int is_unanswered(struct turn *t, struct session_tx *p, bool *ret)
 {
 	struct one_text last;
 	int err;
@@ -155,7 +248,7 @@ static int is_unanswered(struct turn *t, struct pen *p, bool *ret)
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-static int ask_or_end(struct turn *t, struct pen *p)
+static int ask_or_end(struct turn *t, struct session_tx *p)
 {
 	bool unanswered;
 	int err = is_unanswered(t, p, &unanswered);
@@ -171,21 +264,21 @@ static int ask_or_end(struct turn *t, struct pen *p)
 			"The agent took %d turns without coming to an end.",
 			SESSION_ITERATIONS_MAX);
 	if (atomic_load(&t->stopping))
-		return turn_put_back(t, p);
-	/* What is said from now on comes behind the answer, and gets one of its own. */
-	memcpy(t->answer_id, pen_next_id(p), ID_LEN + 1);
+		return turn_requeue(t, p);
+	/* What is said from now on comes after the answer, and gets one of its own. */
+	memcpy(t->answer_id, tx_next_id(p), ID_LEN + 1);
 	t->iterations = p->run.iteration_count;
 	t->then = TURN_LOAD;
-	return pen_close(p);
+	return tx_close(p);
 }
 
-int turn_advance(struct turn *t, struct pen *p, struct list *calls)
+int turn_advance(struct turn *t, struct session_tx *p, struct list *calls)
 {
 	bool open;
 	int err = look_at_calls(t, p, calls, &open);
 
 	if (!err && open)
-		err = pen_go_on(p, calls);
+		err = tx_go_on(p, calls);
 	if (err)
 		return err;
 	if (!open)
@@ -193,5 +286,5 @@ int turn_advance(struct turn *t, struct pen *p, struct list *calls)
 	if (!t->departures && !turn_has_errands(t))
 		return turn_rest(t, p);
 	t->then = TURN_TOOLS;
-	return pen_close(p);
+	return tx_close(p);
 }

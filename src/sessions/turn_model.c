@@ -4,7 +4,7 @@
  * The first piece goes out at once, the others at most every FLUSH_MS.  A model
  * inside the program speaks faster than a commit takes: its first piece waits
  * as long, and most of its answers are written once.  What has been passed on
- * is told as it is; the whole answer is stored behind it, in one commit with
+ * is told as it is; the whole answer is stored after it, in one commit with
  * all that follows from it. */
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +27,14 @@ static struct turn *of_flush(struct work *w)
 	return (struct turn *)((char *)w - offsetof(struct turn, flush));
 }
 
-static int tell_delta(struct turn *t, struct pen *p)
+static int tell_delta(struct turn *t, struct session_tx *p)
 {
-	struct buf b;
-	int err;
+	const struct DeltaEvent event = { .message_id = t->answer_id, .text = t->flow.plain };
 
-	buf_init(&b, SESSION_EVENT_MAX);
-	buf_printf(&b, "{\"message_id\":\"%s\",\"text\":\"%s\"}", t->answer_id, t->flow.escaped);
-	err = pen_event(p, SESSION_EVENT_DELTA, arena_strndup(p->a, b.at, b.len));
-	buf_free(&b);
-	return err;
+	return tx_tell(p, DELTA, &event);
 }
 
-static int begin_message(struct turn *t, struct pen *p)
+static int begin_message(struct turn *t, struct session_tx *p)
 {
 	struct message_row m = { .id = t->answer_id,
 		.run_id = t->run_id,
@@ -47,28 +42,30 @@ static int begin_message(struct turn *t, struct pen *p)
 		.status = "streaming",
 		.content = "" };
 
+	int err = turn_waited(t, p);
+
 	p->row.writing_id = t->answer_id;
-	return pen_message_add(p, &m);
+	return err ? err : tx_message_add(p, &m);
 }
 
-static int flush(struct work *w, struct db *db)
+static int flush_answer(struct work *w, struct db *db)
 {
 	struct turn *t = of_flush(w);
 	struct arena *a = &t->flow.scratch;
-	struct pen p;
+	struct session_tx p;
 	bool over;
 	int err;
 
 	t->wrote = false;
 	pthread_mutex_lock(&t->lock);
-	over = t->flow.over;
+	over = t->flow.state == FLOW_ENDING;
 	pthread_mutex_unlock(&t->lock);
 	if (over) /* the whole of it is about to be stored */
 		return 0;
 	arena_reset(a);
 	err = t->flow.begun ? 0 : job_still_mine(db, t->job, clock_now_us());
 	if (!err)
-		err = pen_open(&p, db, a, t->job->tenant_id, t->job->subject, clock_now_us(), NULL);
+		err = tx_open(&p, db, a, t->job->tenant_id, t->job->subject, clock_now_us(), NULL);
 	if (err)
 		return err;
 	if (!p.row.job_id || strcmp(p.row.job_id, t->job->id) != 0)
@@ -83,18 +80,19 @@ static int flush(struct work *w, struct db *db)
 	if (!err)
 		err = tell_delta(t, &p);
 	t->wrote = !err;
-	return err ? err : pen_close(&p);
+	return err ? err : tx_close(&p);
 }
 
-static void conclude(struct turn *t);
+static void conclude_answer(struct turn *t);
 
-static void flushed(struct work *w, int err)
+static void flush_answer_done(struct work *w, int err)
 {
 	struct turn *t = of_flush(w);
 	bool over;
 
 	pthread_mutex_lock(&t->lock);
-	t->flow.busy = false;
+	over = t->flow.state == FLOW_ENDING;
+	turn_flow(t, over ? FLOW_OVER : FLOW_HEARING);
 	t->flow.last_ms = clock_mono_ms();
 	if (!err && t->wrote) {
 		t->flow.begun = true;
@@ -104,12 +102,11 @@ static void flushed(struct work *w, int err)
 	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND) {
 		t->cancelled = true;
 		if (t->run)
-			run_cancel(t->run);
+			completion_cancel(t->run);
 	}
-	over = t->flow.over;
 	pthread_mutex_unlock(&t->lock);
 	if (over)
-		conclude(t);
+		conclude_answer(t);
 	turn_let_go(t);
 }
 
@@ -118,24 +115,24 @@ static void flush_some(struct turn *t, int64_t now_ms)
 {
 	struct slice more;
 
-	if (t->flow.busy || t->flow.over || t->summary_up_to || t->heard.text.len <= t->flow.sent ||
-		now_ms - t->flow.last_ms < FLUSH_MS)
+	if (t->flow.state != FLOW_HEARING || t->summary_up_to ||
+		t->heard.text.len <= t->flow.sent || now_ms - t->flow.last_ms < FLUSH_MS)
 		return;
 	arena_reset(&t->flow.arena);
 	more = (struct slice){ t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
 	t->flow.to = t->heard.text.len;
-	t->flow.escaped = arena_strndup(&t->flow.arena, more.at, more.len);
 	t->flow.plain = text_decode(&t->flow.arena, more, &(size_t){ 0 });
-	t->flush = (struct work){ .run = flush, .done = flushed, .mode = READ_WRITE };
-	t->flow.busy = true;
+	t->flush =
+		(struct work){ .run = flush_answer, .done = flush_answer_done, .mode = READ_WRITE };
+	turn_flow(t, FLOW_WRITING);
 	t->holds++;
 	if (store_submit(t->s->settings.store, &t->flush)) {
-		t->flow.busy = false; /* with the next piece */
+		turn_flow(t, FLOW_HEARING); /* with the next piece */
 		t->holds--;
 	}
 }
 
-static void on_event(void *data, const struct event *e)
+static void turn_on_event(void *data, const struct event *e)
 {
 	struct turn *t = data;
 
@@ -149,13 +146,13 @@ static void on_event(void *data, const struct event *e)
 	} else if (!t->flow.flood) {
 		t->flow.flood = true;
 		if (t->run)
-			run_cancel(t->run);
+			completion_cancel(t->run);
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
 /* Called with the run's lock, behind which others wait for this one's. */
-static bool on_tick(void *data)
+static bool turn_on_tick(void *data)
 {
 	struct turn *t = data;
 	bool wanted;
@@ -177,36 +174,38 @@ static void keep_problem(struct turn *t, const struct problem *p)
 	t->end.problem.code = p->code ? arena_strdup(&t->mind, p->code) : NULL;
 }
 
-static void on_over(void *data, const struct run_end *end)
+static void turn_on_over(void *data, const struct completion_end *end)
 {
 	struct turn *t = data;
 	bool busy;
 
-	t->end.refused = end->problem != NULL;
-	t->end.failed = end->fault != NULL || (!end->problem && !end->cancelled && t->heard.failed);
-	t->end.cancelled = end->cancelled;
+	t->end.how = end->problem		     ? ANSWER_REFUSED
+		     : end->cancelled		     ? ANSWER_CANCELLED
+		     : end->fault || t->heard.failed ? ANSWER_FAILED
+						     : ANSWER_WHOLE;
 	t->end.begun = end->begun;
 	t->end.index = end->index;
 	t->end.candidate = end->candidate;
 	t->end.usage = end->usage;
+	t->end.cost_pd = end->cost_pd;
 	if (end->fault)
 		t->end.fault = *end->fault;
-	else if (t->end.failed)
+	else if (t->end.how == ANSWER_FAILED)
 		t->end.fault = t->heard.fault;
 	if (end->problem)
 		keep_problem(t, end->problem);
 	pthread_mutex_lock(&t->lock);
 	t->run = NULL;
-	t->flow.over = true;
-	busy = t->flow.busy;
+	busy = t->flow.state == FLOW_WRITING;
+	turn_flow(t, busy ? FLOW_ENDING : FLOW_OVER);
 	pthread_mutex_unlock(&t->lock);
 	if (!busy)
-		conclude(t);
+		conclude_answer(t);
 	turn_let_go(t);
 }
 
-/* Behind the last event and the last write. */
-static void conclude(struct turn *t)
+/* After the last event and the last write. */
+static void conclude_answer(struct turn *t)
 {
 	bool unwanted, flood;
 
@@ -214,14 +213,16 @@ static void conclude(struct turn *t)
 	unwanted = t->cancelled;
 	flood = t->flow.flood;
 	pthread_mutex_unlock(&t->lock);
-	if (t->end.refused) {
+	if (t->end.how == ANSWER_REFUSED) {
 		turn_refused(t, &t->end.problem);
 	} else if (flood) {
 		turn_fail_step(t, "answer_too_long", "The model's answer has no end in sight.");
-	} else if (t->end.cancelled && !unwanted) { /* the service stops */
-		turn_put_back_step(t, 0, NULL);
+	} else if (t->end.how == ANSWER_CANCELLED && !unwanted) { /* the service stops */
+		turn_requeue_step(t, 0, NULL);
+	} else if (t->heard.calls) {
+		turn_step(t, turn_act_weigh, READ_ONLY);
 	} else {
-		turn_weigh(t);
+		turn_act_weigh(t, NULL);
 		turn_step(t, turn_act_answer, READ_WRITE);
 	}
 }
@@ -229,54 +230,57 @@ static void conclude(struct turn *t)
 /* ---- its beginning ---- */
 
 /* Is every model that may answer one inside the program? */
-static bool is_inside(const struct plan *plan)
+static bool candidates_in_process(const struct candidates *candidates)
 {
-	for (size_t i = 0; i < plan->count; i++)
-		if (!plan->at[i].provider->speak)
+	for (size_t i = 0; i < candidates->count; i++)
+		if (!candidates->at[i].provider->speak)
 			return false;
 	return true;
 }
 
-void turn_ask(struct turn *t)
+void turn_ask(void *turn)
 {
-	struct run_asked asked = { .tenant_id = t->job->tenant_id,
+	struct turn *t = turn;
+	struct completion_asked asked = { .tenant_id = t->job->tenant_id,
 		.agent_id = t->agent_id,
 		.user_id = t->user_id,
 		.session_id = t->job->subject,
-		.plan = &t->plan,
+		.candidates = &t->candidates,
 		.chat = &t->chat,
-		.first = t->first < t->plan.count ? t->first : 0,
-		.sink = { on_event, t },
-		.over = on_over,
-		.tick = on_tick,
+		.first = t->first < t->candidates.count ? t->first : 0,
+		.keeps = 1,
+		.sink = { turn_on_event, t },
+		.over = turn_on_over,
+		.tick = turn_on_tick,
 		.data = t };
-	struct run *run = NULL;
+	struct completion *run = NULL;
 	int number, err;
 
-	if (t->hearing)
+	if (t->flow.state != FLOW_NONE)
 		collect_close(&t->heard);
 	collect_open(&t->heard);
-	t->hearing = true;
 	memset(&t->end, 0, sizeof t->end);
 	pthread_mutex_lock(&t->lock);
-	t->flow.busy = t->flow.over = t->flow.begun = false;
-	t->flow.flood = false;
+	turn_move(t, TURN_AT_MODEL);
+	turn_flow(t, FLOW_HEARING);
+	t->flow.begun = t->flow.flood = false;
 	t->flow.sent = t->flow.to = t->flow.heard = 0;
-	t->flow.last_ms = is_inside(&t->plan) ? clock_mono_ms() : clock_mono_ms() - FLUSH_MS;
+	t->flow.last_ms = candidates_in_process(&t->candidates) ? clock_mono_ms()
+								: clock_mono_ms() - FLUSH_MS;
 	number = ++t->flow.number;
 	t->holds += 2; /* the run's, and this function's */
 	pthread_mutex_unlock(&t->lock);
-	err = run_start(t->s->broker, &asked, &run);
+	err = completion_start(t->s->broker, &asked, &run);
 	if (err) {
 		turn_refused(t, &(struct problem){ .err = err });
 		turn_let_go(t);
 	} else {
 		/* It may be over by now, and another one begun. */
 		pthread_mutex_lock(&t->lock);
-		if (t->flow.number == number && !t->flow.over) {
+		if (t->flow.number == number && t->flow.state < FLOW_ENDING) {
 			t->run = run;
 			if (t->cancelled || t->flow.flood)
-				run_cancel(run);
+				completion_cancel(run);
 		}
 		pthread_mutex_unlock(&t->lock);
 	}

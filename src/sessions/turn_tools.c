@@ -4,30 +4,45 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "sessions/turn.h"
+#include "store/row.h"
+
+struct file_row {
+	const char *tenant_id, *session_id, *id, *name, *content_type;
+	int64_t size_bytes, created_at;
+	struct bytes content;
+};
+
+FIELDS(file_row) = { ROW_FIELDS(
+	file_row, tenant_id, session_id, id, name, content_type, size_bytes, created_at, content) };
+static SCHEMA(file_row, .internal = true);
 
 static const struct statement file_add = { .name = "session_file_add",
-	.sql = "insert into session_files (tenant_id, session_id, id, name, content_type, "
-	       "size_bytes, created_at, content) values ($1, $2, $3, $4, $5, $6, $7, $8)" };
+	.sql = "insert into session_files ({*}) values ({$})",
+	.row = &file_row_schema };
 const struct statement_set turn_file_sql = { "turn_file_sql", &file_add, 1 };
 
-int turn_result_store(struct pen *p, struct call_row *c, const struct tool_answer *answer)
+int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer)
 {
 	int err = 0;
 
 	if (answer->whole) {
 		struct id id = id_new(NULL);
 
-		err = db_run(p->db, &file_add, NULL,
-			ARGS(T(p->tenant_id), T(p->session_id), T(id.text),
-				T(arena_printf(p->a, "%.100s-%.100s", c->name, c->call_id)),
-				T(answer->content_type ? answer->content_type : "text/plain"),
-				N((int64_t)answer->whole_len), N(p->now),
-				value_bytes(answer->whole, answer->whole_len)));
+		err = db_put(p->db, &file_add,
+			&(struct file_row){ .tenant_id = p->tenant_id,
+				.session_id = p->session_id,
+				.id = id.text,
+				.name = arena_printf(p->a, "%.100s-%.100s", c->name, c->call_id),
+				.content_type =
+					answer->content_type ? answer->content_type : "text/plain",
+				.size_bytes = (int64_t)answer->whole_len,
+				.created_at = p->now,
+				.content = { answer->whole, answer->whole_len } });
 	}
 	return err ? err
-		   : pen_call_result(p, c,
-			     answer->failed ? CALL_STATE_FAILED : CALL_STATE_COMPLETED,
+		   : tx_call_result(p, c, answer->failed ? CALL_STATE_FAILED : CALL_STATE_COMPLETED,
 			     answer->text);
 }
 
@@ -37,29 +52,30 @@ bool turn_has_errands(struct turn *t)
 
 	pthread_mutex_lock(&t->lock);
 	for (struct errand *e = t->errands; e; e = e->next)
-		any |= !e->stored;
+		any |= e->state != ERRAND_STORED;
 	pthread_mutex_unlock(&t->lock);
 	return any;
 }
 
 /* ---- storing what came back ---- */
 
-static void mark(struct turn *t, const struct call_row *c)
+static void mark_errand_stored(struct turn *t, const struct call_row *c)
 {
 	pthread_mutex_lock(&t->lock);
 	for (struct errand *e = t->errands; e; e = e->next)
-		e->stored |= strcmp(e->call, c->id) == 0;
+		if (e->state != ERRAND_AWAY && strcmp(e->call, c->id) == 0)
+			errand_move(e, ERRAND_STORED);
 	pthread_mutex_unlock(&t->lock);
 }
 
 /* The answer of a call that is back, or NULL. */
-static struct errand *back(struct turn *t, const struct call_row *c)
+static struct errand *find_errand_done(struct turn *t, const struct call_row *c)
 {
 	struct errand *found = NULL;
 
 	pthread_mutex_lock(&t->lock);
 	for (struct errand *e = t->errands; e; e = e->next)
-		if (e->over && strcmp(e->call, c->id) == 0)
+		if (e->state != ERRAND_AWAY && strcmp(e->call, c->id) == 0)
 			found = e;
 	pthread_mutex_unlock(&t->lock);
 	return found;
@@ -69,22 +85,23 @@ static int act_results(struct turn *t, struct db *db)
 {
 	struct list calls;
 	struct call_row *c;
-	struct pen p;
+	struct session_tx p;
 	bool mine;
-	int err = turn_pen(t, db, &p, &mine);
+	int err = turn_tx(t, db, &p, &mine);
 
 	if (!mine)
 		return err;
-	err = pen_calls(&p, &calls);
+	err = tx_calls(&p, &calls);
 	c = calls.at;
 	for (size_t i = 0; !err && i < calls.count; i++) {
-		struct errand *e = c[i].state == CALL_STATE_RUNNING ? back(t, &c[i]) : NULL;
+		struct errand *e =
+			c[i].state == CALL_STATE_RUNNING ? find_errand_done(t, &c[i]) : NULL;
 
 		if (e)
 			err = turn_result_store(&p, &c[i], &e->answer);
 		/* It may run again, and finds those that are stored by their state. */
 		if (e && !err)
-			mark(t, &c[i]);
+			mark_errand_stored(t, &c[i]);
 	}
 	return err ? err : turn_advance(t, &p, &calls);
 }
@@ -93,19 +110,19 @@ static int act_results(struct turn *t, struct db *db)
 static bool has_news(const struct turn *t)
 {
 	for (const struct errand *e = t->errands; e; e = e->next)
-		if (e->over && !e->stored)
+		if (e->state == ERRAND_BACK)
 			return true;
 	return false;
 }
 
 /* Stores what is back, or waits for what is not. */
-static void look(struct turn *t)
+static void look_for_answers(struct turn *t)
 {
 	bool news;
 
 	pthread_mutex_lock(&t->lock);
 	news = has_news(t);
-	t->stepping = news;
+	turn_move(t, news ? TURN_AT_STEP : TURN_AT_TOOLS);
 	pthread_mutex_unlock(&t->lock);
 	if (news)
 		turn_step(t, act_results, READ_WRITE);
@@ -123,7 +140,7 @@ static void keep_answer(struct errand *e, const struct tool_answer *answer)
 		e->answer.content_type = arena_strdup(&e->arena, answer->content_type);
 }
 
-static void on_done(void *data, const struct tool_answer *answer)
+static void errand_on_done(void *data, const struct tool_answer *answer)
 {
 	struct errand *e = data;
 	struct turn *t = e->turn;
@@ -131,31 +148,34 @@ static void on_done(void *data, const struct tool_answer *answer)
 
 	keep_answer(e, answer);
 	pthread_mutex_lock(&t->lock);
-	e->over = true;
-	idle = !t->stepping && !t->left;
-	t->stepping |= idle;
+	errand_move(e, ERRAND_BACK);
+	idle = t->stage == TURN_AT_TOOLS;
+	if (idle)
+		turn_move(t, TURN_AT_STEP);
 	pthread_mutex_unlock(&t->lock);
 	if (idle)
 		turn_step(t, act_results, READ_WRITE);
 	turn_let_go(t);
 }
 
-static void go(struct turn *t, struct errand *e, const struct departure *d)
+static void start_errand(struct turn *t, struct errand *e, const struct departure *d)
 {
 	struct tool_asked asked = { .tenant_id = t->job->tenant_id,
 		.agent_id = t->agent_id,
 		.session_id = t->job->subject,
 		.user_id = t->user_id,
+		.held = t->actor.agent,
+		.all_sessions = t->actor.all_sessions,
 		.call_id = d->call->id,
 		.tool = d->tool,
 		.arguments = d->call->arguments,
 		.now = clock_now_us() };
 	struct tool_work *work = NULL;
-	int err = tool_run_start(t->s->tools, &asked, on_done, e, &work);
+	int err = tool_run_start(t->s->tools, &asked, errand_on_done, e, &work);
 
 	atomic_fetch_add_explicit(&t->s->tool_calls, 1, memory_order_relaxed);
 	if (err) {
-		on_done(e,
+		errand_on_done(e,
 			&(struct tool_answer){ .failed = true,
 				.text = "The tool could not be run: too many calls are under way. "
 					"Try again later, or with fewer at once." });
@@ -163,14 +183,15 @@ static void go(struct turn *t, struct errand *e, const struct departure *d)
 	}
 	pthread_mutex_lock(&t->lock);
 	e->work = work;
-	if (t->cancelled && !e->over)
+	if (t->cancelled && e->state == ERRAND_AWAY)
 		tool_run_cancel(work);
 	pthread_mutex_unlock(&t->lock);
 }
 
 /* Their state is committed: they are made now.  All are entered before the first one can come back. */
-void turn_depart(struct turn *t)
+void turn_depart(void *turn)
 {
+	struct turn *t = turn;
 	size_t count = 0, i = 0;
 	struct errand **made;
 
@@ -178,12 +199,9 @@ void turn_depart(struct turn *t)
 		count++;
 	made = arena_array(&t->step, struct errand *, count + 1);
 	pthread_mutex_lock(&t->lock);
-	t->stepping = true;
 	for (struct departure *d = t->departures; d; d = d->next) {
-		struct errand *e = calloc(1, sizeof *e);
+		struct errand *e = memory_zeroed(sizeof *e);
 
-		if (!e)
-			abort();
 		e->turn = t;
 		memcpy(e->call, d->call->id, ID_LEN + 1);
 		e->next = t->errands;
@@ -194,6 +212,6 @@ void turn_depart(struct turn *t)
 	pthread_mutex_unlock(&t->lock);
 	i = 0;
 	for (struct departure *d = t->departures; d; d = d->next)
-		go(t, made[i++], d);
-	look(t);
+		start_errand(t, made[i++], d);
+	look_for_answers(t);
 }

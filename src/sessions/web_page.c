@@ -27,7 +27,7 @@ static int read_address(
 		{ "Accept", "text/html, text/plain, application/json;q=0.9, */*;q=0.5" },
 	};
 	struct fetch request = { .url = without_fragment(a, in->url),
-		.reach = in->reach,
+		.egress = in->egress,
 		.headers = headers,
 		.header_count = 1,
 		.answer_max = PAGE_READ_MAX,
@@ -51,12 +51,12 @@ static int read_address(
 
 /* ---- is it text? ---- */
 
-static bool type_is(const char *type, const char *what)
+static bool page_type_is(const char *type, const char *what)
 {
 	return strncasecmp(type, what, strlen(what)) == 0;
 }
 
-static bool is_text(const struct fetched *f)
+static bool is_text_page(const struct fetched *f)
 {
 	static const char *const known[] = { "application/json", "application/xml",
 		"application/xhtml", "application/javascript", "application/x-javascript",
@@ -67,18 +67,18 @@ static bool is_text(const struct fetched *f)
 
 	if (!type || !*type)
 		return !memchr(f->body, '\0', f->len);
-	if (type_is(type, "text/"))
+	if (page_type_is(type, "text/"))
 		return true;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (type_is(type, known[i]))
+		if (page_type_is(type, known[i]))
 			return true;
 	return strcasestr(type, "+json") || strcasestr(type, "+xml");
 }
 
 static bool is_html(const struct fetched *f)
 {
-	return f->content_type && (type_is(f->content_type, "text/html") ||
-					  type_is(f->content_type, "application/xhtml"));
+	return f->content_type && (page_type_is(f->content_type, "text/html") ||
+					  page_type_is(f->content_type, "application/xhtml"));
 }
 
 static bool is_latin1(const struct fetched *f)
@@ -88,10 +88,11 @@ static bool is_latin1(const struct fetched *f)
 	if (!set)
 		return false;
 	set += 8 + (set[8] == '"');
-	return type_is(set, "iso-8859-1") || type_is(set, "windows-1252") || type_is(set, "latin1");
+	return page_type_is(set, "iso-8859-1") || page_type_is(set, "windows-1252") ||
+	       page_type_is(set, "latin1");
 }
 
-static const char *readable(struct arena *a, const struct fetched *f, size_t *ret_len)
+static const char *readable_page_text(struct arena *a, const struct fetched *f, size_t *ret_len)
 {
 	const char *text = f->body;
 	size_t len = f->len;
@@ -105,7 +106,7 @@ static const char *readable(struct arena *a, const struct fetched *f, size_t *re
 	return text;
 }
 
-void web_page_read(struct arena *a, const struct web_page *in, struct tool_answer *ret)
+bool web_page_read(struct arena *a, const struct web_page *in, struct tool_answer *ret)
 {
 	struct fetched f;
 	const char *why = "", *text;
@@ -113,19 +114,19 @@ void web_page_read(struct arena *a, const struct web_page *in, struct tool_answe
 
 	if (read_address(a, in, &f, &why)) {
 		tool_answer_fail(a, ret, "The address could not be read: %s.", why);
-		return;
+		return false;
 	}
-	if (!is_text(&f)) {
+	if (!is_text_page(&f)) {
 		tool_answer_fail(a, ret,
 			"The address answered %d with %.100s, which is not text and cannot be read.",
 			f.status, f.content_type ? f.content_type : "bytes of no stated type");
-		return;
+		return true;
 	}
-	text = readable(a, &f, &len);
+	text = readable_page_text(a, &f, &len);
 	if (f.status < 200 || f.status > 299) {
 		tool_answer_fail(a, ret, "The address answered %d: %.*s", f.status,
 			(int)tool_text_cut(text, len, REFUSAL_SHOWN), text);
-		return;
+		return true;
 	}
 	most = in->max_bytes && in->max_bytes < len ? tool_text_cut(text, len, in->max_bytes) : len;
 	if (most < len && most < TOOL_OUTPUT_MAX / 2) {
@@ -133,9 +134,10 @@ void web_page_read(struct arena *a, const struct web_page *in, struct tool_answe
 			arena_printf(a, "%.*s\n\n[Cut at max_bytes: %zu of %zu bytes are shown.]",
 				(int)most, text, most, len),
 			ret);
-		return;
+		return true;
 	}
 	tool_answer_give(a,
 		&(struct tool_said){ .bytes = text, .len = most, .more = f.was_cut || most < len },
 		ret);
+	return true;
 }

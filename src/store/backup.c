@@ -8,14 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "store/engine.h"
 
 enum { FETCH_ROWS = 1000 };
 
 /* A statement made at run time; the connection must forget it before the arena goes. */
-static struct statement *made(struct arena *a, const char *sql)
+static struct statement *make_statement(struct arena *a, const char *sql)
 {
 	struct statement *st = arena_new(a, struct statement);
 
@@ -24,26 +26,60 @@ static struct statement *made(struct arena *a, const char *sql)
 	return st;
 }
 
-/* An empty file of our own, so that nothing that exists is written over. */
-static int create_empty(const char *path, struct arena *a, struct problem *p)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+/* A copy under way: made under another name, so that what bears its own is whole. */
+struct copying {
+	const char *path, *part;
+	int fd; /* of the part: the lock against another copy to the same place */
+};
 
-	if (fd < 0)
-		return problem_set(p, a, ERR_STORE, "cannot make %s: %s", path, strerror(errno));
-	close(fd);
+static int refuse_copy(const struct copying *c, int why, struct arena *a, struct problem *p)
+{
+	return problem_set(p, a, ERR_STORE, "cannot make %s: %s", c->path, strerror(why));
+}
+
+static void drop_traces(const struct copying *c, struct arena *a)
+{
+	unlink(arena_printf(a, "%s-journal", c->part));
+	unlink(arena_printf(a, "%s-wal", c->part));
+	unlink(arena_printf(a, "%s-shm", c->part));
+}
+
+/* An empty file of our own; one that was broken off is gone over. */
+static int copy_begin(struct copying *c, struct arena *a, struct problem *p)
+{
+	if (access(c->path, F_OK) == 0)
+		return refuse_copy(c, EEXIST, a, p);
+	c->fd = open(c->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (c->fd < 0)
+		return refuse_copy(c, errno, a, p);
+	if (flock(c->fd, LOCK_EX | LOCK_NB))
+		return problem_set(p, a, ERR_STORE, "another copy to %s is under way", c->path);
+	drop_traces(c, a);
+	return ftruncate(c->fd, 0) ? refuse_copy(c, errno, a, p) : 0;
+}
+
+bool store_rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return true;
+	/* Not every file system knows how. */
+	return (errno == EINVAL || errno == ENOSYS) && link(from, to) == 0 && unlink(from) == 0;
+}
+
+/* On the disk first, then by its name; never over what exists. */
+static int copy_end(const struct copying *c, struct arena *a, struct problem *p)
+{
+	if (fsync(c->fd))
+		return problem_set(p, a, ERR_STORE, "cannot sync %s: %s", c->part, strerror(errno));
+	if (!store_rename_new(c->part, c->path) || folder_sync(c->path))
+		return refuse_copy(c, errno, a, p);
 	return 0;
 }
 
-static int sync_file(const char *path)
+int store_copy_done(struct db *db)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return ERR_STORE;
-	err = fsync(fd) ? ERR_STORE : 0;
-	close(fd);
-	return err;
+	return db->engine->script(db,
+		"pragma user_version = 0; pragma wal_checkpoint(truncate); pragma journal_mode = delete");
 }
 
 static int copy_row(
@@ -61,7 +97,7 @@ static int copy_row(
 
 		args[i] = !at	  ? value_text(NULL)
 			  : bytes ? value_bytes(at, len)
-				  : (struct value){ VALUE_TEXT, 0, at, len };
+				  : (struct value){ .kind = VALUE_TEXT, .text = at, .len = len };
 	}
 	err = db_run(to, insert, NULL, args, (size_t)source->columns);
 	arena_free(&scratch);
@@ -72,7 +108,7 @@ static int copy_row(
 static int columns_of(
 	struct db *to, struct arena *a, const char *table, char **ret_names, char **ret_marks)
 {
-	struct statement *st = made(a,
+	struct statement *st = make_statement(a,
 		arena_printf(a,
 			"select name from pragma_table_info('%s') where name <> 'place' order by cid",
 			table));
@@ -103,8 +139,9 @@ static int copy_table(struct db *from, struct db *to, struct arena *a, const cha
 
 	if (err)
 		return err;
-	insert = made(a, arena_printf(a, "insert into %s (%s) values (%s)", table, names, marks));
-	fetch = made(a, arena_printf(a, "fetch %d from copied", FETCH_ROWS));
+	insert = make_statement(
+		a, arena_printf(a, "insert into %s (%s) values (%s)", table, names, marks));
+	fetch = make_statement(a, arena_printf(a, "fetch %d from copied", FETCH_ROWS));
 	script = arena_printf(a, "declare copied cursor for select %s from %s", names, table);
 	err = to->engine->script(to, arena_printf(a, "delete from %s", table));
 	if (!err)
@@ -163,12 +200,17 @@ static int copy_to_sqlite(
 		.queue_max = 1 };
 	struct store *copy = NULL;
 	struct db *to = NULL;
-	int before, after, err;
+	int version, before, after, err;
 
-	(void)s;
-	err = store_open(&copy, &settings, STORE_NEW, a, p);
+	err = store_version(s, &version, a, p);
+	if (!err && (version < 1 || version > store_version_wanted()))
+		err = problem_set(p, a, ERR_STORE,
+			"the store is at version %d and this program only knows %d: use a newer lodge",
+			version, store_version_wanted());
 	if (!err)
-		err = store_migrate(copy, &before, &after, a, p);
+		err = store_open(&copy, &settings, STORE_NEW, a, p);
+	if (!err)
+		err = store_migrate_to(copy, version, &before, &after, a, p);
 	if (!err)
 		err = store_connect(copy, &to, a, p);
 	if (!err)
@@ -180,8 +222,7 @@ static int copy_to_sqlite(
 	if (!err)
 		err = db_commit(to);
 	if (!err)
-		err = to->engine->script(
-			to, "pragma wal_checkpoint(truncate); pragma journal_mode = delete");
+		err = store_copy_done(to);
 	if (err)
 		problem_set(p, a, err, "the copy failed: %s",
 			to && *db_error(to) ? db_error(to) : db_error(from));
@@ -192,29 +233,56 @@ static int copy_to_sqlite(
 	return err;
 }
 
-int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p)
+/* SQLite copies itself, in one file; it takes the number of the original along. */
+static int copy_by_vacuum(struct db *from, const char *path, struct arena *a, struct problem *p)
+{
+	struct store_settings settings = { .where = arena_printf(a, "sqlite:%s", path),
+		.queue_max = 1 };
+	struct store *copy = NULL;
+	struct db *to = NULL;
+	int err = db_run(from, make_statement(a, "vacuum into $1"), NULL, ARGS(T(path)));
+
+	if (err)
+		return problem_set(p, a, err, "the copy failed: %s", db_error(from));
+	err = store_open(&copy, &settings, STORE_NEW, a, p);
+	if (!err)
+		err = store_connect(copy, &to, a, p);
+	if (!err && (err = store_copy_done(to)))
+		problem_set(p, a, err, "the copy failed: %s", db_error(to));
+	db_close(to);
+	store_close(copy);
+	return err;
+}
+
+static int copy_to(struct store *s, const char *path, struct arena *a, struct problem *p)
 {
 	struct db *db;
-	int err = create_empty(path, a, p);
+	int err = store_connect(s, &db, a, p);
 
 	if (err)
 		return err;
-	err = store_connect(s, &db, a, p);
-	if (!err && store_is_sqlite(s)) {
-		const struct statement *st = made(a, "vacuum into $1");
+	err = store_is_sqlite(s) ? copy_by_vacuum(db, path, a, p)
+				 : copy_to_sqlite(s, db, path, a, p);
+	db_close(db);
+	return err;
+}
 
-		err = db_run(db, st, NULL, ARGS(T(path)));
-		if (err)
-			problem_set(p, a, err, "the copy failed: %s", db_error(db));
-		db_close(db);
-	} else if (!err) {
-		err = copy_to_sqlite(s, db, path, a, p);
-		db_close(db);
+int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p)
+{
+	struct copying c = { .path = path, .part = arena_printf(a, "%s.part", path), .fd = -1 };
+	int err = copy_begin(&c, a, p);
+	bool ours = !err;
+
+	if (!err)
+		err = copy_to(s, c.part, a, p);
+	if (!err)
+		err = copy_end(&c, a, p);
+	if (err && ours) {
+		unlink(c.part);
+		drop_traces(&c, a);
 	}
-	if (!err && sync_file(path))
-		err = problem_set(p, a, ERR_STORE, "cannot sync %s: %s", path, strerror(errno));
-	if (err)
-		unlink(path);
+	if (c.fd >= 0)
+		close(c.fd);
 	return err;
 }
 

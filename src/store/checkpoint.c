@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/engine.h"
 
 enum {
@@ -36,10 +37,12 @@ struct checkpointer {
 };
 
 /* A pass that fails harms nothing: the pages are safe in the log, and the next look tries again. */
-static int64_t pass(struct db *db, bool flush)
+static int64_t checkpoint_pass(struct db *db, bool flush)
 {
 	int64_t moved = 0;
 
+	if (!identity_holds(db->store))
+		return 0;
 	if (db->engine->checkpoint(db, flush, &moved))
 		log_warn("the store's log cannot be moved into its file",
 			LOG_S("error", db_error(db)));
@@ -47,7 +50,7 @@ static int64_t pass(struct db *db, bool flush)
 }
 
 /* With the first time: many a log never fills. */
-static bool connected(struct checkpointer *c)
+static bool checkpoint_connected(struct checkpointer *c)
 {
 	struct arena scratch = { 0 };
 	struct problem problem = { 0 };
@@ -59,12 +62,12 @@ static bool connected(struct checkpointer *c)
 	return c->db;
 }
 
-static void move(struct checkpointer *c)
+static void checkpoint_move(struct checkpointer *c)
 {
-	if (!connected(c))
+	if (!checkpoint_connected(c))
 		return;
 	for (int i = 0; i < PASSES; i++)
-		if (pass(c->db, true) + LITTLE >= c->pages)
+		if (checkpoint_pass(c->db, true) + LITTLE >= c->pages)
 			break;
 }
 
@@ -80,7 +83,7 @@ static void *checkpoint_main(void *arg)
 		}
 		c->state = MOVING;
 		pthread_mutex_unlock(&c->lock);
-		move(c);
+		checkpoint_move(c);
 		pthread_mutex_lock(&c->lock);
 		c->state = NEARLY;
 		pthread_cond_broadcast(&c->changed);
@@ -89,7 +92,7 @@ static void *checkpoint_main(void *arg)
 	return NULL;
 }
 
-static void look(struct checkpointer *c, struct db *writer)
+static void checkpoint_advance(struct checkpointer *c, struct db *writer)
 {
 	pthread_mutex_lock(&c->lock);
 	while ((c->state == ASKED || c->state == MOVING) && c->pages >= LOG_MOST)
@@ -98,7 +101,7 @@ static void look(struct checkpointer *c, struct db *writer)
 		c->state = ASKED;
 		pthread_cond_broadcast(&c->changed);
 	} else if (c->state == NEARLY) {
-		pass(writer, false);
+		checkpoint_pass(writer, false);
 		c->look_at = c->pages + LOG_LOOK;
 		c->state = RESTING;
 	}
@@ -115,7 +118,7 @@ void checkpoint_look(struct checkpointer *c, struct db *writer)
 		c->look_at = LOG_PAGES;
 	c->pages = pages;
 	if (pages >= c->look_at)
-		look(c, writer);
+		checkpoint_advance(c, writer);
 }
 
 int checkpoint_start(struct store *s, struct checkpointer **ret)
@@ -128,7 +131,7 @@ int checkpoint_start(struct store *s, struct checkpointer **ret)
 	c->look_at = LOG_PAGES;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	if (pthread_create(&c->thread, NULL, checkpoint_main, c)) {
+	if (thread_start(&c->thread, checkpoint_main, c)) {
 		free(c);
 		return ERR_INTERNAL;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "contract/decode.h"
 #include "contract/encode.h"
 #include "contract/value.h"
@@ -14,23 +15,6 @@
 
 FIELDS(one_text) = { FIELD(one_text, value, .nullable = true) };
 SCHEMA(one_text, .internal = true);
-
-struct value value_text(const char *text)
-{
-	if (!text)
-		return (struct value){ VALUE_NULL, 0, NULL, 0 };
-	return (struct value){ VALUE_TEXT, 0, text, strlen(text) };
-}
-
-struct value value_int(int64_t n)
-{
-	return (struct value){ n == NIL ? VALUE_NULL : VALUE_INT, n, NULL, 0 };
-}
-
-struct value value_bytes(const void *bytes, size_t len)
-{
-	return (struct value){ VALUE_BYTES, 0, bytes, len };
-}
 
 int db_fail(struct db *db, int err, const char *fmt, ...)
 {
@@ -64,35 +48,73 @@ static struct prepared **cache_slot(struct db *db, const struct statement *st)
 	}
 }
 
+static const struct field *field_of_column(const struct schema *s, const char *name)
+{
+	for (const struct field *f = s->fields; f < s->fields + s->count; f++)
+		if (strcmp(f->name, name) == 0 || strcmp(field_column(f), name) == 0)
+			return f;
+	return NULL;
+}
+
 /* Which field each column fills, found once by name. */
 static void map_columns(struct db *db, struct prepared *p)
 {
 	for (int i = 0; i < p->columns && p->st->row; i++) {
 		const char *name = db->engine->column_name(db, p, i);
-		const struct field *f = schema_field(p->st->row, name, strlen(name));
+		const struct field *f = field_of_column(p->st->row, name);
 
 		p->field[i] = (int16_t)(f ? f - p->st->row->fields : -1);
 	}
 }
 
+/* Of names and of a page's places: what is bound to each, found once. */
+static void map_places(struct prepared *p, const struct statement_form *form)
+{
+	p->named = form->named;
+	if (!form->named && !form->paged)
+		return;
+	p->place = memory_zeroed(sizeof form->place);
+	memcpy(p->place, form->place, sizeof form->place);
+}
+
+static int prepare_new(struct db *db, struct prepared *p)
+{
+	struct arena scratch = { 0 };
+	struct statement_form form;
+	int err;
+
+	statement_form(&scratch, db->engine, p->st, &form);
+	if (form.fault) {
+		err = db_fail(db, ERR_INTERNAL, "%s", form.fault);
+	} else {
+		err = db->engine->prepare(db, p, form.text);
+		map_places(p, &form);
+	}
+	arena_free(&scratch);
+	return err;
+}
+
+static void prepared_free(struct prepared *p)
+{
+	if (p)
+		free(p->place);
+	free(p);
+}
+
 int db_prepare(struct db *db, const struct statement *st, struct prepared **ret)
 {
 	struct prepared **slot = cache_slot(db, st), *p = *slot;
-	struct arena scratch = { 0 };
 	int err;
 
 	if (p) {
 		*ret = p;
 		return 0;
 	}
-	p = calloc(1, sizeof *p);
-	if (!p)
-		abort();
+	p = memory_zeroed(sizeof *p);
 	p->st = st;
-	err = db->engine->prepare(db, p, statement_text(&scratch, db->engine, st));
-	arena_free(&scratch);
+	err = prepare_new(db, p);
 	if (err) {
-		free(p);
+		prepared_free(p);
 		return err;
 	}
 	if (p->columns > DB_COLUMNS) {
@@ -116,7 +138,7 @@ void db_forget(struct db *db)
 	for (size_t i = 0; i < DB_STATEMENTS; i++) {
 		if (db->cache[i])
 			db->engine->unprepare(db, db->cache[i]);
-		free(db->cache[i]);
+		prepared_free(db->cache[i]);
 		db->cache[i] = NULL;
 	}
 }
@@ -150,6 +172,7 @@ void db_close(struct db *db)
 	db_forget(db);
 	db->engine->close(db);
 	arena_free(&db->notice_arena);
+	arena_free(&db->bound);
 	free(db);
 }
 
@@ -164,7 +187,7 @@ static void read_objects(const struct field *f, void *row, struct arena *a, cons
 }
 
 /* A list column holds a JSON array. */
-static void read_list(
+static void read_list_column(
 	const struct field *f, void *row, struct arena *a, const char *text, size_t len)
 {
 	struct field item = value_item_field(f);
@@ -190,19 +213,7 @@ static void read_list(
 	}
 }
 
-/* The word's place in its list, or -1. */
-static int word_index(const struct words *words, const char *text, size_t len)
-{
-	for (int i = 0; words->list[i]; i++)
-		if (strncmp(words->list[i], text, len) == 0 && words->list[i][len] == '\0')
-			return i;
-	return -1;
-}
-
-/* A column that fills a NUMBER is money, in whole picodollars. */
-#define PICODOLLARS 1e12
-
-static void read_number(
+static void read_number_column(
 	struct db *db, struct prepared *p, int column, const struct field *f, void *row)
 {
 	void *at = (char *)row + f->at;
@@ -212,8 +223,8 @@ static void read_number(
 		field_set_null(f, row);
 	else if (f->kind == FLAG)
 		*(tri *)at = n != 0;
-	else if (f->kind == NUMBER)
-		*(double *)at = (double)n / PICODOLLARS;
+	else if (f->kind == MONEY)
+		((struct money *)at)->pd = n;
 	else
 		*(int64_t *)at = n; /* an integer, or the one member of a moment */
 }
@@ -225,22 +236,23 @@ static void read_column(struct db *db, struct prepared *p, int column, struct ar
 	const char *text;
 	size_t len;
 
-	if (f->kind == FLAG || f->kind == INTEGER || f->kind == MOMENT || f->kind == NUMBER) {
-		read_number(db, p, column, f, row);
+	if (f->kind == FLAG || f->kind == INTEGER || f->kind == MOMENT || f->kind == MONEY) {
+		read_number_column(db, p, column, f, row);
 		return;
 	}
 	text = db->engine->text(db, p, column, &len);
-	if (!text)
+	if (!text ||
+		!arena_room(a, len)) /* of the second, whoever reads the row hears from the arena */
 		field_set_null(f, row);
 	else if (f->kind == CHOICE)
-		*(int *)at = word_index(f->words, text, len);
+		*(int *)at = words_find(f->words, text, len);
 	else if (f->kind == LIST && f->item == OBJECT)
 		read_objects(f, row, a, text);
 	else if (f->kind == LIST)
-		read_list(f, row, a, text, len);
+		read_list_column(f, row, a, text, len);
 	else if (f->kind == TEXT || f->kind == JSON)
 		*(const char **)at = arena_strndup(a, text, len);
-	/* OBJECT is never a column: objects are rows of their own. */
+	/* OBJECT and NUMBER are never columns: objects are rows of their own. */
 }
 
 static void read_row(struct db *db, struct prepared *p, struct arena *a, void *row)
@@ -250,25 +262,42 @@ static void read_row(struct db *db, struct prepared *p, struct arena *a, void *r
 			read_column(db, p, i, a, row);
 }
 
-static int start(struct db *db, const struct statement *st, struct prepared **ret,
+/* The most bytes of text that a row of the statement may have, by its table. */
+static size_t statement_bound(const struct statement *st)
+{
+	size_t bound = 0;
+
+	for (const struct field *f = st->row->fields; f < st->row->fields + st->row->count; f++)
+		if (f->kind == TEXT || f->kind == JSON || f->kind == LIST)
+			bound += f->words ? 64 : (size_t)field_limit(f);
+	return bound;
+}
+
+static int start_page(struct db *db, const struct statement *st, struct prepared **ret,
+	const struct db_page *page, const struct value *args, size_t count)
+{
+	struct value bound[DB_ARGS];
+	int err = db_prepare(db, st, ret);
+
+	INVARIANT(thread_owner_is(&db->owner));
+	if (!err)
+		err = bind_places(db, *ret, page, &args, count, bound);
+	if (!err)
+		err = fault_statement(db, st, args, (size_t)(*ret)->params);
+	return err ? err : db->engine->run(db, *ret, args, (size_t)(*ret)->params);
+}
+
+static int start_statement(struct db *db, const struct statement *st, struct prepared **ret,
 	const struct value *args, size_t count)
 {
-	int err = fault_statement(db);
-
-	if (!err)
-		err = db_prepare(db, st, ret);
-	if (err)
-		return err;
-	if (count > (size_t)(*ret)->params)
-		count = (size_t)(*ret)->params;
-	return db->engine->run(db, *ret, args, count);
+	return start_page(db, st, ret, NULL, args, count);
 }
 
 int db_one(struct db *db, struct arena *a, const struct statement *st, void *row,
 	const struct value *args, size_t count)
 {
 	struct prepared *p;
-	int got = start(db, st, &p, args, count);
+	int got = start_statement(db, st, &p, args, count);
 
 	if (got)
 		return got;
@@ -277,20 +306,20 @@ int db_one(struct db *db, struct arena *a, const struct statement *st, void *row
 	if (got > 0)
 		read_row(db, p, a, row);
 	db->engine->reset(db, p);
+	if (a->failed)
+		return db_fail(db, ERR_BUSY, "there is no memory for the row of %s", st->name);
 	return got > 0 ? 0 : got ? got : ERR_NOT_FOUND;
 }
 
-int db_all(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
-	size_t most, const struct value *args, size_t count)
+/* Rows until there are so many, or so many bytes; *ret_cut if the bytes ended it. */
+static int read_result_rows(struct db *db, struct prepared *p, struct arena *a, struct list *rows,
+	size_t most, size_t bytes, bool *ret_cut)
 {
-	size_t size = st->row->size, cap = 0;
-	struct prepared *p;
-	int got = start(db, st, &p, args, count);
+	size_t size = p->st->row->size, cap = 0, before = a->total;
+	int got = 0;
 
-	*rows = (struct list){ .at = arena_alloc(a, 1) };
-	if (got)
-		return got;
-	while (rows->count < most && (got = db->engine->step(db, p)) > 0) {
+	*ret_cut = false;
+	while (rows->count < most && !*ret_cut && (got = db->engine->step(db, p)) > 0) {
 		if (rows->count == cap) {
 			void *more = arena_alloc(a, size * (cap = cap ? cap * 2 : 16));
 
@@ -298,9 +327,39 @@ int db_all(struct db *db, struct arena *a, const struct statement *st, struct li
 			rows->at = more;
 		}
 		read_row(db, p, a, (char *)rows->at + size * rows->count++);
+		if (arena_full(a)) {
+			db->engine->reset(db, p);
+			return db_fail(db, ERR_BUSY, "the rows of %s are too much", p->st->name);
+		}
+		*ret_cut = a->total - before >= bytes;
 	}
 	db->engine->reset(db, p);
 	return got < 0 ? got : 0;
+}
+
+int db_all(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
+	size_t most, const struct value *args, size_t count)
+{
+	struct prepared *p;
+	int got = start_statement(db, st, &p, args, count);
+	bool cut;
+
+	*rows = (struct list){ .at = arena_alloc(a, 1) };
+	return got ? got : read_result_rows(db, p, a, rows, most, SIZE_MAX, &cut);
+}
+
+int db_page(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
+	const struct db_page *page, bool *ret_cut, const struct value *args, size_t count)
+{
+	struct prepared *p;
+	int got;
+
+	*rows = (struct list){ .at = arena_alloc(a, 1) };
+	*ret_cut = false;
+	db->in_pieces = statement_bound(st) > page->bytes / page->rows;
+	got = start_page(db, st, &p, page, args, count);
+	db->in_pieces = false;
+	return got ? got : read_result_rows(db, p, a, rows, page->rows, page->bytes, ret_cut);
 }
 
 int db_each(struct db *db, const struct statement *st, void *row,
@@ -308,7 +367,7 @@ int db_each(struct db *db, const struct statement *st, void *row,
 {
 	struct arena texts = { 0 };
 	struct prepared *p;
-	int got = start(db, st, &p, args, count), err = 0;
+	int got = start_statement(db, st, &p, args, count), err = 0;
 
 	if (got)
 		return got;
@@ -327,7 +386,7 @@ int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
 	const struct value *args, size_t count)
 {
 	struct prepared *p;
-	int got = start(db, st, &p, args, count);
+	int got = start_statement(db, st, &p, args, count);
 
 	if (got)
 		return got;
@@ -343,7 +402,7 @@ int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct
 	size_t count)
 {
 	struct prepared *p;
-	int got = start(db, st, &p, args, count);
+	int got = start_statement(db, st, &p, args, count);
 
 	if (got)
 		return got;
@@ -358,7 +417,7 @@ int db_bytes(struct db *db, struct arena *a, const struct statement *st, const v
 	size_t *ret_len, const struct value *args, size_t count)
 {
 	struct prepared *p;
-	int got = start(db, st, &p, args, count);
+	int got = start_statement(db, st, &p, args, count);
 
 	*ret = NULL;
 	if (got)
@@ -370,66 +429,23 @@ int db_bytes(struct db *db, struct arena *a, const struct statement *st, const v
 	return got < 0 ? got : *ret ? 0 : ERR_NOT_FOUND;
 }
 
-static struct value list_value(const struct field *f, const void *row, struct arena *a)
+int db_put(struct db *db, const struct statement *st, const void *row)
 {
-	enum { LIST_COLUMN_MAX = 1024 * 1024 };
-	struct schema one = { .fields = f, .count = 1 };
-	struct buf b;
-	char *text;
-
-	/* {"name":[...]}: the array is what lies between the colon and the closing brace. */
-	buf_init(&b, LIST_COLUMN_MAX);
-	encode_object(&b, &one, row);
-	text = arena_strndup(a, b.at + f->name_len + 4, b.len - f->name_len - 5);
-	buf_free(&b);
-	return value_text(text);
-}
-
-static struct value column_value(const struct field *f, const void *row, struct arena *a)
-{
-	const void *at = (const char *)row + f->at;
-
-	if (field_is_null(f, row))
-		return value_text(NULL);
-	switch (f->kind) {
-	case FLAG:
-		return value_int(*(const tri *)at);
-	case INTEGER:
-		return value_int(*(const int64_t *)at);
-	case MOMENT:
-		return value_int(((const struct moment *)at)->us);
-	case TEXT:
-	case JSON:
-		return value_text(*(const char *const *)at);
-	case CHOICE:
-		return value_text(f->words->list[*(const int *)at]);
-	case LIST:
-		return list_value(f, row, a);
-	case NUMBER:
-	case OBJECT:
-		break;
-	}
-	return value_text(NULL);
-}
-
-int db_put(struct db *db, struct arena *a, const struct statement *st, const void *row)
-{
-	struct value args[DB_ARGS];
-	size_t count = 0;
-
-	for (size_t i = 0; i < st->row->count && count < DB_ARGS; i++)
-		if (!st->row->fields[i].computed)
-			args[count++] = column_value(&st->row->fields[i], row, a);
-	return db_run(db, st, NULL, args, count);
+	return db_run(db, st, NULL, ARGS(value_row(st->args ? st->args : st->row, row)));
 }
 
 int db_begin(struct db *db, enum transaction mode)
 {
-	int err = fault_statement(db);
+	int err = fault_statement(db, NULL, NO_ARGS);
 
+	INVARIANT(thread_owner_is(&db->owner));
+	if (!err && db->store->shut)
+		err = db_fail(db, ERR_STORE, "%s", db->store->shut);
 	if (!err)
 		err = db->engine->begin(db, mode);
 	db->in_transaction = !err;
+	if (!err)
+		thread_owner_claim(&db->owner);
 	db->uncertain = false;
 	db->version = NIL;
 	db->mode = mode;
@@ -438,7 +454,7 @@ int db_begin(struct db *db, enum transaction mode)
 }
 
 /* From here on no reader may use an older view; then those who wait may be told. */
-static void committed(struct db *db)
+static void publish_commit(struct db *db)
 {
 	fault_commit(false);
 	atomic_fetch_add_explicit(&db->store->generation, 1, memory_order_release);
@@ -451,7 +467,7 @@ int db_commit(struct db *db)
 
 	if (db->mode != READ_ONLY)
 		fault_commit(true);
-	err = fault_statement(db);
+	err = fault_statement(db, NULL, NO_ARGS);
 	if (!err) {
 		err = db->engine->commit(db);
 		db->uncertain = err == ERR_STORE && db->mode != READ_ONLY;
@@ -459,8 +475,9 @@ int db_commit(struct db *db)
 	if (err)
 		db_rollback(db);
 	else if (db->mode != READ_ONLY)
-		committed(db);
+		publish_commit(db);
 	db->in_transaction = false;
+	thread_owner_leave(&db->owner);
 	return err;
 }
 
@@ -468,5 +485,6 @@ void db_rollback(struct db *db)
 {
 	db->engine->rollback(db);
 	db->in_transaction = false;
+	thread_owner_leave(&db->owner);
 	notices_forget(db);
 }

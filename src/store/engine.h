@@ -2,7 +2,9 @@
  * db.c, work.c and migrate.c speak to either through it. */
 #pragma once
 #include <pthread.h>
+#include <sys/types.h>
 
+#include "base/check.h"
 #include "store/store.h"
 
 enum { DB_STATEMENTS = 1024, DB_COLUMNS = 64, DB_ARGS = 64 };
@@ -12,6 +14,9 @@ struct prepared {
 	const struct statement *st;
 	void *handle;
 	int params; /* arguments beyond these are ignored: a list's count has no use for some */
+	bool named; /* the places are members of a struct */
+	int16_t *
+		place; /* what is bound to each, as statement_form tells; NULL: arguments in their order */
 	int columns;
 	int16_t field[DB_COLUMNS]; /* which field of st->row a column fills; -1: none */
 };
@@ -28,12 +33,15 @@ struct db {
 	void *impl;
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
 	bool in_transaction;
+	struct thread_owner owner; /* of the transaction under way */
 	enum transaction mode;
 	bool uncertain;		/* a commit was sent and its outcome is not known */
+	bool in_pieces;		/* rows of the next statement may be large: not all at once */
 	uint64_t generation;	/* of the store when the transaction under way began */
 	int64_t version;	/* of the transaction under way; NIL: not asked yet */
 	struct notice *notices; /* of the transaction under way, newest first */
 	struct arena notice_arena;
+	struct arena bound; /* texts made to be bound to the statement under way */
 	void *attached;
 	void (*release)(void *);
 	char error[512];
@@ -92,6 +100,16 @@ struct listener {
 	void *ctx;
 };
 
+/* See identity.c: the file and the log that a serving process began with. */
+struct identity {
+	bool known, numbered;
+	uint32_t number;
+	dev_t device, log_device;
+	ino_t node, log_node;
+	const char *log;
+	_Atomic bool changed;
+};
+
 struct store {
 	const struct engine *engine;
 	const char *where; /* path or connection string */
@@ -99,12 +117,20 @@ struct store {
 	struct arena arena;
 	enum store_open how;
 	int lock_fd;
+	struct identity identity;
 	struct queue *queue;
 	struct listener listeners[NOTICE_CHANNELS_MAX];
 	size_t listener_count;
 	struct hearing *hearing;
-	_Atomic uint64_t
-		generation; /* counts commits: raised behind each, before anybody is told */
+	_Atomic uint64_t generation; /* counts commits: raised after each, before anybody is told */
+	_Atomic int fault;	     /* see health.c */
+	struct work probe;
+	_Atomic bool probing;
+	struct work sign;
+	_Atomic bool signing, silent;
+	int64_t sign_asked;    /* monotonic milliseconds; the watcher's own, like the next */
+	uint64_t sign_beneath; /* so much work had ended by then */
+	_Atomic(const char *) shut;
 };
 
 /* What the tests may order: an error at the nth statement, a death at the nth commit. */
@@ -113,13 +139,16 @@ struct fault_plan {
 	_Atomic int64_t statement_at; /* counts down; at 1 the statement fails with `err` */
 	_Atomic int err;
 	_Atomic int64_t commit_at; /* counts down; at 1 the process dies */
-	_Atomic int before;	   /* the commit, or behind it */
+	_Atomic int before;	   /* the commit, or after it */
+	/* The process aborts where a statement of this name is given this text; NULL: nowhere. */
+	const char *abort_name, *abort_text;
 };
 extern struct fault_plan fault_plan;
-int fault_statement(struct db *db);
+int fault_statement(
+	struct db *db, const struct statement *st, const struct value *args, size_t count);
 void fault_commit(bool before);
 #else
-#define fault_statement(db) 0
+#define fault_statement(...) 0 /* NO_ARGS is two of its arguments */
 #define fault_commit(before) ((void)0)
 #endif
 
@@ -127,8 +156,25 @@ int db_prepare(struct db *db, const struct statement *st, struct prepared **ret)
 /* Forgets every prepared statement: the connection behind them is gone. */
 void db_forget(struct db *db);
 int db_fail(struct db *db, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The statement's text for an engine, placeholders expanded. */
-char *statement_text(struct arena *a, const struct engine *e, const struct statement *st);
+
+/* What stands for a place that belongs to the page asked for. */
+enum { PLACE_LIMIT = -1, PLACE_OFFSET = -2, PLACE_AFTER = -3, PLACE_BEFORE = -4 };
+
+/* What a statement comes to on an engine. */
+struct statement_form {
+	char *text;
+	bool named, paged;	/* some place is a member of a struct, or the page's */
+	int count;		/* of places */
+	int16_t place[DB_ARGS]; /* of each: an argument from 0 on, or a field, or a PLACE_ */
+	const char *fault;	/* a sentence about what is wrong with it, or NULL */
+};
+void statement_form(struct arena *a, const struct engine *e, const struct statement *st,
+	struct statement_form *ret);
+/* A script of several statements without arguments: only the words of the dialects are expanded. */
+char *statement_script(struct arena *a, const struct engine *e, const char *name, const char *sql);
+/* The values of a statement's places, in `bound` where they are not the arguments as they are. */
+int bind_places(struct db *db, const struct prepared *p, const struct db_page *page,
+	const struct value **args, size_t count, struct value bound[DB_ARGS]);
 
 struct queue *queue_new(struct store *s);
 int queue_start(struct queue *q);
@@ -137,24 +183,51 @@ void queue_free(struct queue *q);
 int queue_submit(struct queue *q, struct work *w);
 struct store_stats queue_stats(const struct queue *q);
 
+/* No transaction begins any more in this process, for this reason. */
+void store_shut(struct store *s, const char *why);
+
+/* health.c: how a piece of work has ended, where that says something about the store. */
+void health_note(struct store *s, int err, bool wrote);
+
+/* The file itself, whatever leads to it. */
+const char *identity_path(const char *path, struct arena *a);
+/* Before a file with a log is opened: refuses one that the log does not belong to. */
+int identity_admit(const char *path, struct arena *a, struct problem *p);
+/* Has the file a log beside it, and one of its own as far as can be told? */
+bool identity_has_log(const char *path, struct arena *a);
+/* By the writer, before its first work: from here on file and log must stay what they are. */
+int identity_take(struct store *s, struct db *db);
+/* Looks whether they are; once not, never again. */
+bool identity_holds(struct store *s);
+/* What the last look said. */
+bool identity_changed(const struct store *s);
+
 /* The name of our layer over SQLite's files. */
 const char *sqlite_layer(void);
 
-/* SQLite's log, moved beside the writer, who looks behind each of its commits; NULL: nobody moves it. */
+/* SQLite's log, moved beside the writer, who looks after each of its commits; NULL: nobody moves it. */
 struct checkpointer;
 int checkpoint_start(struct store *s, struct checkpointer **ret);
 void checkpoint_stop(struct checkpointer *c);
 void checkpoint_look(struct checkpointer *c, struct db *writer);
 
-/* Of the transaction under way: told behind its commit, or forgotten. */
+/* Of the transaction under way: told after its commit, or forgotten. */
 void notices_tell(struct db *db);
 void notices_forget(struct db *db);
 int hearing_start(struct store *s);
 void hearing_stop(struct store *s);
 
+/* What every copy ends with: all of it in one file, which no log belongs to. */
+int store_copy_done(struct db *db);
+/* Never over what exists; false with errno. */
+bool store_rename_new(const char *from, const char *to);
+
 struct migration {
 	int number;
 	const char *name, *sql;
 };
+/* No further than to that version. */
+int store_migrate_to(
+	struct store *s, int most, int *ret_from, int *ret_to, struct arena *a, struct problem *p);
 extern const struct migration migrations[];
 extern const int migration_count;

@@ -51,12 +51,11 @@ static int version_of(struct db *db, int *ret)
 	return err;
 }
 
-static int apply(struct db *db, const struct migration *m)
+static int apply_migration(struct db *db, const struct migration *m)
 {
 	struct arena scratch = { 0 };
-	struct statement script = { m->name, m->sql, .scan = "a migration" };
 	char number[16];
-	int err = db->engine->script(db, statement_text(&scratch, db->engine, &script));
+	int err = db->engine->script(db, statement_script(&scratch, db->engine, m->name, m->sql));
 
 	snprintf(number, sizeof number, "%d", m->number);
 	if (!err)
@@ -68,7 +67,7 @@ static int apply(struct db *db, const struct migration *m)
 /* Two processes that start at once over one PostgreSQL: the second waits, and finds nothing to do.
  * The lock is the connection's and not the transaction's, whose view of the tables would date from
  * before the wait. */
-static int lock(struct db *db)
+static int lock_migrations(struct db *db)
 {
 	if (db->engine == &sqlite_engine)
 		return 0; /* `begin immediate` is the lock */
@@ -85,7 +84,7 @@ static int migrate_one(struct db *db, int *ret_version)
 	if (!err)
 		m = next_of(*ret_version);
 	if (m)
-		err = apply(db, m);
+		err = apply_migration(db, m);
 	if (m && !err)
 		*ret_version = m->number;
 	if (err)
@@ -97,15 +96,21 @@ static int migrate_one(struct db *db, int *ret_version)
 
 int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, struct problem *p)
 {
+	return store_migrate_to(s, store_version_wanted(), ret_from, ret_to, a, p);
+}
+
+int store_migrate_to(
+	struct store *s, int most, int *ret_from, int *ret_to, struct arena *a, struct problem *p)
+{
 	struct db *db;
 	int err = store_connect(s, &db, a, p), version;
 
 	if (err)
 		return err;
-	err = lock(db);
+	err = lock_migrations(db);
 	if (!err)
 		err = version_of(db, ret_from);
-	for (version = *ret_from; !err && next_of(version);) {
+	for (version = *ret_from; !err && version < most && next_of(version);) {
 		err = migrate_one(db, &version);
 		if (err == ERR_RETRY)
 			err = 0;

@@ -1,7 +1,7 @@
 /* notice.c - what a commit tells others: gathered while the transaction runs, told when it is over.
  *
  * On SQLite, where one process serves, the connection itself remembers the
- * notices and tells them behind its commit.  On PostgreSQL the server does
+ * notices and tells them after its commit.  On PostgreSQL the server does
  * both, and one thread with a connection of its own hears what any process
  * committed. */
 #include <poll.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/engine.h"
 
 enum { RECONNECT_MS = 500 };
@@ -41,7 +42,7 @@ static bool anybody_listens(const struct store *s, const char *channel)
 }
 
 /* A channel of NULL is every channel. */
-static void tell(const struct store *s, const char *channel, const char *text)
+static void notify_listeners(const struct store *s, const char *channel, const char *text)
 {
 	for (size_t i = 0; i < s->listener_count; i++)
 		if (!channel || strcmp(s->listeners[i].channel, channel) == 0)
@@ -95,7 +96,7 @@ void notices_tell(struct db *db)
 	}
 	db->notices = first;
 	for (; first; first = first->before)
-		tell(db->store, first->channel, first->text);
+		notify_listeners(db->store, first->channel, first->text);
 	notices_forget(db);
 }
 
@@ -117,12 +118,13 @@ static int begin_listening(struct hearing *h)
 	return err;
 }
 
-static void heard(void *ctx, const char *channel, const char *text)
+static void on_engine_notice(void *ctx, const char *channel, const char *text)
 {
 	struct hearing *h = ctx;
 
 	/* lodge.SCHEMA.CHANNEL: ours have no dot in them. */
-	tell(h->store, strrchr(channel, '.') ? strrchr(channel, '.') + 1 : channel, text);
+	notify_listeners(
+		h->store, strrchr(channel, '.') ? strrchr(channel, '.') + 1 : channel, text);
 }
 
 static bool stopped_within(const struct hearing *h, int ms)
@@ -139,7 +141,7 @@ static bool connect_again(struct hearing *h)
 		if (h->store->engine->mend(h->db) || begin_listening(h))
 			continue;
 		log_line(LOG_INFO, "notices are heard again", NULL);
-		tell(h->store, NULL, NULL);
+		notify_listeners(h->store, NULL, NULL);
 		return true;
 	}
 	return false;
@@ -150,7 +152,7 @@ static void *hear_main(void *arg)
 	struct hearing *h = arg;
 
 	for (;;) {
-		int got = h->store->engine->hear(h->db, h->stop, heard, h);
+		int got = h->store->engine->hear(h->db, h->stop, on_engine_notice, h);
 
 		if (got > 0 || (got < 0 && !connect_again(h)))
 			return NULL;
@@ -178,7 +180,7 @@ int hearing_start(struct store *s)
 	if (err)
 		log_error("notices cannot be heard", LOG_S("error", problem.detail));
 	arena_free(&scratch);
-	if (!err && pthread_create(&h->thread, NULL, hear_main, h))
+	if (!err && thread_start(&h->thread, hear_main, h))
 		err = ERR_INTERNAL;
 	h->running = !err;
 	return err;

@@ -18,17 +18,18 @@ struct postgres {
 	PGconn *conn;
 	PGresult *result; /* of the statement under way */
 	int row, rows;
+	bool pieces;	   /* its rows come one by one */
 	unsigned prepared; /* names given so far */
 	char *where;
 };
 
-static struct postgres *impl(struct db *db)
+static struct postgres *pg_impl(struct db *db)
 {
 	return db->impl;
 }
 
 /* SQLSTATE in our words. */
-static int fail(struct db *db, PGresult *result)
+static int pg_fail(struct db *db, PGresult *result)
 {
 	static const struct {
 		const char *state;
@@ -42,7 +43,8 @@ static int fail(struct db *db, PGresult *result)
 		{ "53100", ERR_STORE_FULL }, /* disk_full */
 	};
 	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-	const char *text = result ? PQresultErrorMessage(result) : PQerrorMessage(impl(db)->conn);
+	const char *text =
+		result ? PQresultErrorMessage(result) : PQerrorMessage(pg_impl(db)->conn);
 	int err = ERR_STORE;
 
 	for (size_t i = 0; state && i < sizeof states / sizeof *states; i++)
@@ -53,23 +55,23 @@ static int fail(struct db *db, PGresult *result)
 	return err;
 }
 
-static int simple(struct db *db, const char *sql)
+static int pg_simple(struct db *db, const char *sql)
 {
-	PGresult *result = PQexec(impl(db)->conn, sql);
+	PGresult *result = PQexec(pg_impl(db)->conn, sql);
 	ExecStatusType status = PQresultStatus(result);
-	int err = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : fail(db, result);
+	int err = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : pg_fail(db, result);
 
 	PQclear(result);
 	return err;
 }
 
-static void quiet(void *arg, const char *message)
+static void pg_drop_notice(void *arg, const char *message)
 {
 	(void)arg;
 	(void)message;
 }
 
-static int connect_now(struct db *db)
+static int pg_connect(struct db *db)
 {
 	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
 	 * asked to wait here; one that waits for more, a standby perhaps, keeps its way. */
@@ -79,7 +81,8 @@ static int connect_now(struct db *db)
 				    "set idle_in_transaction_session_timeout = '60s';"
 				    "select set_config('synchronous_commit', 'on', false)"
 				    " where current_setting('synchronous_commit') = 'off'";
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
+	const char *encoding;
 
 	p->conn = PQconnectdb(p->where);
 	if (PQstatus(p->conn) != CONNECTION_OK) {
@@ -88,8 +91,17 @@ static int connect_now(struct db *db)
 		return db_fail(
 			db, ERR_STORE, "cannot connect: %.*s", (int)strcspn(text, "\n"), text);
 	}
-	PQsetNoticeProcessor(p->conn, quiet, NULL);
-	return simple(db, setup);
+	PQsetNoticeProcessor(p->conn, pg_drop_notice, NULL);
+	/* Every text is UTF-8: another encoding would refuse some only when they come, or change them. */
+	encoding = PQparameterStatus(p->conn, "server_encoding");
+	if (!encoding || strcmp(encoding, "UTF8") != 0)
+		return db_fail(db, ERR_STORE,
+			"the database has the encoding %s and must have UTF8: make one with createdb --encoding=UTF8 "
+			"--template=template0",
+			encoding ? encoding : "that is not told");
+	if (PQsetClientEncoding(p->conn, "UTF8"))
+		return db_fail(db, ERR_STORE, "the client encoding cannot be set to UTF8");
+	return pg_simple(db, setup);
 }
 
 static int engine_open(struct db *db, const char *where, enum store_open how)
@@ -100,12 +112,12 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 	if (!p || !(p->where = strdup(where)))
 		abort();
 	db->impl = p;
-	return connect_now(db);
+	return pg_connect(db);
 }
 
 static void engine_close(struct db *db)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 
 	if (!p)
 		return;
@@ -118,12 +130,12 @@ static void engine_close(struct db *db)
 
 static int engine_script(struct db *db, const char *sql)
 {
-	return simple(db, sql);
+	return pg_simple(db, sql);
 }
 
 static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 	char name[16];
 	PGresult *result;
 	int err = 0;
@@ -131,7 +143,7 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	snprintf(name, sizeof name, "s%u", ++p->prepared);
 	result = PQprepare(p->conn, name, sql, 0, NULL);
 	if (PQresultStatus(result) != PGRES_COMMAND_OK)
-		err = fail(db, result);
+		err = pg_fail(db, result);
 	PQclear(result);
 	if (err)
 		return err;
@@ -139,7 +151,7 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	p->result = NULL;
 	result = PQdescribePrepared(p->conn, name);
 	if (PQresultStatus(result) != PGRES_COMMAND_OK)
-		err = fail(db, result);
+		err = pg_fail(db, result);
 	else
 		st->columns = PQnfields(result), st->params = PQnparams(result);
 	if (!err && !(st->handle = strdup(name)))
@@ -157,12 +169,12 @@ static void engine_unprepare(struct db *db, struct prepared *st)
 static const char *engine_column_name(struct db *db, struct prepared *st, int column)
 {
 	(void)st;
-	return PQfname(impl(db)->result, column);
+	return PQfname(pg_impl(db)->result, column);
 }
 
 static int engine_run(struct db *db, struct prepared *st, const struct value *args, size_t count)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 	const char *values[DB_ARGS];
 	int lengths[DB_ARGS], binary[DB_ARGS];
 	char numbers[DB_ARGS][24];
@@ -182,34 +194,69 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 		}
 	}
 	PQclear(p->result);
-	p->result = PQexecPrepared(p->conn, st->handle, (int)count, values, lengths, binary, 0);
 	p->row = -1;
+	p->pieces = db->in_pieces;
+	if (p->pieces) {
+		p->result = NULL;
+		p->rows = 0;
+		if (!PQsendQueryPrepared(
+			    p->conn, st->handle, (int)count, values, lengths, binary, 0))
+			return pg_fail(db, NULL);
+		PQsetSingleRowMode(p->conn);
+		return 0;
+	}
+	p->result = PQexecPrepared(p->conn, st->handle, (int)count, values, lengths, binary, 0);
 	p->rows = PQntuples(p->result);
 	switch (PQresultStatus(p->result)) {
 	case PGRES_COMMAND_OK:
 	case PGRES_TUPLES_OK:
 		return 0;
 	default:
-		return fail(db, p->result);
+		return pg_fail(db, p->result);
+	}
+}
+
+/* The next row of a statement whose rows come one by one; the last result has none. */
+static int next_piece(struct db *db)
+{
+	struct postgres *p = pg_impl(db);
+
+	PQclear(p->result);
+	p->result = PQgetResult(p->conn);
+	p->row = 0;
+	switch (PQresultStatus(p->result)) {
+	case PGRES_SINGLE_TUPLE:
+		return 1;
+	case PGRES_TUPLES_OK:
+		return 0;
+	default:
+		return pg_fail(db, p->result);
 	}
 }
 
 static int engine_step(struct db *db, struct prepared *st)
 {
 	(void)st;
-	return ++impl(db)->row < impl(db)->rows;
+	if (pg_impl(db)->pieces)
+		return next_piece(db);
+	return ++pg_impl(db)->row < pg_impl(db)->rows;
 }
 
 static void engine_reset(struct db *db, struct prepared *st)
 {
+	struct postgres *p = pg_impl(db);
+
 	(void)st;
-	PQclear(impl(db)->result);
-	impl(db)->result = NULL;
+	PQclear(p->result);
+	p->result = NULL;
+	while (p->pieces && (p->result = PQgetResult(p->conn)))
+		PQclear(p->result);
+	p->pieces = false;
 }
 
 static bool engine_integer(struct db *db, struct prepared *st, int column, int64_t *ret)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 	const char *text = PQgetvalue(p->result, p->row, column);
 
 	(void)st;
@@ -219,7 +266,7 @@ static bool engine_integer(struct db *db, struct prepared *st, int column, int64
 
 static const char *engine_text(struct db *db, struct prepared *st, int column, size_t *ret_len)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 
 	(void)st;
 	*ret_len = (size_t)PQgetlength(p->result, p->row, column);
@@ -230,13 +277,13 @@ static const char *engine_text(struct db *db, struct prepared *st, int column, s
 static bool engine_is_bytes(struct db *db, struct prepared *st, int column)
 {
 	(void)st;
-	return PQftype(impl(db)->result, column) == TYPE_BYTEA;
+	return PQftype(pg_impl(db)->result, column) == TYPE_BYTEA;
 }
 
 static const void *engine_bytes(
 	struct db *db, struct prepared *st, int column, struct arena *a, size_t *ret_len)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 	unsigned char *bytes;
 	const void *copy;
 
@@ -246,8 +293,10 @@ static const void *engine_bytes(
 		return NULL;
 	bytes = PQunescapeBytea(
 		(const unsigned char *)PQgetvalue(p->result, p->row, column), ret_len);
-	if (!bytes)
-		abort();
+	if (!bytes) {
+		a->failed = true;
+		return NULL;
+	}
 	copy = arena_strndup(a, (const char *)bytes, *ret_len);
 	PQfreemem(bytes);
 	return copy;
@@ -256,7 +305,7 @@ static const void *engine_bytes(
 static int64_t engine_changed(struct db *db, struct prepared *st)
 {
 	(void)st;
-	return strtoll(PQcmdTuples(impl(db)->result), NULL, 10);
+	return strtoll(PQcmdTuples(pg_impl(db)->result), NULL, 10);
 }
 
 static int engine_begin(struct db *db, enum transaction mode)
@@ -267,12 +316,12 @@ static int engine_begin(struct db *db, enum transaction mode)
 		[STEP_BY_STEP] = "begin isolation level read committed",
 	};
 
-	return simple(db, begin[mode]);
+	return pg_simple(db, begin[mode]);
 }
 
 static int engine_commit(struct db *db)
 {
-	PGresult *result = PQexec(impl(db)->conn, "commit");
+	PGresult *result = PQexec(pg_impl(db)->conn, "commit");
 	/* A failed transaction answers COMMIT with ROLLBACK, and no error. */
 	bool ok = PQresultStatus(result) == PGRES_COMMAND_OK &&
 		  strcmp(PQcmdStatus(result), "COMMIT") == 0;
@@ -282,22 +331,22 @@ static int engine_commit(struct db *db)
 		err = PQresultStatus(result) == PGRES_COMMAND_OK
 			      ? db_fail(db, ERR_STORE,
 					"the transaction had failed before its commit")
-			      : fail(db, result);
+			      : pg_fail(db, result);
 	PQclear(result);
 	return err;
 }
 
 static void engine_rollback(struct db *db)
 {
-	if (PQstatus(impl(db)->conn) == CONNECTION_OK &&
-		PQtransactionStatus(impl(db)->conn) != PQTRANS_IDLE)
-		PQclear(PQexec(impl(db)->conn, "rollback"));
+	if (PQstatus(pg_impl(db)->conn) == CONNECTION_OK &&
+		PQtransactionStatus(pg_impl(db)->conn) != PQTRANS_IDLE)
+		PQclear(PQexec(pg_impl(db)->conn, "rollback"));
 }
 
 static bool engine_lost(struct db *db)
 {
-	return PQstatus(impl(db)->conn) != CONNECTION_OK ||
-	       PQtransactionStatus(impl(db)->conn) != PQTRANS_INTRANS;
+	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK ||
+	       PQtransactionStatus(pg_impl(db)->conn) != PQTRANS_INTRANS;
 }
 
 static int64_t engine_version(struct db *db)
@@ -308,12 +357,12 @@ static int64_t engine_version(struct db *db)
 
 static bool engine_broken(struct db *db)
 {
-	return PQstatus(impl(db)->conn) != CONNECTION_OK;
+	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK;
 }
 
 static int engine_mend(struct db *db)
 {
-	struct postgres *p = impl(db);
+	struct postgres *p = pg_impl(db);
 
 	if (!engine_broken(db))
 		return 0;
@@ -321,7 +370,7 @@ static int engine_mend(struct db *db)
 	p->result = NULL;
 	db_forget(db);
 	PQfinish(p->conn);
-	return connect_now(db);
+	return pg_connect(db);
 }
 
 /* A server that vanished without a word is noticed within a minute. */
@@ -345,18 +394,18 @@ static int engine_listen(struct db *db, const char *channel)
 {
 	char sql[256];
 
-	keep_alive(PQsocket(impl(db)->conn));
+	keep_alive(PQsocket(pg_impl(db)->conn));
 	snprintf(sql, sizeof sql,
 		"do $do$ begin execute format('listen %%I', 'lodge.' || "
 		"left(current_schema(), 32) || '.%s'); end $do$",
 		channel);
-	return simple(db, sql);
+	return pg_simple(db, sql);
 }
 
 static int engine_hear(struct db *db, int stop,
 	void (*fn)(void *ctx, const char *channel, const char *text), void *ctx)
 {
-	PGconn *conn = impl(db)->conn;
+	PGconn *conn = pg_impl(db)->conn;
 	struct pollfd fds[] = { { .fd = stop, .events = POLLIN },
 		{ .fd = PQsocket(conn), .events = POLLIN } };
 	PGnotify *n;
@@ -366,7 +415,7 @@ static int engine_hear(struct db *db, int stop,
 	if (fds[0].revents)
 		return 1;
 	if (!PQconsumeInput(conn))
-		return fail(db, NULL);
+		return pg_fail(db, NULL);
 	while ((n = PQnotifies(conn))) {
 		fn(ctx, n->relname, n->extra);
 		PQfreemem(n);

@@ -20,25 +20,38 @@ enum { BUSY_MS = 5000, QUIET_READS = 64 };
 
 static const int64_t map_most = 2147418112;
 
-static sqlite3 *handle(struct db *db)
+static sqlite3 *sqlite_handle(struct db *db)
 {
 	return ((struct sqlite *)db->impl)->handle;
 }
 
 /* SQLite's results in our words. */
-static int fail(struct db *db, int rc)
+static int sqlite_fail(struct db *db, int rc)
 {
-	const char *what = sqlite3_errmsg(handle(db));
+	const char *what = sqlite3_errmsg(sqlite_handle(db));
 
 	switch (rc & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return db_fail(db, ERR_RETRY, "the file is busy: %s", what);
+	case SQLITE_NOMEM:
+		return db_fail(db, ERR_BUSY, "no memory left: %s", what);
 	case SQLITE_FULL:
 		return db_fail(db, ERR_STORE_FULL, "no room left: %s", what);
+	case SQLITE_IOERR:
+	case SQLITE_READONLY:
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		if (db->store)
+			health_note(db->store, ERR_STORE, false);
+		break;
 	default:
 		break;
 	}
+	if ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY)
+		return db_fail(db, ERR_STORE,
+			"%s (code %d): may this user write to the file, and to the folder it is in?",
+			what, rc);
 	switch (rc) {
 	case SQLITE_CONSTRAINT_UNIQUE:
 	case SQLITE_CONSTRAINT_PRIMARYKEY:
@@ -51,16 +64,17 @@ static int fail(struct db *db, int rc)
 
 static int engine_script(struct db *db, const char *sql)
 {
-	int rc = sqlite3_exec(handle(db), sql, NULL, NULL, NULL);
+	int rc = sqlite3_exec(sqlite_handle(db), sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : fail(db, rc);
+	return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc);
 }
 
-static int compile(struct db *db, const char *sql, sqlite3_stmt **ret)
+static int sqlite_compile(struct db *db, const char *sql, sqlite3_stmt **ret)
 {
-	int rc = sqlite3_prepare_v3(handle(db), sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+	int rc = sqlite3_prepare_v3(
+		sqlite_handle(db), sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
 
-	return rc == SQLITE_OK ? 0 : fail(db, rc);
+	return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc);
 }
 
 static int engine_open(struct db *db, const char *where, enum store_open how)
@@ -73,10 +87,12 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 				    "pragma wal_autocheckpoint = 4000;"
 				    "pragma mmap_size = 2147418112;"; /* map_most */
 	struct sqlite *s = calloc(1, sizeof *s);
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int flags = SQLITE_OPEN_READWRITE |
+		    SQLITE_OPEN_NOMUTEX; /* one that is missing is not made here */
 	int rc;
 
-	(void)how;
+	if (how == STORE_NEW)
+		flags |= SQLITE_OPEN_CREATE;
 	if (!s)
 		abort();
 	db->impl = s;
@@ -88,15 +104,15 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 	sqlite3_busy_timeout(s->handle, BUSY_MS);
 	rc = engine_script(db, setup);
 	if (!rc)
-		rc = compile(db, "begin", &s->begin_read);
+		rc = sqlite_compile(db, "begin", &s->begin_read);
 	if (!rc)
-		rc = compile(db, "begin immediate", &s->begin_write);
+		rc = sqlite_compile(db, "begin immediate", &s->begin_write);
 	if (!rc)
-		rc = compile(db, "commit", &s->commit);
+		rc = sqlite_compile(db, "commit", &s->commit);
 	if (!rc)
-		rc = compile(db, "rollback", &s->rollback);
+		rc = sqlite_compile(db, "rollback", &s->rollback);
 	if (!rc)
-		rc = compile(db, "pragma data_version", &s->version);
+		rc = sqlite_compile(db, "pragma data_version", &s->version);
 	sqlite3_file_control(s->handle, "main", SQLITE_FCNTL_DATA_VERSION, &s->views);
 	return rc;
 }
@@ -112,6 +128,8 @@ static void engine_close(struct db *db)
 	sqlite3_finalize(s->commit);
 	sqlite3_finalize(s->rollback);
 	sqlite3_finalize(s->version);
+	if (db->store && identity_changed(db->store)) /* the log is the former file's */
+		sqlite3_db_config(s->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close(s->handle);
 	free(s);
 	db->impl = NULL;
@@ -120,7 +138,7 @@ static void engine_close(struct db *db)
 static int engine_prepare(struct db *db, struct prepared *p, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
-	int err = compile(db, sql, &stmt);
+	int err = sqlite_compile(db, sql, &stmt);
 
 	p->handle = stmt;
 	p->columns = err ? 0 : sqlite3_column_count(stmt);
@@ -157,7 +175,7 @@ static int engine_run(struct db *db, struct prepared *p, const struct value *arg
 			rc = sqlite3_bind_text(
 				p->handle, at, args[i].text, (int)args[i].len, SQLITE_STATIC);
 		if (rc != SQLITE_OK)
-			return fail(db, rc);
+			return sqlite_fail(db, rc);
 	}
 	return 0;
 }
@@ -166,7 +184,7 @@ static int engine_step(struct db *db, struct prepared *p)
 {
 	int rc = sqlite3_step(p->handle);
 
-	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : fail(db, rc);
+	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : sqlite_fail(db, rc);
 }
 
 static void engine_reset(struct db *db, struct prepared *p)
@@ -211,20 +229,20 @@ static const void *engine_bytes(
 static int64_t engine_changed(struct db *db, struct prepared *p)
 {
 	(void)p;
-	return sqlite3_changes64(handle(db));
+	return sqlite3_changes64(sqlite_handle(db));
 }
 
 static int64_t engine_changes(struct db *db)
 {
-	return sqlite3_total_changes64(handle(db));
+	return sqlite3_total_changes64(sqlite_handle(db));
 }
 
-static int once(struct db *db, sqlite3_stmt *stmt)
+static int sqlite_once(struct db *db, sqlite3_stmt *stmt)
 {
 	int rc = sqlite3_step(stmt);
 
 	sqlite3_reset(stmt);
-	return rc == SQLITE_DONE ? 0 : fail(db, rc);
+	return rc == SQLITE_DONE ? 0 : sqlite_fail(db, rc);
 }
 
 static void map_file(struct sqlite *s, bool yes)
@@ -258,23 +276,23 @@ static int engine_begin(struct db *db, enum transaction mode)
 
 	if (mode == READ_ONLY)
 		map_if_quiet(s);
-	return once(db, mode == READ_ONLY ? s->begin_read : s->begin_write);
+	return sqlite_once(db, mode == READ_ONLY ? s->begin_read : s->begin_write);
 }
 
 static int engine_commit(struct db *db)
 {
-	return once(db, ((struct sqlite *)db->impl)->commit);
+	return sqlite_once(db, ((struct sqlite *)db->impl)->commit);
 }
 
 static void engine_rollback(struct db *db)
 {
-	if (!sqlite3_get_autocommit(handle(db)))
-		once(db, ((struct sqlite *)db->impl)->rollback);
+	if (!sqlite3_get_autocommit(sqlite_handle(db)))
+		sqlite_once(db, ((struct sqlite *)db->impl)->rollback);
 }
 
 static bool engine_lost(struct db *db)
 {
-	return sqlite3_get_autocommit(handle(db)) != 0;
+	return sqlite3_get_autocommit(sqlite_handle(db)) != 0;
 }
 
 /* Begins the read, if it has not begun, and so sees every commit before this moment. */
@@ -311,7 +329,7 @@ static int64_t engine_log_pages(struct db *db)
 static int flush_file(struct db *db)
 {
 	sqlite3_file *file = NULL;
-	int rc = sqlite3_file_control(handle(db), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	int rc = sqlite3_file_control(sqlite_handle(db), "main", SQLITE_FCNTL_FILE_POINTER, &file);
 
 	if (rc == SQLITE_OK && file && file->pMethods)
 		rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
@@ -322,12 +340,12 @@ static int engine_checkpoint(struct db *db, bool flush, int64_t *ret_moved)
 {
 	int all = 0, moved = 0;
 	int rc = sqlite3_wal_checkpoint_v2(
-		handle(db), NULL, SQLITE_CHECKPOINT_PASSIVE, &all, &moved);
+		sqlite_handle(db), NULL, SQLITE_CHECKPOINT_PASSIVE, &all, &moved);
 
 	*ret_moved = moved;
 	if (rc == SQLITE_OK && flush)
 		rc = flush_file(db);
-	return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail(db, rc);
+	return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : sqlite_fail(db, rc);
 }
 
 static bool engine_broken(struct db *db)

@@ -5,7 +5,10 @@
  * something else is asked of the file: at the latest by the sync that ends the
  * commit, before which no other connection looks at them.  That makes it right
  * only where every commit syncs (synchronous = full), and only for the log:
- * pages that a checkpoint puts into the file may be read without any sync. */
+ * pages that a checkpoint puts into the file may be read without any sync.  A
+ * file system on which a write may damage what lies beside it has SQLite pad
+ * a commit beyond its last sync, and others read that: there each write goes
+ * its own way.  tests/power plays losses of power against both. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -18,23 +21,25 @@ enum { GATHER_MAX = 96 * 1024 }; /* SQLite writes less than 128 KiB at a time */
 /* What SQLite believes to be a file of its own lies behind it. */
 struct log_file {
 	sqlite3_file base;
+	bool gathers;
 	char *at; /* gathered */
 	size_t len;
 	sqlite3_int64 offset;
 };
 
-static sqlite3_file *own(sqlite3_file *f)
+static sqlite3_file *log_file_own(sqlite3_file *f)
 {
 	return (sqlite3_file *)((struct log_file *)f + 1);
 }
 
-static int flush(sqlite3_file *f)
+static int log_file_flush(sqlite3_file *f)
 {
 	struct log_file *l = (struct log_file *)f;
 	int len = (int)l->len;
 
 	l->len = 0;
-	return len ? own(f)->pMethods->xWrite(own(f), l->at, len, l->offset) : SQLITE_OK;
+	return len ? log_file_own(f)->pMethods->xWrite(log_file_own(f), l->at, len, l->offset)
+		   : SQLITE_OK;
 }
 
 static int log_write(sqlite3_file *f, const void *bytes, int len, sqlite3_int64 offset)
@@ -44,13 +49,13 @@ static int log_write(sqlite3_file *f, const void *bytes, int len, sqlite3_int64 
 	int rc = SQLITE_OK;
 
 	if (!follows || l->len + (size_t)len > GATHER_MAX) {
-		rc = flush(f);
+		rc = log_file_flush(f);
 		l->offset = offset;
 	}
 	if (rc != SQLITE_OK)
 		return rc;
-	if (len > GATHER_MAX || (!l->at && !(l->at = malloc(GATHER_MAX))))
-		return own(f)->pMethods->xWrite(own(f), bytes, len, offset);
+	if (!l->gathers || len > GATHER_MAX || (!l->at && !(l->at = malloc(GATHER_MAX))))
+		return log_file_own(f)->pMethods->xWrite(log_file_own(f), bytes, len, offset);
 	memcpy(l->at + l->len, bytes, (size_t)len);
 	l->len += (size_t)len;
 	return SQLITE_OK;
@@ -64,67 +69,67 @@ static int log_close(sqlite3_file *f)
 	free(l->at);
 	l->at = NULL;
 	l->len = 0;
-	return own(f)->pMethods->xClose(own(f));
+	return log_file_own(f)->pMethods->xClose(log_file_own(f));
 }
 
 static int log_read(sqlite3_file *f, void *bytes, int len, sqlite3_int64 offset)
 {
-	int rc = flush(f);
+	int rc = log_file_flush(f);
 
-	return rc ? rc : own(f)->pMethods->xRead(own(f), bytes, len, offset);
+	return rc ? rc : log_file_own(f)->pMethods->xRead(log_file_own(f), bytes, len, offset);
 }
 
 static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
-	int rc = flush(f);
+	int rc = log_file_flush(f);
 
-	return rc ? rc : own(f)->pMethods->xTruncate(own(f), size);
+	return rc ? rc : log_file_own(f)->pMethods->xTruncate(log_file_own(f), size);
 }
 
 static int log_sync(sqlite3_file *f, int flags)
 {
-	int rc = flush(f);
+	int rc = log_file_flush(f);
 
-	return rc ? rc : own(f)->pMethods->xSync(own(f), flags);
+	return rc ? rc : log_file_own(f)->pMethods->xSync(log_file_own(f), flags);
 }
 
 static int log_size(sqlite3_file *f, sqlite3_int64 *ret)
 {
-	int rc = flush(f);
+	int rc = log_file_flush(f);
 
-	return rc ? rc : own(f)->pMethods->xFileSize(own(f), ret);
+	return rc ? rc : log_file_own(f)->pMethods->xFileSize(log_file_own(f), ret);
 }
 
 static int log_lock(sqlite3_file *f, int how)
 {
-	return own(f)->pMethods->xLock(own(f), how);
+	return log_file_own(f)->pMethods->xLock(log_file_own(f), how);
 }
 
 static int log_unlock(sqlite3_file *f, int how)
 {
-	return own(f)->pMethods->xUnlock(own(f), how);
+	return log_file_own(f)->pMethods->xUnlock(log_file_own(f), how);
 }
 
 static int log_reserved(sqlite3_file *f, int *ret)
 {
-	return own(f)->pMethods->xCheckReservedLock(own(f), ret);
+	return log_file_own(f)->pMethods->xCheckReservedLock(log_file_own(f), ret);
 }
 
 static int log_control(sqlite3_file *f, int which, void *arg)
 {
-	int rc = flush(f);
+	int rc = log_file_flush(f);
 
-	return rc ? rc : own(f)->pMethods->xFileControl(own(f), which, arg);
+	return rc ? rc : log_file_own(f)->pMethods->xFileControl(log_file_own(f), which, arg);
 }
 
 static int log_sector(sqlite3_file *f)
 {
-	return own(f)->pMethods->xSectorSize(own(f));
+	return log_file_own(f)->pMethods->xSectorSize(log_file_own(f));
 }
 
 static int log_traits(sqlite3_file *f)
 {
-	return own(f)->pMethods->xDeviceCharacteristics(own(f));
+	return log_file_own(f)->pMethods->xDeviceCharacteristics(log_file_own(f));
 }
 
 /* The first version of the table: a log has no shared memory of its own, and is not mapped. */
@@ -158,9 +163,11 @@ static int layer_open(
 	if (!(flags & SQLITE_OPEN_WAL)) /* the rest is left as it is */
 		return below->xOpen(below, name, f, flags, ret_flags);
 	*l = (struct log_file){ .base = { NULL } };
-	rc = below->xOpen(below, name, own(f), flags, ret_flags);
-	if (own(f)->pMethods)
+	rc = below->xOpen(below, name, log_file_own(f), flags, ret_flags);
+	if (log_file_own(f)->pMethods) {
 		f->pMethods = &log_methods;
+		l->gathers = log_traits(f) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+	}
 	return rc;
 }
 

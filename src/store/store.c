@@ -15,7 +15,7 @@ bool store_is_sqlite(const struct store *s)
 	return s->engine == &sqlite_engine;
 }
 
-static bool begins(const char *text, const char *with)
+static bool where_begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -50,7 +50,9 @@ int store_connect(struct store *s, struct db **ret, struct arena *a, struct prob
 		abort();
 	db->engine = s->engine;
 	db->store = s;
-	err = db->engine->open(db, s->where, s->how);
+	err = identity_holds(s)
+		      ? db->engine->open(db, s->where, s->how)
+		      : db_fail(db, ERR_STORE, "its file was changed while it was served");
 	if (err) {
 		open_problem(db, store_is_sqlite(s) ? s->where : "on PostgreSQL", a, p);
 		db_close(db);
@@ -71,16 +73,21 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 	s->settings = *settings;
 	s->how = how;
 	s->lock_fd = -1;
-	if (begins(settings->where, "sqlite:")) {
+	if (where_begins(settings->where, "sqlite:")) {
 		s->engine = &sqlite_engine;
 		s->where = arena_strdup(&s->arena, settings->where + strlen("sqlite:"));
 		sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 		if (how == STORE_SERVE)
 			err = lock_file(s, a, p);
 		else if (how == STORE_BESIDE && access(s->where, F_OK))
-			err = problem_set(p, a, ERR_STORE, "the store %s is not there", s->where);
-	} else if (begins(settings->where, "postgres://") ||
-		   begins(settings->where, "postgresql://")) {
+			err = problem_set(p, a, ERR_STORE,
+				"the store %s is not there; lodge serve or lodge migrate makes it, and lodge restore puts a "
+				"copy there",
+				s->where);
+		if (!err && how != STORE_NEW)
+			err = identity_admit(s->where, a, p);
+	} else if (where_begins(settings->where, "postgres://") ||
+		   where_begins(settings->where, "postgresql://")) {
 		s->engine = &postgres_engine;
 		s->where = arena_strdup(&s->arena, settings->where);
 	} else {
@@ -106,6 +113,7 @@ int store_start(struct store *s)
 
 void store_stop(struct store *s)
 {
+	identity_holds(s); /* a file that is another by now is not written to while closing */
 	queue_stop(s->queue);
 	hearing_stop(s);
 }

@@ -15,15 +15,28 @@
 #include "base/error.h"
 #include "contract/schema.h"
 
-/* In the text: $1.. are arguments; {*} the columns of `row`, {x.*} the same behind an alias; {$} a
- * placeholder for each column, {$name} for one, {=} an assignment to each that is not key. */
+/* In the text:
+ *
+ *   $1, $2 ..    arguments by number, for up to four or so: ARGS(T(tenant_id), T(id))
+ *   :name        a member of the struct that is given instead, by its schema: `args`, or else `row`;
+ *                db_put(db, st, &row), or BY_NAME(type, &args) where ARGS() would stand
+ *   {*}, {x.*}   the columns of `row`, the second after an alias
+ *   {$}, {=}     a place for each column; an assignment to each that is no key (id, tenant_id)
+ *   {limit}, {offset}, {after}, {before}    what a page asks for: db_page() brings it along
+ *
+ * An insert of more than four values is "insert into t ({*}) values ({$})" with a row; what the row does not
+ * have is written out: "({*}, status) values ({$}, 'new')".  A statement has numbers or names, not
+ * both.  Names are looked up when it is prepared.  One that the schema does not have, or that cannot be bound (a
+ * NUMBER, an OBJECT), is refused then, and before: statement_fault() is asked at every start.  A null where
+ * the field is not .nullable is refused when it is run. */
 struct statement {
 	const char *name;
 	const char *sql;
 	const char *postgres; /* replaces sql there, or NULL */
 	const struct schema *row;
-	const char *scan;   /* why it may read a whole table, or NULL */
-	const char *across; /* why it names no tenant, or NULL */
+	const struct schema *args; /* of what names are members of; NULL: of `row` */
+	const char *scan;	   /* why it may read a whole table, or NULL */
+	const char *across;	   /* why it names no tenant, or NULL */
 };
 
 struct statement_set {
@@ -36,21 +49,26 @@ struct statement_set {
 	const struct statement_set id = { #id, array, sizeof(array) / sizeof *(array) }
 
 struct value {
-	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT, VALUE_BYTES } kind;
+	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT, VALUE_BYTES, VALUE_ROW } kind;
 	int64_t n;
-	const char *text; /* or bytes */
+	const char *text; /* or bytes, or a struct */
 	size_t len;
+	const struct schema *row; /* of the struct */
 };
 
 struct value value_text(const char *text); /* NULL is null */
 struct value value_int(int64_t n);	   /* NIL is null */
 struct value value_bytes(const void *bytes, size_t len);
+/* Members of a struct, for a statement with names; it is all that the statement is given. */
+struct value value_row(const struct schema *s, const void *row);
 #define T(x) value_text(x)
 #define N(x) value_int(x)
 #define ARGS(...)                              \
 	(const struct value[]){ __VA_ARGS__ }, \
 		sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)
 #define NO_ARGS NULL, 0
+/* In the place of ARGS(): the members of a struct whose schema the statement names. */
+#define BY_NAME(S, members) ARGS(value_row(&S##_schema, 1 ? (members) : (const struct S *)NULL))
 
 /* For statements that select one text, as `value`. */
 struct one_text {
@@ -60,13 +78,22 @@ SCHEMA_DECLARED(one_text);
 
 struct db; /* one connection, used by one thread at a time */
 
-/* The row is filled through the statement's schema; a NUMBER is money, kept as whole picodollars and
- * selected under its name (`cost_pd as cost_usd`).  ERR_NOT_FOUND if there is none. */
+/* The row is filled through the statement's schema, each field from the column of its name, or of its
+ * `.column`.  ERR_NOT_FOUND if there is none. */
 int db_one(struct db *db, struct arena *a, const struct statement *st, void *row,
 	const struct value *args, size_t count);
-/* All rows, one behind the other; at most `most`. */
+/* All rows, one after the other; at most `most`. */
 int db_all(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
 	size_t most, const struct value *args, size_t count);
+/* A page of a list: rows until there are so many ({limit}), or until they hold so many bytes, but one at
+ * least.  *ret_cut if it was the bytes; there may be further rows then. */
+struct db_page {
+	size_t rows, bytes;
+	int64_t offset;
+	const char *after, *before;
+};
+int db_page(struct db *db, struct arena *a, const struct statement *st, struct list *rows,
+	const struct db_page *page, bool *ret_cut, const struct value *args, size_t count);
 /* Each row in turn, in the caller's struct; its texts last until the next.  An error of `fn` ends it and
  * is handed on.  `fn` does not use the connection. */
 int db_each(struct db *db, const struct statement *st, void *row,
@@ -74,8 +101,8 @@ int db_each(struct db *db, const struct statement *st, void *row,
 /* Changes rows; ret_changed may be NULL.  ERR_DUPLICATE if a key exists already. */
 int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
 	const struct value *args, size_t count);
-/* The same, with every placeholder bound from the columns of a row. */
-int db_put(struct db *db, struct arena *a, const struct statement *st, const void *row);
+/* The same, with the members of a struct of the statement's schema. */
+int db_put(struct db *db, const struct statement *st, const void *row);
 /* A single integer. */
 int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct value *args,
 	size_t count);
@@ -83,6 +110,8 @@ int db_int(struct db *db, const struct statement *st, int64_t *ret, const struct
 int db_bytes(struct db *db, struct arena *a, const struct statement *st, const void **ret,
 	size_t *ret_len, const struct value *args, size_t count);
 
+/* A sentence about what is wrong with its text, on whichever engine; NULL if there is nothing. */
+const char *statement_fault(struct arena *a, const struct statement *st);
 /* Prepares it and no more: does the engine understand it? */
 int db_try(struct db *db, const struct statement *st);
 
@@ -117,6 +146,10 @@ struct work {
 	void (*done)(struct work *w, int err);
 	enum transaction mode;
 	int err; /* the store's own */
+	/* Of pool.h, where it is handed to one. */
+	struct pool_lane *lane;
+	bool waiting;
+	_Atomic bool withdrawn;
 };
 
 struct store;
@@ -163,6 +196,10 @@ int store_connect(struct store *s, struct db **ret, struct arena *a, struct prob
 void db_close(struct db *db);
 /* A consistent copy as an SQLite file, whatever the engine, while others work. */
 int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p);
+/* Puts such a copy in the place of an SQLite store (`where` is sqlite:PATH) that nobody serves, after proving
+ * it; the former store is kept under *ret_kept, NULL if there was none. */
+int store_restore(const char *where, const char *file, const char **ret_kept, struct arena *a,
+	struct problem *p);
 /* Structural soundness: 0, or a sentence for each thing that is wrong. */
 int store_check(struct store *s, struct arena *a, struct problem *p);
 
@@ -170,3 +207,14 @@ struct store_stats {
 	uint64_t work_done, work_failed, commits, retries, queued, reconnects;
 };
 struct store_stats store_stats(const struct store *s);
+
+/* What is wrong with the store, as was last seen: 0, ERR_STORE (it is away), ERR_STORE_FULL. */
+int store_trouble(const struct store *s);
+/* A sentence if the store is not to be asked: it does not answer, its file was changed under the service, a newer
+ * program has taken it over.  NULL otherwise. */
+const char *store_closed(const struct store *s);
+/* Looks at it, again and again, every half second or so, from one thread; does not wait. */
+void store_watch(struct store *s);
+/* Has the store write something, so that store_trouble() says how that went.  Does not wait. */
+void store_probe(struct store *s);
+extern const struct statement_set health_sql;

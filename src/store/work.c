@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/engine.h"
 
 enum { BATCH_MAX = 256, CAUTION = 32, TRIES_MAX = 12, MEND_TRIES = 20, MEND_PAUSE_MS = 100 };
@@ -74,9 +76,11 @@ int queue_submit(struct queue *q, struct work *w)
 {
 	int err = 0;
 
+	INVARIANT(w->run && w->done);
 	w->next = NULL;
 	w->err = 0;
 	pthread_mutex_lock(&q->lock);
+	INVARIANT((q->waiting == 0) == (q->first == NULL) && *q->last == NULL);
 	if (q->stopping) {
 		err = ERR_STOPPING;
 	} else if (q->waiting >= q->store->settings.queue_max) {
@@ -92,7 +96,7 @@ int queue_submit(struct queue *q, struct work *w)
 }
 
 /* Takes up to `most` pieces, waiting for the first; NULL when the queue is stopped and empty. */
-static struct work *take(struct queue *q, size_t most)
+static struct work *take_batch(struct queue *q, size_t most)
 {
 	struct work *batch, *end = NULL;
 
@@ -102,6 +106,7 @@ static struct work *take(struct queue *q, size_t most)
 	batch = q->first;
 	for (struct work *w = batch; w && most; w = w->next, most--) {
 		end = w;
+		INVARIANT(q->waiting > 0);
 		q->waiting--;
 	}
 	if (end) {
@@ -114,8 +119,10 @@ static struct work *take(struct queue *q, size_t most)
 	return batch;
 }
 
-static void finish(struct queue *q, struct work *w, int err)
+static void finish_work(struct queue *q, struct work *w, int err)
 {
+	if (err == ERR_STORE_FULL || (!err && q->store->fault))
+		health_note(q->store, err, w->mode != READ_ONLY);
 	atomic_fetch_add_explicit(err ? &q->failed : &q->done, 1, memory_order_relaxed);
 	w->done(w, err);
 }
@@ -125,11 +132,11 @@ static bool is_store_error(int err)
 	return err == ERR_STORE || err == ERR_STORE_FULL;
 }
 
-static void complain(const struct queue *q, const struct db *db, int err)
+static void queue_complain(const struct queue *q, const struct db *db, int err)
 {
 	if (is_store_error(err))
 		log_error("the store failed", LOG_S("engine", q->store->engine->name),
-			LOG_S("error", db_error(db)));
+			LOG_S("error", *db_error(db) ? db_error(db) : error_row(err)->title));
 }
 
 static void pause_ms(int64_t ms)
@@ -148,9 +155,19 @@ static void back_off(int tries)
 	pause_ms((int64_t)(1 + noise % 4) << (tries < 6 ? tries : 6));
 }
 
-static void committed(struct queue *q)
+static void count_commit(struct queue *q)
 {
 	atomic_fetch_add_explicit(&q->commits, 1, memory_order_relaxed);
+}
+
+/* Nothing is acknowledged that went into a file which is not the store's any more. */
+static int commit_work(struct db *db)
+{
+	int err = db_commit(db);
+
+	if (!err && !identity_holds(db->store))
+		err = db_fail(db, ERR_STORE, "its file was changed while it was served");
+	return err;
 }
 
 /* One piece in a transaction of its own, again while the store asks for it. */
@@ -170,10 +187,10 @@ static int run_alone(struct queue *q, struct db *db, struct work *w)
 		if (err)
 			db_rollback(db);
 		else
-			err = db_commit(db);
+			err = commit_work(db);
 	}
 	if (!err && w->mode != READ_ONLY)
-		committed(q);
+		count_commit(q);
 	return err == ERR_RETRY ? ERR_BUSY : err;
 }
 
@@ -185,17 +202,17 @@ static const struct statement savepoints[] = {
 	{ "undo", "rollback to w", .scan = "no table" },
 };
 
-static int step(struct db *db, int which)
+static int savepoint_step(struct db *db, int which)
 {
 	return db_run(db, &savepoints[which], NULL, NO_ARGS);
 }
 
 /* Takes back what a piece that failed has changed.  ERR_UNDO: that takes a savepoint. */
-static int undo(struct db *db, int64_t changes_before, bool saved)
+static int undo_work(struct db *db, int64_t changes_before, bool saved)
 {
 	if (db->engine->changes(db) == changes_before)
 		return 0;
-	return saved ? step(db, 2) : ERR_UNDO;
+	return saved ? savepoint_step(db, 2) : ERR_UNDO;
 }
 
 /* Runs the pieces in one transaction.  0: all are decided and their effects wait for the commit.
@@ -210,25 +227,25 @@ static int run_together(struct db *db, struct work *batch, bool saved, struct wo
 		int64_t changes = db->engine->changes(db);
 
 		*ret_culprit = w;
-		err = saved ? step(db, 0) : 0;
+		err = saved ? savepoint_step(db, 0) : 0;
 		if (err)
 			break;
 		w->err = w->run(w, db);
 		if (db->engine->lost(db) || is_store_error(w->err) || w->err == ERR_RETRY) {
 			err = w->err ? w->err : ERR_STORE;
 		} else if (w->err) {
-			err = undo(db, changes, saved);
+			err = undo_work(db, changes, saved);
 			db->notices = before; /* what it would have told never happened */
 		}
 		if (!err && saved)
-			err = step(db, 1);
+			err = savepoint_step(db, 1);
 	}
 	if (!err)
 		*ret_culprit = NULL;
 	return err;
 }
 
-static struct work *without(struct work *batch, const struct work *culprit)
+static struct work *batch_without(struct work *batch, const struct work *culprit)
 {
 	struct work **at = &batch;
 
@@ -245,7 +262,7 @@ static void finish_all(struct queue *q, struct work *batch)
 		struct work *w = batch;
 
 		batch = w->next;
-		finish(q, w, w->err);
+		finish_work(q, w, w->err);
 	}
 }
 
@@ -257,8 +274,8 @@ static void run_one_by_one(struct queue *q, struct db *db, struct work *batch)
 
 		batch = w->next;
 		err = run_alone(q, db, w);
-		complain(q, db, err);
-		finish(q, w, err);
+		queue_complain(q, db, err);
+		finish_work(q, w, err);
 	}
 }
 
@@ -271,9 +288,9 @@ static void run_batch(struct worker *worker, struct work *batch)
 		struct work *culprit;
 		int err = run_together(db, batch, worker->caution > 0, &culprit);
 
-		if (!err && !(err = db_commit(db))) {
+		if (!err && !(err = commit_work(db))) {
 			worker->caution -= worker->caution > 0;
-			committed(q);
+			count_commit(q);
 			finish_all(q, batch);
 			return;
 		}
@@ -285,9 +302,9 @@ static void run_batch(struct worker *worker, struct work *batch)
 		atomic_fetch_add_explicit(&q->retries, 1, memory_order_relaxed);
 		if (!culprit) /* the commit itself, or the beginning: let each find out for itself */
 			break;
-		complain(q, db, err);
-		batch = without(batch, culprit);
-		finish(q, culprit, err == ERR_RETRY ? ERR_BUSY : err);
+		queue_complain(q, db, err);
+		batch = batch_without(batch, culprit);
+		finish_work(q, culprit, err == ERR_RETRY ? ERR_BUSY : err);
 	}
 	run_one_by_one(q, db, batch);
 }
@@ -297,18 +314,18 @@ static void *writer_main(void *arg)
 	struct worker *worker = arg;
 	struct work *batch;
 
-	while ((batch = take(worker->queue, BATCH_MAX))) {
+	while ((batch = take_batch(worker->queue, BATCH_MAX))) {
 		run_batch(worker, batch);
 		checkpoint_look(worker->queue->checkpointer, worker->db);
 		/* Those who wait for this processor may have work for the next commit.  The fewer the
-		 * commits, the less is read anew behind them. */
+		 * commits, the less is read anew after them. */
 		sched_yield();
 	}
 	return NULL;
 }
 
 /* A server that restarts is away for a moment: wait for it a little before giving up. */
-static int mend(struct worker *worker)
+static int mend_connection(struct worker *worker)
 {
 	struct queue *q = worker->queue;
 	int err = ERR_STORE;
@@ -325,32 +342,34 @@ static int mend(struct worker *worker)
 	return err;
 }
 
-static void *pool_main(void *arg)
+static void *store_pool_main(void *arg)
 {
 	struct worker *worker = arg;
 	struct queue *q = worker->queue;
 	struct work *w;
 
-	while ((w = take(q, 1))) {
+	while ((w = take_batch(q, 1))) {
 		int err = run_alone(q, worker->db, w);
 
 		/* A connection that broke before the commit was sent did nothing: once more on a new
-		 * one.  Behind it the outcome is unknown, and only the caller may repeat. */
+		 * one.  After it the outcome is unknown, and only the caller may repeat. */
 		if (err == ERR_STORE && q->store->engine->broken(worker->db)) {
 			bool again = !worker->db->uncertain;
 
-			if (!mend(worker) && again)
+			if (mend_connection(worker))
+				health_note(q->store, ERR_STORE, false);
+			else if (again)
 				err = run_alone(q, worker->db, w);
 		}
-		complain(q, worker->db, err);
-		finish(q, w, err);
+		queue_complain(q, worker->db, err);
+		finish_work(q, w, err);
 	}
 	return NULL;
 }
 
 int queue_start(struct queue *q)
 {
-	void *(*entry)(void *) = store_is_sqlite(q->store) ? writer_main : pool_main;
+	void *(*entry)(void *) = store_is_sqlite(q->store) ? writer_main : store_pool_main;
 
 	if (store_is_sqlite(q->store) && checkpoint_start(q->store, &q->checkpointer))
 		return ERR_STORE;
@@ -365,9 +384,11 @@ int queue_start(struct queue *q)
 		else if (store_is_sqlite(q->store)) /* the one whose pages stay good */
 			err = q->store->engine->script(
 				w->db, "pragma cache_size = -16384; pragma mmap_size = 0");
+		if (!err && store_is_sqlite(q->store) && (err = identity_take(q->store, w->db)))
+			log_error("the store cannot be served", LOG_S("error", db_error(w->db)));
 		arena_free(&scratch);
 		w->queue = q;
-		if (err || pthread_create(&w->thread, NULL, entry, w))
+		if (err || thread_start(&w->thread, entry, w))
 			return err ? err : ERR_INTERNAL;
 	}
 	return 0;
@@ -432,7 +453,7 @@ int store_read_here(struct store *s, struct db *db, struct work *w)
 		if (err == ERR_RETRY || is_store_error(err))
 			store_rest(db);
 	}
-	complain(s->queue, db, err);
+	queue_complain(s->queue, db, err);
 	return err == ERR_RETRY ? ERR_BUSY : err;
 }
 

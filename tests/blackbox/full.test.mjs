@@ -2,7 +2,7 @@
 // nothing acknowledged is lost, and with room again all is well without a restart.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { command, equal, isRoot, match, ok, test } from "./harness.mjs";
+import { command, equal, isRoot, match, ok, test, until } from "./harness.mjs";
 
 async function smallDisk(t, folder, size) {
   if (!isRoot) return false;
@@ -36,10 +36,15 @@ test("a full disk is survived", async (t) => {
   await Promise.all([0, 1, 2, 3].map(client));
   ok(acked.length > 0 && refused > 0, `${acked.length} made, ${refused} refused`);
   await server.healthy();
-  equal((await server.request("GET", "/readyz")).status, 200, "/readyz");
+  const ready = await server.request("GET", "/readyz");
+  equal(ready.status, 503, `/readyz says ${ready.text}`);
+  match(ready.json.type, /:store_full$/, "why it is not ready");
+  match((await server.request("GET", "/metrics")).text, /\nlodge_store_up 1\n[^]*\nlodge_store_full 1\n/, "the metrics");
+  for (let i = 0; i < 3; i++) equal((await server.request("GET", "/readyz")).status, 503, "/readyz, asked again");
   for (const one of acked) equal((await server.request("GET", one.headers.location)).text, one.text, "an acknowledged agent");
   const { status } = await command("mount", ["-o", "remount,size=32m", place.data]);
   equal(status, 0, "remounting");
+  await until(10_000, "readiness", async () => (await server.request("GET", "/readyz")).status === 200);
   const made = await server.request("POST", path, { body: { name: "Room", slug: "room", description: "d".repeat(60_000) } });
   equal(made.status, 201, made.text.slice(0, 300));
   equal(await server.stop(), 0, "the exit status");

@@ -187,7 +187,7 @@ installed && testBoth("a stop cancels and settles what is under way", async (t, 
   await until(5000, "the call", () => mock.seen.open === 1);
   equal(await lodge.stop(), 0, "the exit");
   match(await read, /an error/, "what the caller saw");
-  equal(await lodge.place.sql("select (select count(*) from reservations) || ' ' || (select count(*) from ledger where outcome = 'cancelled')"), "0 1", "promises and entries");
+  equal(await lodge.place.sql("select (select count(*) from reservations) || ' ' || (select count(*) from ledger where outcome = 'cancelled')"), "0 1", "reservations and entries");
 });
 
 installed && test("two processes on PostgreSQL share a budget", async (t) => {
@@ -212,7 +212,7 @@ installed && test("two processes on PostgreSQL share a budget", async (t) => {
   const answered = outcomes.filter((o) => o === 200).length;
   const refused = outcomes.filter((o) => o instanceof OpenAI.RateLimitError && o.code === "budget_exhausted").length;
   equal(answered + refused, 64, `every call is answered or refused: ${outcomes.filter((o) => o !== 200 && !(o instanceof OpenAI.RateLimitError))}`);
-  ok(answered >= 10 && answered <= 20, `${answered} calls of 15 millionths within 300`);
+  ok(answered >= 4 && answered <= 20, `${answered} calls of 15 millionths, each booked with some 45, within 300`);
   await settled(a, `${answered} ${answered * 15_000_000}`);
   await pause(0);
 }, { ms: 120_000 });

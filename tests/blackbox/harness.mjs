@@ -42,7 +42,7 @@ export function testBoth(name, run, options = {}) {
   for (const engine of ENGINES) test(`${name} (${engine})`, (t) => run(t, engine), options);
 }
 
-/** Something made once for the tests of a file, and taken down behind the last of them. */
+/** Something made once for the tests of a file, and taken down after the last of them. */
 export function shared(make) {
   let made;
   const mine = file;
@@ -85,6 +85,12 @@ export function within(ms, promise, what) {
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
+
+/** Milliseconds of the processor that a server has taken so far, however busy the machine is with others. */
+export const cpu = (server) => {
+  const fields = readFileSync(`/proc/${server.child.pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
+};
 
 /** Asks again until the answer is true. */
 export async function until(ms, what, ask) {
@@ -152,7 +158,7 @@ export class Scope {
     return { engine, folder, data, store, sql: (text) => psql(store, text) };
   }
 
-  /** Starts `lodge serve` and waits for its line; options: flags, env, leaks, listen. */
+  /** Starts `lodge serve` and waits for its line; options: flags, env, leaks, listen, as (a user's number). */
   async serve(place, options = {}) {
     const server = new Server(place, options);
     this.#processes.push(server);
@@ -227,14 +233,15 @@ export class Server {
   ended = null;
   #waiting = [];
 
-  constructor(place, { flags = [], env = {}, leaks = false, listen = "127.0.0.1:0", files } = {}) {
+  constructor(place, { flags = [], env = {}, leaks = false, listen = "127.0.0.1:0", files, as } = {}) {
     this.place = place;
     const admin = env.LODGE_ADMIN_PASSWORD === undefined
       ? { LODGE_ADMIN_EMAIL: ADMIN.email, LODGE_ADMIN_PASSWORD: ADMIN.password }
       : {};
     const args = ["serve", "--data", place.data, "--store", place.store, "--listen", listen, ...flags];
     this.child = spawn(files ? "prlimit" : bin, files ? [`--nofile=${files}`, bin, ...args] : args,
-      { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"] });
+      { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"],
+        ...(as === undefined ? {} : { uid: as, gid: as }) });
     alive.add(this.child);
     this.child.stdout.setEncoding("utf8").on("data", (text) => this.#heard("stdout", text));
     this.child.stderr.setEncoding("utf8").on("data", (text) => this.#heard("stderr", text));

@@ -47,6 +47,16 @@ async function drive(servers, hook, acked, stop) {
   await Promise.all(Array.from({ length: CLIENTS }, (_, c) => client(c)));
 }
 
+/** Ends it at some moment after events were acknowledged in this life of it. */
+function dies(server, acked, most) {
+  const before = acked.size;
+  const look = () => {
+    if (acked.size > before + 1) setTimeout(() => server.signal("SIGKILL"), random(most));
+    else setTimeout(look, 5);
+  };
+  look();
+}
+
 /** Every acknowledged event is there and is one session; no session is of no event. */
 async function settled(place, acked, ms = 60_000) {
   let least = Infinity, since = Date.now();
@@ -75,14 +85,14 @@ testBoth("events survive deaths, each as one session", async (t, engine) => {
   const acked = new Set();
   for (let i = 0; i < kills; i++) {
     const server = await t.serve(place, { flags: FLAGS });
-    setTimeout(() => server.signal("SIGKILL"), 100 + random(400));
+    dies(server, acked, 400);
     await within(60_000, drive([server], hook, acked, () => server.ended), "the death");
     equal((await server.over).signal, "SIGKILL", "the end");
   }
   const last = await t.serve(place, { flags: FLAGS });
   ok(acked.size > kills, `only ${acked.size} events were acknowledged`);
   await settled(place, acked);
-  for (const id of [...acked].slice(0, 20)) equal((await send(last, hook, id)).status, 200, "a repeat behind the deaths");
+  for (const id of [...acked].slice(0, 20)) equal((await send(last, hook, id)).status, 200, "a repeat after the deaths");
   await settled(place, acked);
 }, { ms: 120_000 + kills * 10_000 });
 
@@ -114,7 +124,7 @@ test("two processes take an event once, and one's death loses none", async (t) =
       equal(replies.filter((r) => r.status === 200).length, 3, "acknowledged");
       acked.add(id);
     }
-    setTimeout(() => b.signal("SIGKILL"), 100 + random(300));
+    dies(b, acked, 300);
     await within(60_000, drive([a, b], hook, acked, () => b.ended), "the death");
   }
   await settled(places[0], acked);
@@ -140,8 +150,55 @@ test("the database restarts under events: 503 or success, and nothing is lost", 
   await until(10_000, "events before", () => acked.size > 20);
   await restart(cluster);
   const before = acked.size;
-  await until(30_000, "events behind", () => acked.size > before + 20);
+  await until(30_000, "events after", () => acked.size > before + 20);
   over = true;
   await within(30_000, load, "the load");
   await settled(place, acked);
 }, { ms: 120_000 });
+
+testBoth("an event whose delivery ends the process is put away, said, and can be retried; the others go on", async (t, engine) => {
+  const place = await t.place(engine);
+  const first = await t.serve(place, { flags: FLAGS });
+  const hook = await hooked(first);
+  await first.stop();
+  const poisoned = { flags: FLAGS, env: { LODGE_FAULT: "abort:session_add:poison-1" } };
+  const good = new Set();
+  const status = (id) => place.sql(`select status from deliveries where delivery_id = '${id}'`);
+  let deaths = 0, server = null;
+  // Each life takes another event; the one that ends it is sent in the first.
+  for (let life = 0; life < 12 && (await status("poison-1")) !== "failed"; life++) {
+    server = t.launch(place, poisoned);
+    if (!(await server.up().then(() => true, () => false))) {
+      deaths++;
+      continue;
+    }
+    for (const id of life ? [`good-${life}`] : ["good-0", "poison-1", "good-00"])
+      try {
+        const reply = await send(server, hook, id);
+        ok(reply.status === 202 || reply.status === 200, `${id}: ${reply.status} ${reply.text}`);
+        if (id !== "poison-1") good.add(id);
+      } catch (err) {
+        if (id === "poison-1") throw err; // it is accepted before it is delivered
+      }
+    await until(60_000, "its end", async () => server.ended || (await status("poison-1")) === "failed");
+    deaths += server.ended ? 1 : 0;
+  }
+  equal(deaths, 4, "deaths until the delivery was condemned");
+  equal(server.ended, null, "the service lives");
+  for (const id of good)
+    await until(30_000, `the delivery of ${id}`, async () => (await status(id)) === "delivered");
+  const said = await place.sql("select error from deliveries where delivery_id = 'poison-1'");
+  ok(/died 4 times/.test(said), said);
+  equal(await place.sql("select state from jobs where kind = 'webhook.deliver' or state = 'dead'"), "dead");
+  await server.stop();
+  const mended = await t.serve(place, { flags: FLAGS });
+  await mended.enter();
+  const dead = await mended.request("GET", "/admin/queue?state=dead");
+  equal(dead.json.items.length, 1, dead.text);
+  ok(/died 4 times/.test(dead.json.items[0].error), dead.text);
+  const retried = await mended.request("POST", `/admin/queue/${dead.json.items[0].id}/retry`);
+  equal(retried.status, 200, retried.text);
+  await until(30_000, "the delivery by hand", async () => (await status("poison-1")) === "delivered");
+  equal(await place.sql("select count(*) from sessions"), String(good.size + 1), "one session for each");
+  await mended.stop();
+}, { ms: 240_000 });

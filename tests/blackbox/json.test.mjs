@@ -1,6 +1,6 @@
 // json.test.mjs - bodies that are not what they should be, against POST agents: 400 with the place
 // for what is not JSON, 422 with every field for what is not an agent.  Nothing is ever made.
-import { equal, ENGINES, match, ok, shared, short, test } from "./harness.mjs";
+import { cpu, equal, ENGINES, match, ok, shared, short, test } from "./harness.mjs";
 
 const servers = Object.fromEntries(ENGINES.map((engine) => [engine, shared(async (scope) => {
   const place = await scope.place(engine);
@@ -84,7 +84,7 @@ const malformed = [
   ["a byte order mark", '\ufeff{"name":"A","slug":"a"}', 0],
   ["NUL in a string", '{"name":"a\0b"}', 10],
   ["NUL first", '\0{"name":"A"}', 0],
-  ["NUL behind the end", '{"name":"A","slug":"a"}\0', 23],
+  ["NUL after the end", '{"name":"A","slug":"a"}\0', 23],
   ["a line feed in a string", '{"name":"a\nb"}', 10],
   ["a tab in a string", '{"name":"a\tb"}', 10],
   ["an unknown escape", '{"name":"\\x41"}'],
@@ -131,7 +131,7 @@ const invalid = [
   ["unknown fields", { ...GOOD(), zz: 1, NAME: 2, "": 3, __proto__x: 4 }, ["zz", "NAME", "", "__proto__x"]],
   ["bounds", { name: "", slug: "" }, ["name", "slug"]],
   ["too long", { name: "a".repeat(256), slug: "a".repeat(65), voice: "v".repeat(129) }, ["name", "slug", "voice"]],
-  ["a newline behind the pattern", { name: "Good\n", slug: "good\n" }, ["name", "slug"]],
+  ["a newline after the pattern", { name: "Good\n", slug: "good\n" }, ["name", "slug"]],
   ["NUL, escaped", { name: "a\0", slug: "a\0", description: "a\0b" }, ["name", "slug", "description"]],
   ["a letter like a", { name: "\u0430", slug: "\u0430" }, ["name", "slug"]],
   ["no choice", { ...GOOD(), kind: "User", environment_mode: "none" }, ["kind", "environment_mode"]],
@@ -180,11 +180,11 @@ each("10,000 unknown fields are listed within bounds", async (server) => {
 });
 
 each("keys that meet in a hash table are told apart in time", async (server) => {
-  const began = Date.now();
-  const body = `{${Array.from({ length: 100_000 }, (_, i) => `"${(i * 2654435761) >>> 0}":0`).join()}}`;
+  const began = cpu(server);
+  const body = `{${Array.from({ length: 60_000 }, (_, i) => `"${(i * 2654435761) >>> 0}":0`).join()}}`;
   const reply = await post(server, body);
   equal(reply.status, 422, reply.text.slice(0, 200));
-  ok(Date.now() - began < 10_000, `it took ${Date.now() - began} ms`);
+  ok(cpu(server) - began < 10_000, `it took ${cpu(server) - began} ms`);
 });
 
 each("a body over the limit is 413, another type 415", async (server) => {
@@ -258,15 +258,15 @@ test("keys chosen to meet in a hash table cost no more than others", async () =>
   const server = await servers.sqlite();
   const time = async (keys) => {
     const body = `{${keys.map((k) => `"${k}":0`).join()}}`;
-    const began = process.hrtime.bigint();
+    const began = cpu(server);
     const reply = await server.request("POST", `/tenant/${server.tenant}/agents`, { token: "", body });
     equal(reply.status, 401, reply.text.slice(0, 200));
-    return Number(process.hrtime.bigint() - began) / 1e6;
+    return cpu(server) - began;
   };
   const chosen = colliding(9000);
   const others = chosen.map((_, i) => `k${i.toString(36).padStart(5, "0")}`);
   await time(others);
   const plain = Math.min(await time(others), await time(others), await time(others));
   const worst = Math.min(await time(chosen), await time(chosen), await time(chosen));
-  ok(worst < 5 * plain + 50, `chosen keys took ${worst.toFixed(0)} ms, others ${plain.toFixed(0)} ms`);
+  ok(worst < 5 * plain + 50, `chosen keys took ${worst} ms, others ${plain} ms`);
 });

@@ -1,13 +1,13 @@
 // kill.test.mjs - what was acknowledged is there, whole and once, however the process dies.
 //
-// A store is killed again and again, at a commit (just before or just behind
+// A store is killed again and again, at a commit (just before or just after
 // it) or at any moment, while many clients create agents; after each death it
 // must hold everything it answered 201 for, nothing by halves, and every
 // request must be repeatable.  LODGE_KILLS is the number of deaths on each
 // engine; LODGE_SEED repeats a run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ADMIN, equal, Failure, match, ok, pause, short, testBoth, within } from "./harness.mjs";
+import { ADMIN, equal, Failure, match, ok, pause, short, testBoth, until, within } from "./harness.mjs";
 
 const kills = Number(process.env.LODGE_KILLS ?? 12);
 const CLIENTS = 8;
@@ -157,6 +157,48 @@ testBoth("a death during the first start is healed by the second", async (t, eng
       if (up) return;
     }
 }, { ms: 120_000 });
+
+testBoth("a death in the middle of a deletion: the next process ends it", async (t, engine) => {
+  const place = await t.place(engine);
+  const server = await t.serve(place);
+  const at = `/tenant/${await server.enter()}`;
+  const agent = (await server.request("POST", `${at}/agents`, { body: { name: "A", slug: "a" } })).json.id;
+  const session = await server.request("POST", `/agents/${agent}/sessions`, { body: { title: "S", message: "hello" } });
+  equal(session.status, 201, session.text);
+  await until(30_000, "the answer", async () => (await server.request("GET", `/sessions/${session.json.id}`)).json.status === "completed");
+  await place.sql(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)
+    insert into session_events (tenant_id, session_id, seq, kind, created_at, data)
+    select e.tenant_id, e.session_id, 1000 + n.i, 'notice', 0, '{}' from n, session_events e where e.seq = 1`);
+  const left = async () => Number(await place.sql(`select (select count(*) from session_events) + (select count(*) from agent_rows where gone_at is not null)`));
+  const before = await left();
+  ok(before > 6000, `${before} rows to go`);
+  equal((await server.request("DELETE", `${at}/agents/${agent}`)).status, 204, "deleting");
+  await server.kill();
+  const checked = async (when, ...more) => {
+    const check = await t.on(place, ["check", ...more]);
+    equal(check.status, 0, `check ${when}, with ${check.stderr}${check.stdout.slice(-300)}`);
+  };
+  await checked("after the deletion");
+  // A process dies at ever later commits of what it does by itself, until one lives.
+  let deaths = 0;
+  for (let n = 1; ; n += 4) {
+    const next = t.launch(place, { env: { LODGE_FAULT: `commit:${n}:after` } });
+    await next.up().catch(() => {});
+    await until(60_000, "its death, or the end of the deletion", async () => next.ended || (await left()) === 0);
+    const dead = Boolean(next.ended);
+    if (!dead) await next.kill();
+    await checked(`after ${deaths} deaths`);
+    if (!dead) break;
+    deaths += 1;
+  }
+  ok(deaths > 1, `${deaths} deaths`);
+  const again = await t.serve(place);
+  equal(await left(), 0, "rows that are left");
+  await again.enter();
+  equal((await again.request("GET", `${at}/agents/${agent}`)).status, 404, "the agent");
+  equal((await again.request("GET", `/sessions/${session.json.id}`)).status, 404, "its session");
+  await checked("in the end", "--audit");
+}, { ms: 180_000 });
 
 testBoth("a key given once is in the repeated answer, and the same key with another body is refused", async (t, engine) => {
   const [place, { token, tenant }] = await prepared(t, engine);

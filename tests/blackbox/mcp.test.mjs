@@ -75,5 +75,5 @@ trial("the reference server of the older revisions", async (t) => {
   ok(got[6].failed && got[7].failed, "wrong arguments, and a tool that is not there");
   const last = got.at(-1);
   equal([last.era, last.version, last.session].join(" "), "2 2025-11-25 true", "what is known of the server");
-  equal(await (await fetch(`${root}/sessions`)).text(), "0", "sessions left open behind us");
+  equal(await (await fetch(`${root}/sessions`)).text(), "0", "sessions left open after us");
 });

@@ -43,12 +43,12 @@ testBoth("models are imported beside a serving process, and their keys outlive a
   equal(one["claude-x"].pricing.prompt, "0.000003", "the price");
   equal(one.own.config.api_key_set, true, "api_key_set");
   const { stdout } = await t.on(place, ["rekey"], { ms: 60_000 });
-  match(stdout, /1 secrets were sealed anew/, "rekey");
+  match(stdout, /2 secrets were sealed anew/, "rekey: the model's key, and that of the audit chain");
   const changed = await server.request("PATCH", `/admin/models/${one.own.id}`, {
     body: { config: { base_url: "https://two.example.org", model: "m", headers: { "X-A": "b" } } },
   });
   equal(changed.status, 200, changed.text);
-  equal(changed.json.config.api_key_set, true, "the key behind the new master key");
+  equal(changed.json.config.api_key_set, true, "the key after the new master key");
   const audit = await server.request("GET", "/admin/audit-logs");
   equal(audit.json.items.filter((row) => row.action === "model.import").length, 2, "rows of the audit log");
 });

@@ -9,6 +9,9 @@ import { equal, here, makeFolder, match, ok, shared, test, testBoth, until } fro
 
 const MAJORS = { 7: "sdk", 4: "sdk4" };
 const home = (major) => join(here, MAJORS[major], "node_modules/openai/index.mjs");
+// A key approves only where its scopes name it.
+const SCOPES = ["tenant:read", "agents:create", "agent:read", "agent:write", "agent:delete", "agent:models:write",
+  "agent:tools:write", "session:read", "session:write", "session:approve"];
 for (const major of Object.keys(MAJORS))
   if (!existsSync(home(major))) console.log(`note: the packages of tests/blackbox/${MAJORS[major]} are not installed: openai ${major} is not tried`);
 
@@ -65,7 +68,7 @@ const lodges = Object.fromEntries(["sqlite", "postgres"].map((engine) => [engine
   for (const slug of ["quick", "slow"])
     await made(lodge.request("POST", "/admin/models", { body: { name: slug, slug, kind: "openai", available_to_all_tenants: true, supports_tools: true,
       pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url: url(slug), model: "m", api_key: "sk-upstream" } } }), "a model");
-  const { key } = await made(lodge.request("POST", `/tenant/${lodge.tenant}/api-keys`, { body: { name: "sdk" } }), "a key");
+  const { key } = await made(lodge.request("POST", `/tenant/${lodge.tenant}/api-keys`, { body: { name: "sdk", scopes: SCOPES } }), "a key");
   return { lodge, key };
 })]));
 
@@ -96,7 +99,7 @@ trial("assistants are made, listed page by page, read, changed and deleted", asy
   ok(made.every((a) => ids.includes(a.id)), "all are listed");
   equal(new Set(ids).size, ids.length, "none is listed twice");
   const up = (await all(assistants.list({ limit: 2, order: "asc", after: made[0].id }))).map((a) => a.id);
-  equal(up[0], made[1].id, "the one behind");
+  equal(up[0], made[1].id, "the one after");
   const { data, has_more } = await fetchPage(assistants, { limit: 1, before: made[0].id });
   equal(data[0].id, made[1].id, "the one before");
   ok(has_more ?? true, "more before it"); // the fourth major does not say

@@ -62,7 +62,7 @@ export class Raw {
   }
 }
 
-/** Whole replies in what was read, and what is left behind the last of them. */
+/** Whole replies in what was read, and what is left after the last of them. */
 export function replies(bytes) {
   const list = [];
   let at = 0;
@@ -96,6 +96,6 @@ export async function exchange(port, parts, { ms = 8000, end = false } = {}) {
   await raw.untilClosed(ms);
   raw.drop();
   const { list, rest } = replies(raw.bytes);
-  ok(rest.length === 0, `bytes behind the last reply: ${short(rest.toString("latin1"))}`);
+  ok(rest.length === 0, `bytes after the last reply: ${short(rest.toString("latin1"))}`);
   return list;
 }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
-import { ADMIN, digest, ENGINES, equal, Failure, isRoot, match, ok, pause, short, test, testBoth, until } from "./harness.mjs";
+import { ADMIN, digest, ENGINES, equal, Failure, isRoot, match, ok, short, test, testBoth, until } from "./harness.mjs";
 
 // What a store holds, as text that changes when anything of it does.
 function holds(place) {
@@ -69,6 +69,23 @@ testBoth("the first start takes the administrator it is given", async (t, engine
   equal(other.status, 401, "the second start made an administrator");
 });
 
+test("a short password is refused wherever the administrator's is read", async (t) => {
+  const place = await t.place("sqlite");
+  const short = { LODGE_ADMIN_EMAIL: "boss@example.com", LODGE_ADMIN_PASSWORD: "Seven77" };
+  const first = async (env, said) => {
+    const { status, stderr } = await t.on(place, ["serve"], { env: { ...short, ...env } });
+    equal(status, 1, "the first start");
+    match(stderr, said, "the first start");
+  };
+  await first({}, /LODGE_ADMIN_PASSWORD must have 8 to 1024 characters/);
+  await first({ LODGE_ADMIN_EMAIL: "nobody", LODGE_ADMIN_PASSWORD: "Eight888" }, /LODGE_ADMIN_EMAIL is not an address/);
+  const server = await t.serve(place, { env: { ...short, LODGE_ADMIN_PASSWORD: "Eight888" } });
+  await server.login({ email: "boss@example.com", password: "Eight888" });
+  await server.stop();
+  refused(await t.on(place, ["user", "create"], { env: { ...short, LODGE_ADMIN_EMAIL: "b@example.com" } }), /8 to 1024 characters/, 2);
+  match((await t.on(place, ["check"], { env: short })).stdout, /# warning: LODGE_ADMIN_PASSWORD must have/, "check");
+});
+
 test("the master key is for its owner alone, and the store is no wider", async (t) => {
   const place = await t.place("sqlite");
   mkdirSync(place.data, { mode: 0o755 });
@@ -87,7 +104,7 @@ test("a folder made by the first start is for its owner alone", async (t) => {
 test("with port 0 the address that is printed is the one that answers", async (t) => {
   const server = await t.serve(await t.place("sqlite"));
   await server.healthy();
-  await until(3000, "its line", () => server.stdout.includes("Lodge is at"));
+  await until(20_000, "its line", () => server.stdout.includes("Lodge is at"));
   ok(server.stdout.includes(`Lodge is at ${server.origin} `), `standard output says ${short(server.stdout)}`);
 });
 
@@ -112,15 +129,15 @@ test("a second serve or migrate on the same file is refused, and the first serve
   const place = await t.place("sqlite");
   const server = await t.serve(place);
   await server.enter();
-  let before = "";
-  await until(20_000, "the first one is at rest", async () => { // it seals what entering has logged
-    const then = digest(place.data);
-    await pause(1500);
-    return (before = digest(place.data)) === then;
-  });
-  for (const args of [serveArgs, ["migrate"]])
-    refused(await t.on(place, args), /in use by another lodge/);
-  equal(digest(place.data), before, "the files");
+  server.signal("SIGSTOP"); // it gives signs of life, seals and tidies up otherwise
+  try {
+    const before = digest(place.data);
+    for (const args of [serveArgs, ["migrate"]])
+      refused(await t.on(place, args), /in use by another lodge/);
+    equal(digest(place.data), before, "the files");
+  } finally {
+    server.signal("SIGCONT");
+  }
   await server.login();
 });
 
@@ -132,7 +149,7 @@ test("a second serve that names the same file otherwise is refused", async (t) =
   writeFileSync(join(data, "master.key"), readFileSync(join(place.data, "master.key")), { mode: 0o600 });
   symlinkSync(join(place.data, "lodge.db"), join(data, "lodge.db"));
   for (const store of [`sqlite:${place.data}/../data/./lodge.db`, `sqlite:${data}/lodge.db`]) {
-    const result = await t.run([...serveArgs, "--data", data, "--store", store], { ms: 4000 }).catch((err) => err);
+    const result = await t.run([...serveArgs, "--data", data, "--store", store], { ms: 20_000 }).catch((err) => err);
     ok(result.stderr !== undefined, `${store}: two processes serve one file`);
     refused(result, /in use by another lodge/);
   }

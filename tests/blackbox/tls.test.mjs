@@ -39,7 +39,7 @@ test("https works, with a certificate that is checked", async () => {
   match(reply.headers["set-cookie"][0], /^lodge_session=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/, "Set-Cookie");
   const document = await server.secure("GET", "/openapi.json");
   match(document.json.servers[0].url, /^https:\/\//, "the server in the document");
-  await until(3000, "its line", () => server.stdout.includes("Lodge is at https://"));
+  await until(20_000, "its line", () => server.stdout.includes("Lodge is at https://"));
 });
 
 test("TLS 1.2 and 1.3 are spoken, older ones not; http/1.1 is chosen, h2 alone refused", async () => {
@@ -96,7 +96,7 @@ test("pipelines, large replies and bodies pass through TLS whole", async () => {
   socket.write(get("/openapi.json").repeat(10) + get("/healthz").repeat(200) + get("/version", "Connection: close\r\n"));
   await within(15_000, over, "the end of the pipeline");
   const { list, rest } = replies(bytes);
-  equal(rest.length, 0, "bytes behind the last");
+  equal(rest.length, 0, "bytes after the last");
   equal(list.length, 211, "replies");
   ok(list.slice(0, 10).every((r) => JSON.parse(r.body).openapi), "a document");
   const { json } = await server.secure("POST", "/auth/login", { body: { email: "admin@example.com", password: "Correct-Horse-9-Battery" } });

@@ -1,7 +1,7 @@
 // turns.test.mjs - an agent's work outlives the process: killed at any commit, it goes on and ends as it would have.
 //
 // A run with tools of every kind, an approval and a subtask is killed at the
-// nth commit, before or behind it; the service starts again, and the end is
+// nth commit, before or after it; the service starts again, and the end is
 // held against that of a run nobody disturbed.  LODGE_KILLS is the number of
 // deaths; from 100 on every commit has its turn.
 import { createServer } from "node:http";
@@ -16,12 +16,15 @@ const FLAGS = ["--no-access-log", "--allow-private-addresses", "--job-lease", "1
 /** Something on the network that counts how often it was asked, by what it was asked with. */
 async function counter(t) {
   const asked = new Map();
+  const held = [];
   const server = createServer((request, reply) => {
     asked.set(request.url, (asked.get(request.url) ?? 0) + 1);
-    setTimeout(() => reply.end(`asked for ${request.url}`), request.url.includes("slow") ? 700 : 0);
+    const answer = () => reply.end(`asked for ${request.url}`);
+    if (request.url.includes("slow")) held.push(answer);
+    else answer();
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  return { asked, url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+  return { asked, letGo: () => held.splice(0).forEach((answer) => answer()), url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
 async function equip(server, tenant, url) {
@@ -53,7 +56,7 @@ const order = (n) =>
   `use tool calculator with {"expression":"6*7"} and use tool memory_write with {"content":"note ${n}"} and ` +
   `use tool web with {"n":"${n}"} and use tool time and use tool subtask with {"title":"Part ${n}","message":"count to 4"}`;
 
-/** Has one run done, as far as the process lives; repeated behind a death it goes on where it was. */
+/** Has one run done, as far as the process lives; repeated after a death it goes on where it was. */
 async function drive(server, work) {
   const { agent, n } = work;
   const send = (path, body, key) => server.request("POST", path, { body, headers: { "Idempotency-Key": key } });
@@ -145,7 +148,7 @@ test("a run killed at any commit ends as an undisturbed one", async (t) => {
       }
       const again = await t.serve(place, { flags: FLAGS });
       again.token = token;
-      await within(30_000, drive(again, work), `going on behind commit ${n} ${side}`);
+      await within(30_000, drive(again, work), `going on after commit ${n} ${side}`);
       const got = await outcome(again, place, work);
       equal(leveled(got, work.n), wanted, `commit ${n} ${side}`);
       ok((await calls(place, work.session)) <= paid + 1, `commit ${n} ${side}: a stored answer was paid twice`);
@@ -173,7 +176,10 @@ test("a service that stops lets what is under way come back, and hands the rest 
   await within(10_000, (async () => {
     while (!web.asked.get("/slow")) await pause(5);
   })(), "the call");
-  await first.stop();
+  first.signal("SIGTERM");
+  await first.says(/jobs at work were asked to come to an end/, 20_000);
+  web.letGo();
+  equal((await within(15_000, first.over, "the end")).status, 0, "the exit status");
   equal(await place.sql("select state || ' ' || attempts from jobs"), "waiting 0", "the job that was handed over");
   equal(await place.sql("select count(*) from messages where role = 'tool'"), "1", "results");
   const second = await t.serve(place, { flags: FLAGS });

@@ -46,14 +46,22 @@ async function both(t, places) {
 
 test("two that start at once on an empty store both come up", async (t) => {
   for (let round = 0; round < 6; round++) await both(t, await twins(t));
-}, { ms: 120_000 });
+}, { ms: 300_000 });
 
 test("two that start at once on an empty store and share their folder both come up", async (t) => {
   for (let round = 0; round < 6; round++) {
     const place = await t.place("postgres");
     await both(t, [place, place]);
   }
-}, { ms: 120_000 });
+}, { ms: 300_000 });
+
+test("guesses at a password on two processes at once are counted together", async (t) => {
+  const { a, b } = await pair(t);
+  const guess = (server) => server.request("POST", "/auth/login", { token: "", body: { email: "admin@example.com", password: "a wrong one" } });
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => guess(i % 2 ? a : b)));
+  const count = (status) => answers.filter((r) => r.status === status).length;
+  equal(`${count(401)} ${count(429)}`, "10 50", "judged, and refused");
+});
 
 test("another master key is refused, and changes nothing", async (t) => {
   const [one, two] = await twins(t);
@@ -95,10 +103,11 @@ const good = (reply, status = [200, 201, 204]) => {
 /** Has somebody in the tenant, with a login and a key of their own. */
 async function bring(s, on, role) {
   const made = good(await on.request("POST", `${s.tenant}/members`, { body: { email: SOMEBODY.email, role } }));
-  s.user = made.user_id;
-  if (made.invite_token)
-    s.login = good(await on.request("POST", "/auth/accept-invite",
-      { token: "", body: { token: made.invite_token, name: "Somebody", password: SOMEBODY.password } })).token;
+  if (!s.user) {
+    const entered = good(await on.request("POST", "/auth/accept-invite",
+      { token: "", body: { token: made.invite_token, name: "Somebody", password: SOMEBODY.password } }));
+    Object.assign(s, { user: entered.user.id, login: entered.token });
+  } else good(await on.request("POST", `/me/invitations/${s.tenantId}`, { token: s.login, body: { accept: true } }));
   const key = good(await on.request("POST", `${s.tenant}/api-keys`, { token: s.login, body: { name: "Key" } }));
   Object.assign(s, { key: key.key, keyId: key.id });
 }
@@ -164,6 +173,15 @@ const WAYS = {
     after: (on, s) => bring(s, on, "MEMBER"),
   },
   "what a super administrator is": {
+    // Only an address that is proven gets so far, and proving it ends what came before.
+    before: async (on, s) => {
+      good(await on.request("POST", `/admin/users/${s.user}/prove`));
+      const { token } = good(await on.request("POST", `/admin/users/${s.user}/reset-password`));
+      good(await on.request("POST", "/auth/reset/confirm", { token: "", body: { token, password: SOMEBODY.password } }));
+      s.login = await enter(on);
+      const key = good(await on.request("POST", `${s.tenant}/api-keys`, { token: s.login, body: { name: "Key" } }));
+      Object.assign(s, { key: key.key, keyId: key.id });
+    },
     give: (on, s) => on.request("PATCH", `/admin/users/${s.user}`, { body: { is_super_admin: true } }),
     take: (on, s) => on.request("PATCH", `/admin/users/${s.user}`, { body: { is_super_admin: false } }),
     refused: () => [["GET", "/admin/users"], ["GET", "/admin/tenants"]], status: 403, by: ["login"],
@@ -195,7 +213,7 @@ const WAYS = {
     take: (on, s) => on.request("POST", "/auth/logout", { token: s.extra }),
     refused: (s) => [["GET", "/me"], ["GET", s.tenant]], status: 401, by: ["extra"],
   },
-  "the other logins behind a new password": {
+  "the other logins after a new password": {
     rounds: 6,
     give: async (on, s) => { s.extra = await enter(on); },
     take: (on, s) => on.request("PUT", "/me/password",
@@ -316,6 +334,11 @@ test("a restart of PostgreSQL is survived: 503 with Retry-After while it is away
         match(reply.json.type, /^urn:lodge:problem:(store_unavailable|busy)$/, "type");
       }
       ok(!server.ended, "the process has ended");
+      const metrics = await server.request("GET", "/metrics", { token: "" });
+      equal(metrics.status, 200, metrics.text);
+      match(metrics.text, /\nlodge_store_up 0\n/, "the metrics while it is away");
+      match(metrics.text, /\nlodge_requests_total\{operation="ready",status="5xx"\} [1-9]/, "what the process knows");
+      ok(!metrics.text.includes("lodge_jobs{"), "jobs are told of a store that is away");
     }
     await ctl("start");
     for (const server of [a, b]) {
@@ -324,6 +347,8 @@ test("a restart of PostgreSQL is survived: 503 with Retry-After while it is away
         const read = await server.request("GET", kept.headers.location);
         equal(read.text, kept.text, "the agent");
       }
+      await until(10_000, "the metrics are whole again", async () =>
+        /\nlodge_store_up 1\n[^]*\nlodge_jobs\{state="waiting"\} /.test((await server.request("GET", "/metrics", { token: "" })).text));
     }
     const made = await b.request("POST", agents, { body: { name: "Back", slug: `back-${mode}` } });
     equal(made.status, 201, made.text);
@@ -379,3 +404,37 @@ test("a PostgreSQL that is away when the process stops does not hold it up", asy
   await waiting;
   equal(await b.stop("SIGINT", 12_000), 0, "the exit status");
 });
+
+test("a scraper from elsewhere sees the metrics while PostgreSQL is away, if its key was good", async (t) => {
+  const cluster = startCluster();
+  t.onEnd(() => cluster.stop());
+  const ctl = controller(cluster);
+  const [one, two] = await twins(t, cluster.url);
+  const flags = [...FLAGS, "--trusted-proxies", "127.0.0.1"];
+  const a = await t.serve(one, { flags });
+  const b = await t.serve(two, { flags });
+  const make = async (purpose) => {
+    const { status, stdout, stderr } = await t.on(one, ["machine-key", "create", "--for", purpose, purpose]);
+    equal(status, 0, stderr);
+    return { token: stdout.trim(), id: /machine key (c[a-z0-9]{24}) /.exec(stderr)[1] };
+  };
+  const keys = { good: await make("metrics"), revoked: await make("metrics"), unseen: await make("metrics"), reads: await make("admin-read") };
+  const scrape = (server, name) => server.request("GET", "/metrics", { token: keys[name]?.token ?? "", headers: { "X-Forwarded-For": "203.0.113.5" } });
+  for (const [name, status] of [["good", 200], ["revoked", 200], ["reads", 403], ["nobody", 401]]) equal((await scrape(a, name)).status, status, name);
+  equal((await t.on(one, ["machine-key", "revoke", keys.revoked.id])).status, 0, "revoking");
+  equal((await scrape(a, "revoked")).status, 401, "a revoked key");
+  await ctl("stop", "-m", "fast");
+  await until(15_000, "the store is seen to be away", async () => (await a.request("GET", "/readyz")).status === 503);
+  for (let i = 0; i < 3; i++) {
+    const seen = await scrape(a, "good");
+    equal(seen.status, 200, seen.text);
+    match(seen.text, /\nlodge_store_up 0\n/, "the metrics while it is away");
+  }
+  const others = await Promise.all([...["revoked", "unseen", "reads", "nobody"].map((name) => scrape(a, name)), scrape(b, "good")]);
+  equal(others.map((reply) => reply.status).join(), "503,503,503,503,503", "keys that are not known, and the process that has not seen the good one");
+  equal((await a.request("GET", "/admin/users", { token: keys.good.token })).status, 503, "anything else");
+  await ctl("start");
+  await until(15_000, "it is ready again", async () => (await a.request("GET", "/readyz")).status === 200);
+  equal((await scrape(a, "unseen")).status, 200, "a key that was not seen before");
+  equal((await scrape(a, "revoked")).status, 401, "a revoked key");
+}, { ms: 120_000 });

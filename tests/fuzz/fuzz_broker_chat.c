@@ -63,12 +63,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		buf_init(&b, 64 << 20);
 		providers[i]->write(&c, &t, &b);
-		if (!ours(b.at, b.len))
+		if (!ours(b.at, b.len) ||
+			chat_tokens_written(&c, (struct slice){ b.at, b.len }) <= 0)
 			abort();
 		if (providers[i] == &provider_openai &&
 			(chat_read(&again, &a, b.at, b.len, &e) < 0 ||
 				chat_tokens(&again) != chat_tokens(&c) || again.max_tokens > 50 ||
-				(c.stream && !again.include_usage)))
+				again.dropped || (c.stream && !again.include_usage)))
 			abort();
 		buf_free(&b);
 	}

@@ -1,4 +1,4 @@
-/* fuzz_http.c - any bytes, through the door: no crash, no reply too many, every reply well formed.
+/* fuzz_http.c - any bytes, through the in-process server: no crash, no reply too many, every reply well formed.
  *
  * The first byte says how the rest is cut into pieces, and whether the client
  * shuts its side in the end.  The handler keeps every other request and
@@ -141,12 +141,12 @@ static void check_replies(struct buf *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct http_limits limits = {
-		.max_head = 2000, .max_headers = 10, .max_body = MAX_BODY, .parked_ms = 10000
+		.max_head = 2000, .max_headers = 10, .max_body = MAX_BODY, .deferred_ms = 10000
 	};
 	static const struct http_handler handler = {
 		.head = on_head, .request = on_request, .fault = on_fault, .sent = on_sent
 	};
-	struct http_door *d;
+	struct http_inproc *d;
 	struct buf out;
 	size_t lines = 1, connections = 0, piece, at = 1;
 	bool open = false;
@@ -154,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	sent = heads = faults = 0;
-	d = http_door_new(&limits, &handler);
+	d = http_inproc_new(&limits, &handler);
 	MUST(d);
 	buf_init(&out, 64 << 20);
 	piece = data[0] & 0x7f ? (size_t)(data[0] & 0x7f) : size;
@@ -162,17 +162,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t n = piece < size - at ? piece : size - at;
 
 		connections += !open;
-		open = http_door_send(d, (const char *)data + at, n, &out);
+		open = http_inproc_send(d, (const char *)data + at, n, &out);
 		at += n;
 	}
 	if (data[0] & 0x80)
-		http_door_half_close(d, &out);
+		http_inproc_half_close(d, &out);
 	for (size_t i = 1; i < size; i++)
 		lines += data[i] == '\n';
 	MUST(!out.overflow);
 	MUST(faults <= connections && sent <= heads + faults && sent <= lines + faults);
 	check_replies(&out);
 	buf_free(&out);
-	http_door_free(d);
+	http_inproc_free(d);
 	return 0;
 }

@@ -68,11 +68,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *config = arena_strndup(&a, text, len);
 	struct fetch f;
 
-	if (!tool_config_read(&a, TOOL_HTTP, config, REACH_PUBLIC, NULL, &c, &p)) {
+	if (!tool_config_read(&a, TOOL_HTTP, config, EGRESS_PUBLIC, NULL, &c, &p)) {
 		const char *shown = tool_config_shown(&a, config);
 		struct tool_config again;
 
-		if (tool_config_read(&a, TOOL_HTTP, shown, REACH_PUBLIC, NULL, &again, &p) ||
+		if (tool_config_read(&a, TOOL_HTTP, shown, EGRESS_PUBLIC, NULL, &again, &p) ||
 			again.header_count != c.header_count)
 			abort();
 		if (arguments && !http_tool_render(&c, arguments, &a, &f, &why))

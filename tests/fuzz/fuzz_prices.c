@@ -3,7 +3,7 @@
  * its prices are ones that pricing takes. */
 #include "setup.h"
 
-#include "api/price_list.h"
+#include "api/models/price_list.h"
 #include "base/json.h"
 #include "broker/price.h"
 

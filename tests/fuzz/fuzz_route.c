@@ -3,7 +3,7 @@
  * parameters are put into the published path. */
 #include "setup.h"
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/id.h"
 
 static void check_match(struct arena *a, enum method method, const struct route_match *m)
@@ -28,7 +28,7 @@ static void check_match(struct arena *a, enum method method, const struct route_
 			path = strchr(path, '}') + 1;
 		}
 	}
-	router_find(app.router, a, method, built, strlen(built), &again);
+	router_find(service.app.router, a, method, built, strlen(built), &again);
 	if (again.route != m->route)
 		abort();
 }
@@ -46,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	mark = memchr(text, '?', size - 1);
 	path_len = mark ? (size_t)(mark - text) : size - 1;
-	router_find(
-		app.router, &a, (enum method)(data[0] % (METHOD_OTHER + 1)), text, path_len, &m);
+	router_find(service.app.router, &a, (enum method)(data[0] % (METHOD_OTHER + 1)), text,
+		path_len, &m);
 	if (m.route)
 		check_match(&a, (enum method)(data[0] % (METHOD_OTHER + 1)), &m);
 	if (mark) {
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (m.route && m.route->op->query)
 			targets[count++] = (struct query_target){ m.route->op->query,
 				arena_alloc(&a, m.route->op->query->size) };
-		decode_query(app.patterns, &a, targets, count, UNKNOWN_REFUSED, mark + 1,
+		decode_query(service.app.patterns, &a, targets, count, UNKNOWN_REFUSED, mark + 1,
 			size - 2 - path_len, &p);
 	}
 	arena_free(&a);

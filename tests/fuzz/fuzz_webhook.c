@@ -1,7 +1,7 @@
 /* fuzz_webhook.c - events as a stranger could send them.  The first byte chooses the service, and whether
  * the body is a form; lines up to an empty one are headers, the rest is the body.  Nothing holds without
  * its secret; what is read is well-formed text within its bounds; and what holds when it is signed does
- * not hold any more with another byte behind it. */
+ * not hold any more with another byte after it. */
 #include "setup.h"
 
 #include "base/clock.h"

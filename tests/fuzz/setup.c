@@ -1,11 +1,11 @@
 /* setup.c - see setup.h; linked to every target.  One that needs another beginning brings its own. */
 #include "setup.h"
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/crypto.h"
 #include "base/log.h"
 
-struct app app;
+struct service service;
 struct arena forever;
 
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -15,7 +15,7 @@ __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	log_setup(LOG_ERROR, LOG_TEXT);
-	if (!crypto_init() || api_setup(&app, &forever, &p))
+	if (!crypto_init() || api_setup(&service, &forever, &p))
 		abort();
 	return 0;
 }

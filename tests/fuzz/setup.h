@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/call.h"
+#include "api/service.h"
 
-extern struct app app;
+extern struct service service;
 extern struct arena forever; /* lives as long as the process */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -1,5 +1,5 @@
-/* broker_recordings.c - replies of providers, in the shapes in which they are sent; see broker_stage.h. */
-#include "broker_stage.h"
+/* broker_recordings.c - replies of providers, in the shapes in which they are sent; see broker_fixture.h. */
+#include "broker_fixture.h"
 
 #define STREAM "text/event-stream; charset=utf-8"
 #define JSON "application/json"
@@ -153,8 +153,8 @@ const struct recording recordings[] = {
 		"letion.chunk\",\"created\":1731600000,\"model\":\"gpt-x\",\"choices\":[],\"usage\":{"
 		"\"prompt_tokens\":-1,\"completion_tokens\":2}}\n"
 		"\ndata: [DONE]\n\n",
-		"start chatcmpl-1 gpt-x\ntext a\nusage 100 0 0 1 0 estimated\n"
-		"error malformed\n" },
+		"start chatcmpl-1 gpt-x\ntext a\nusage 100 0 0 2 0 estimated\n"
+		"finish stop\n" },
 	{ "usage beyond belief", &provider_openai, STREAM,
 		"data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":173160"
 		"0000,\"model\":\"gpt-x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"l"
@@ -165,8 +165,8 @@ const struct recording recordings[] = {
 		"letion.chunk\",\"created\":1731600000,\"model\":\"gpt-x\",\"choices\":[],\"usage\":{"
 		"\"prompt_tokens\":1,\"completion_tokens\":2000000000000}}\n"
 		"\ndata: [DONE]\n\n",
-		"start chatcmpl-1 gpt-x\ntext a\nusage 100 0 0 1 0 estimated\n"
-		"error malformed\n" },
+		"start chatcmpl-1 gpt-x\ntext a\nusage 1 0 0 1 0 estimated\n"
+		"finish stop\n" },
 	{ "more cached than read", &provider_openai, STREAM,
 		"data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":173160"
 		"0000,\"model\":\"gpt-x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"l"
@@ -213,8 +213,10 @@ const struct recording recordings[] = {
 		"start x m\ncall 0 c1 f\nargs 0 {\\\"a\\\": 1}\n"
 		"call 1 c2 g\nend 0\nargs 1 {}\nend 1\nusage 19 0 0 10 0\n"
 		"finish tool_calls\n" },
-	{ "openai whole, nothing in it", &provider_openai, JSON, "{}", "error malformed\n" },
-	{ "openai whole, not JSON", &provider_openai, JSON, "<html>", "error malformed\n" },
+	{ "openai whole, nothing in it", &provider_openai, JSON, "{}",
+		"start\nusage 100 0 0 0 0 estimated\nerror malformed\n" },
+	{ "openai whole, not JSON", &provider_openai, JSON, "<html>",
+		"start\nusage 100 0 0 0 0 estimated\nerror malformed\n" },
 	{ "openai whole, an error with status 200", &provider_openai, JSON,
 		"{\"error\":{\"message\":\"maximum context length is 10\",\"type\":\"invalid_request_"
 		"error\"}}",
@@ -354,7 +356,7 @@ const struct recording recordings[] = {
 		"{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow\"}}",
 		"error rate_limited\n" },
 	{ "anthropic whole, something else", &provider_anthropic, JSON, "{\"completion\":\"x\"}",
-		"error malformed\n" },
+		"start\nusage 100 0 0 0 0 estimated\nerror malformed\n" },
 	{ "responses text", &provider_openai_responses, STREAM,
 		"event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,"
 		"\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"status\":\"in_progress\",\""
@@ -493,6 +495,6 @@ const struct recording recordings[] = {
 		"etails\": null, \"output\": [], \"usage\": null}",
 		"error server\n" },
 	{ "responses whole, something else", &provider_openai_responses, JSON, "{\"a\":1}",
-		"error malformed\n" },
+		"start\nusage 100 0 0 0 0 estimated\nerror malformed\n" },
 };
 const size_t recording_count = sizeof recordings / sizeof *recordings;

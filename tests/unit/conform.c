@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/clock.h"
 #include "base/id.h"
 
@@ -33,6 +33,7 @@ static void check_item(const struct field *f, enum kind kind, json_t *v, const c
 		CHECK(json_is_integer(v));
 		break;
 	case NUMBER:
+	case MONEY:
 		CHECK(json_is_number(v));
 		break;
 	case TEXT:
@@ -73,6 +74,8 @@ static void check_field(const struct field *f, json_t *v, const char *schema)
 			test_fail(__FILE__, __LINE__, "%s is secret, and shown", where);
 		return;
 	}
+	if (!v && f->left_out)
+		return;
 	if (!v) {
 		test_fail(__FILE__, __LINE__, "%s is missing", where);
 	} else if (json_is_null(v)) {
@@ -94,11 +97,39 @@ static void check_object(const struct schema *s, json_t *v, const char *where)
 		return;
 	}
 	for (size_t i = 0; i < s->count; i++) {
-		shown += !s->fields[i].secret;
+		shown += !s->fields[i].secret &&
+			 !(s->fields[i].left_out && !json_object_get(v, s->fields[i].name));
 		check_field(&s->fields[i], json_object_get(v, s->fields[i].name), s->name);
 	}
 	if (json_object_size(v) != shown)
 		test_fail(__FILE__, __LINE__, "%s has fields that %s has not", where, s->name);
+}
+
+/* What passes through as text: all that is needed is there, and what is there is known. */
+static void check_raw(const struct schema *s, json_t *v)
+{
+	const char *key;
+	json_t *one;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->fields[i].required && !json_object_get(v, s->fields[i].name))
+			test_fail(
+				__FILE__, __LINE__, "%s.%s is missing", s->name, s->fields[i].name);
+	json_object_foreach(v, key, one)
+	{
+		const struct field *f = schema_field(s, key, strlen(key));
+		size_t i;
+		json_t *item;
+
+		if (!f)
+			test_fail(__FILE__, __LINE__, "%s has no %s", s->name, key);
+		else if (f->kind == OBJECT)
+			check_raw(f->of, one);
+		else if (f->kind != LIST)
+			check_field(f, one, s->name);
+		else
+			json_array_foreach(one, i, item) check_raw(f->of, item);
+	}
 }
 
 static void check_problem(int status, json_t *body)
@@ -131,7 +162,10 @@ void conform(const struct route *route, int status, json_t *body)
 		for (size_t k = 0; k < api_resources[r]->route_count; k++, n++)
 			if (&api_resources[r]->routes[k] == route && status == route->status)
 				exercised[n] = true;
-	if (status == 304 || !route->op->reply || (route->op->gives && !body))
+	if (route->op->raw_reply && body)
+		check_raw(route->op->raw_reply, body);
+	if (status == 304 || (status == 204 && route->op->or_nothing) || !route->op->reply ||
+		(route->op->gives && !body))
 		return;
 	if (!route->op->list) {
 		check_object(route->op->reply, body, route->op->id);

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/api.h"
-#include "api/bootstrap.h"
-#include "api/hook_deliver.h"
+#include "serve/registry.h"
+#include "api/tenants/bootstrap.h"
+#include "api/erasure/gone.h"
+#include "webhooks/hook_deliver.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "broker/broker.h"
-#include "call/steps.h"
+#include "store/pool.h"
 #include "queue/runner.h"
-#include "sessions/hub.h"
+#include "events/hub.h"
 #include "sessions/sessions.h"
 
 enum { REPLY_MAX = 64 << 20, REQUEST_MAX = 32 << 20 };
@@ -24,12 +25,13 @@ static const struct http_limits limits = {
 	.max_head = 32 * 1024,
 	.max_headers = 100,
 	.max_body = 8 << 20,
+	.max_arena = (size_t)128 << 20,
 	.max_connections = 1000,
 	.header_ms = 10000,
 	.body_ms = 10000,
 	.idle_ms = 10000,
 	.reply_ms = 10000,
-	.parked_ms = 60000,
+	.deferred_ms = 60000,
 	.patient_ms = 60000,
 };
 
@@ -129,6 +131,26 @@ int64_t fixture_count(struct fixture *f, const char *sql)
 	return n;
 }
 
+void fixture_sweep(struct fixture *f)
+{
+	static const char *const tables[] = { "session_rows", "integration_rows", "thread_rows",
+		"agent_rows" };
+	int64_t left = 1;
+
+	for (int i = 0; left && i < 5000; i++) {
+		left = 0;
+		gone_submit(&f->app);
+		for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+			left += fixture_count(
+				f, arena_printf(&f->arena,
+					   "select count(*) from %s where gone_at is not null",
+					   tables[t]));
+		if (left)
+			usleep(2000);
+	}
+	CHECK_INT(left, 0);
+}
+
 struct awaited {
 	struct work work;
 	int (*run)(struct db *db, void *data);
@@ -223,7 +245,7 @@ void fixture_member(struct fixture *f, const char *tenant_id, const char *user_i
 static void first_rows(struct fixture *f, enum tenant_start start)
 {
 	struct new_user admin = {
-		.email = "admin@localhost", .name = "Admin", .is_super_admin = true
+		.email = "admin@localhost", .name = "Admin", .is_super_admin = true, .proven = true
 	};
 	struct statement find = { "test", "select id, slug from tenants", .row = &TenantRead_schema,
 		.scan = "a test" };
@@ -244,11 +266,11 @@ static void first_rows(struct fixture *f, enum tenant_start start)
 
 static void prepare_queue(struct fixture *f)
 {
-	f->app.sessions = sessions_new(
+	f->service.sessions = sessions_new(
 		&(struct sessions_settings){ .store = f->app.store, .vault = f->app.vault });
-	f->kinds[0] = sessions_job_kind(f->app.sessions);
-	f->kinds[1] = hook_deliver_kind(&f->app);
-	f->app.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
+	f->kinds[0] = sessions_job_kind(f->service.sessions);
+	f->kinds[1] = hook_deliver_kind(f->service.hook_post, f->app.store, f->app.patterns);
+	f->service.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
 		.kinds = f->kinds,
 		.kind_count = FIXTURE_JOB_KINDS,
 		.most = 64,
@@ -265,10 +287,11 @@ static struct fixture *open_with(enum tenant_start start)
 	int from, to;
 
 	f->app.settings = (struct app_settings){ .public_url = "http://lodge.test",
+		.house_memory = (uint64_t)1 << 30,
 		.session_lifetime_us = 86400 * SECOND_US,
 		.session_idle_us = 3600 * SECOND_US };
 	settings.where = f->where = fixture_place(&f->arena, &f->folder);
-	if (api_setup(&f->app, &f->arena, &p) ||
+	if (api_setup(&f->service, &f->arena, &p) ||
 		store_open(&f->app.store, &settings, STORE_SERVE, &f->arena, &p) ||
 		store_migrate(f->app.store, &from, &to, &f->arena, &p)) {
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
@@ -277,7 +300,7 @@ static struct fixture *open_with(enum tenant_start start)
 	random_bytes(f->master_key, sizeof f->master_key);
 	keys.count = 1;
 	memcpy(keys.key[0], f->master_key, VAULT_KEY_LEN);
-	seal_chain_key(f->master_key, f->app.chain_key);
+	chain_first_key(f->master_key, f->app.chain_key);
 	f->app.vault = vault_new(&keys, NULL);
 	prepare_queue(f);
 	f->app.hub = hub_new(f->app.store);
@@ -285,20 +308,22 @@ static struct fixture *open_with(enum tenant_start start)
 		test_fail(__FILE__, __LINE__, "the store does not start");
 		exit(2);
 	}
-	f->app.slow = slow_pool_new(1, 100);
-	f->app.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
+	f->app.slow = pool_new_shared(1, 100);
+	f->app.reading = pool_new_shared(1, 100);
+	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
 		.vault = f->app.vault,
 		.slow = f->app.slow,
+		.held = f->app.held,
 		.accounting = true,
 		.allow_private_addresses = true });
 	first_rows(f, start);
 	f->tools = tool_pool_new(
-		&(struct tool_pool_settings){ .vault = f->app.vault, .reach = REACH_ANY });
-	sessions_join(f->app.sessions, f->app.broker, f->tools);
-	if (runner_start(f->app.runner))
+		&(struct tool_pool_settings){ .vault = f->app.vault, .egress = EGRESS_ANY });
+	sessions_join(f->service.sessions, f->service.broker, f->tools);
+	if (runner_start(f->service.runner))
 		test_fail(__FILE__, __LINE__, "the queue does not start");
 	handler = call_handler(&f->app);
-	f->door = http_door_new(&limits, &handler);
+	f->inproc = http_inproc_new(&limits, &handler);
 	return f;
 }
 
@@ -314,20 +339,21 @@ struct fixture *fixture_open_seeded(void)
 
 void fixture_close(struct fixture *f)
 {
-	hub_stop(f->app.hub); /* streams end, and the door need not wait for them */
-	http_door_free(f->door);
-	runner_stop(f->app.runner, 10000);
-	broker_stop(f->app.broker, 10000);
+	hub_stop(f->app.hub); /* streams end, and the in-process server need not wait for them */
+	http_inproc_free(f->inproc);
+	runner_stop(f->service.runner, 10000);
+	broker_stop(f->service.broker, 10000);
 	tool_pool_free(f->tools);
-	sessions_stop(f->app.sessions);
-	slow_pool_free(f->app.slow);
+	sessions_stop(f->service.sessions);
+	pool_free(f->app.reading);
+	pool_free(f->app.slow);
 	store_stop(f->app.store);
 	hub_free(f->app.hub);
-	runner_free(f->app.runner);
-	sessions_free(f->app.sessions);
-	broker_free(f->app.broker);
+	runner_free(f->service.runner);
+	sessions_free(f->service.sessions);
+	broker_free(f->service.broker);
 	store_close(f->app.store);
-	api_teardown(&f->app);
+	api_teardown(&f->service);
 	vault_free(f->app.vault);
 	fixture_drop(f->where, f->folder);
 	arena_free(&f->arena);
@@ -397,6 +423,20 @@ static size_t join_chunks(char *body)
 	return (size_t)(out - body);
 }
 
+/* Whatever is JSON ends with a line feed, which the tests need not see. */
+static void end_line(struct answer *r)
+{
+	bool json = strstr(r->head, "Content-Type: application/json\r\n") ||
+		    strstr(r->head, "Content-Type: application/problem+json\r\n");
+
+	if (!json || !r->body_len || strstr(r->head, "Content-Encoding:"))
+		return;
+	if (r->body[r->body_len - 1] != '\n')
+		test_fail(__FILE__, __LINE__, "no line feed ends %.200s", r->body);
+	else
+		((char *)r->body)[--r->body_len] = '\0';
+}
+
 static struct answer read_answer(struct fixture *f, struct buf *in)
 {
 	struct answer r = { 0 };
@@ -414,6 +454,7 @@ static struct answer read_answer(struct fixture *f, struct buf *in)
 	if (strstr(r.head, "Transfer-Encoding: chunked\r\n") &&
 		!strstr(r.head, "Content-Type: text/event-stream\r\n"))
 		r.body_len = join_chunks(end + 4);
+	end_line(&r);
 	r.json = json_loadb(r.body, r.body_len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
 	if (r.json)
 		arena_defer(&f->arena, release, r.json);
@@ -440,12 +481,14 @@ static struct answer send_and_read(
 	buf_init(&out, REQUEST_MAX);
 	buf_init(&in, REPLY_MAX);
 	compose(&out, token, body, len, text);
-	http_door_send(f->door, out.at, out.len, &in);
+	http_inproc_send(f->inproc, out.at, out.len, &in);
 	r = read_answer(f, &in);
 	path = strchr(text, ' ') + 1;
 	router_find(f->app.router, &f->arena, method_of(text), path, strcspn(path, "? "), &match);
-	if (match.route && match.route->method == method_of(text))
+	if (match.route && match.route->method == method_of(text)) {
 		conform(match.route, r.status, r.json);
+		published(f, match.route, &r);
+	}
 	buf_free(&out);
 	buf_free(&in);
 	return r;

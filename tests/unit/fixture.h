@@ -6,15 +6,18 @@
 #pragma once
 #include <jansson.h>
 
-#include "call/call.h"
+#include "api/service.h"
 #include "queue/runner.h"
 #include "t.h"
 
 enum { FIXTURE_JOB_KINDS = 2 };
 
 struct fixture {
-	struct app app;
-	struct http_door *door;
+	union {
+		struct app app;
+		struct service service; /* which begins with it */
+	};
+	struct http_inproc *inproc;
 	struct arena arena;
 	const char *where;     /* of the store, as in the setting */
 	const char *folder;    /* SQLite: removed at the end */
@@ -43,6 +46,8 @@ void fixture_member(
 /* Runs SQL with arguments. */
 void fixture_sql(struct fixture *f, const char *sql, const struct value *args, size_t count);
 int64_t fixture_count(struct fixture *f, const char *sql);
+/* Has the rows of what was deleted go, and waits until they have. */
+void fixture_sweep(struct fixture *f);
 
 /* Runs in a transaction where the service's own work runs, and waits for its end; from any thread. */
 int fixture_work(struct fixture *f, int (*run)(struct db *db, void *data), void *data);
@@ -69,8 +74,26 @@ const char *header_of(struct fixture *f, const struct answer *r, const char *nam
 /* True if the problem lists this field with this code. */
 bool refuses(const struct answer *r, const char *field, const char *code);
 
+/* fixture_make.c: what most tests begin with, made by asking as a client does. */
+/* Posts, expects 201, and gives the id of what was made. */
+const char *fixture_created(struct fixture *f, const char *token, const char *body,
+	const char *request, ...) __attribute__((format(printf, 4, 5)));
+/* An agent called A: of demo and by its OWNER, or of that tenant and by whose token it is. */
+const char *fixture_agent(struct fixture *f, const char *slug);
+const char *fixture_agent_of(
+	struct fixture *f, const char *token, const char *tenant_id, const char *slug);
+/* A tool of demo. */
+const char *fixture_tool(struct fixture *f, const char *body);
+const char *fixture_session(
+	struct fixture *f, const char *token, const char *agent_id, const char *body);
+struct answer fixture_sign_in(struct fixture *f, const char *email, const char *password);
+/* An id that nothing has. */
+const char *fixture_id(struct fixture *f);
+
 /* conform.c: holds a reply against the route's schema, and counts what was exercised. */
 void conform(const struct route *route, int status, json_t *body);
+/* published.c: holds a reply against what the document says of its operation. */
+void published(struct fixture *f, const struct route *route, const struct answer *r);
 /* Fails the run for each declared operation that no test brought to success. */
 int conform_missing(void);
 

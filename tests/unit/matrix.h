@@ -4,6 +4,7 @@
  * hand from the written specification, and nothing here asks the program's
  * own table: a slip in either shows as a difference. */
 #pragma once
+#include "access/machine_key.h"
 #include "fixture.h"
 
 /* What a call uses up, and so must be made anew before a call that is allowed. */
@@ -122,13 +123,14 @@ struct caller_case {
 	const char *scopes; /* a key's; NULL: all */
 	enum agent_kind kind;
 	const char *agent_role; /* held on the agent */
+	const char *machine;	/* a machine key for this, and nobody */
 	const char *group_id;	/* through this group; NULL: by the user */
 };
 
-struct stage {
+struct matrix_fixture {
 	struct fixture *f;
 	struct world alpha, beta, halted, shut; /* beta: another's; halted: suspended */
-	struct caller_case callers[96];
+	struct caller_case callers[100];
 	size_t caller_count;
 };
 
@@ -141,9 +143,10 @@ struct stage {
 		   "skills:write tools:write benchmarks:write "
 #define SET_OWNER SET_ADMIN "tenant:delete owners:write "
 #define SET_VIEWER " agent:read session:read "
-#define SET_MANAGER                                                                  \
-	SET_VIEWER "session:write agent:write agent:skills:write agent:tools:write " \
-		   "agent:models:write agent:mail:read agent:mail:write "
+#define SET_MANAGER                                                                       \
+	SET_VIEWER                                                                        \
+	"session:write session:approve agent:write agent:skills:write agent:tools:write " \
+	"agent:models:write agent:mail:read agent:mail:write "
 #define SET_AGENT_OWNER \
 	SET_MANAGER "agent:transfer agent:delete agent:roles:write agent:budget:write "
 #define SET_MEMBER_BASELINE " agent:read session:read session:write "
@@ -154,7 +157,7 @@ bool set_has(const char *set, const char *name, size_t len);
 /* True if this permission is decided on an agent. */
 bool of_agent(const char *name);
 
-/* matrix_stage.c */
+/* matrix_fixture.c */
 void world_make(struct fixture *f, struct world *w, const char *slug);
 const char *agent_make(struct fixture *f, const struct world *w, enum agent_kind kind);
 void agent_give(struct fixture *f, const char *tenant_id, const char *agent_id, const char *user_id,
@@ -163,6 +166,8 @@ const char *login_make(struct fixture *f, const char *user_id);
 /* A key, made straight in the store; scopes as JSON or NULL, expires_at in microseconds or NIL. */
 const char *key_make(struct fixture *f, const char *tenant_id, const char *user_id,
 	const char *scopes, int64_t expires_at, const char **ret_id);
+/* A machine key, made as the command makes it. */
+const char *machine_make(struct fixture *f, enum machine_purpose purpose);
 const char *scopes_json(struct fixture *f, const char *set);
 int next_number(void);
 struct target target_of(const struct world *w, enum agent_kind kind);
@@ -170,7 +175,8 @@ struct target target_of(const struct world *w, enum agent_kind kind);
 void session_join(
 	struct fixture *f, const char *tenant_id, const char *session_id, const char *user_id);
 /* Makes what the row uses up; may replace the caller's token. */
-void freshen(struct stage *s, const struct row *row, struct caller_case *c, struct target *t);
+void freshen(
+	struct matrix_fixture *s, const struct row *row, struct caller_case *c, struct target *t);
 
 /* matrix_send.c */
 /* "/tenant/{tenant_id}/agents" as "/tenant/{}/agents". */
@@ -182,5 +188,5 @@ const char *path_fill(struct fixture *f, const char *path, struct target *t);
 const char *body_fill(struct fixture *f, const char *body, const struct target *t);
 
 /* matrix_callers.c */
-struct stage *matrix_open(void);
-void matrix_close(struct stage *s);
+struct matrix_fixture *matrix_open(void);
+void matrix_close(struct matrix_fixture *s);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-static struct caller_case *add(struct stage *s, struct caller_case c)
+static struct caller_case *add(struct matrix_fixture *s, struct caller_case c)
 {
 	CHECK(s->caller_count < sizeof s->callers / sizeof *s->callers);
 	if (!c.world)
@@ -16,7 +16,7 @@ static struct caller_case *add(struct stage *s, struct caller_case c)
 
 /* A new user, member of a tenant if a role is given. */
 static const char *person(
-	struct stage *s, const struct world *w, const char *role, const char **ret_token)
+	struct matrix_fixture *s, const struct world *w, const char *role, const char **ret_token)
 {
 	const char *id = fixture_user(
 		s->f, arena_printf(&s->f->arena, "person%d@example.org", next_number()), ret_token);
@@ -26,7 +26,7 @@ static const char *person(
 	return id;
 }
 
-static void add_tenant_roles(struct stage *s)
+static void add_tenant_roles(struct matrix_fixture *s)
 {
 	static const struct {
 		const char *role, *tenant, *open, *closed, *admin_only;
@@ -62,7 +62,7 @@ static void add_tenant_roles(struct stage *s)
 	}
 }
 
-static const char *group_of(struct stage *s, const char *user_id)
+static const char *group_of(struct matrix_fixture *s, const char *user_id)
 {
 	struct answer r = ask(s->f, s->alpha.owner,
 		arena_printf(&s->f->arena, "{\"name\":\"of %d\"}", next_number()),
@@ -76,7 +76,7 @@ static const char *group_of(struct stage *s, const char *user_id)
 }
 
 /* The same person on the closed agent, and on the one for administrators alone. */
-static void add_holder(struct stage *s, struct caller_case c, const char *name)
+static void add_holder(struct matrix_fixture *s, struct caller_case c, const char *name)
 {
 	struct arena *a = &s->f->arena;
 
@@ -92,7 +92,7 @@ static void add_holder(struct stage *s, struct caller_case c, const char *name)
 			c.agent_role);
 }
 
-static void add_agent_roles(struct stage *s)
+static void add_agent_roles(struct matrix_fixture *s)
 {
 	static const struct {
 		const char *role, *set;
@@ -131,7 +131,7 @@ static void add_agent_roles(struct stage *s)
 	add_holder(s, c, "agent VIEWER by user and MANAGER by group");
 }
 
-static void add_outsiders(struct stage *s)
+static void add_outsiders(struct matrix_fixture *s)
 {
 	struct fixture *f = s->f;
 	struct caller_case c = { "anonymous", .standing = NO_CREDENTIAL };
@@ -165,7 +165,7 @@ static void add_outsiders(struct stage *s)
 		       .tenant = SET_OWNER, .agent = SET_AGENT_OWNER });
 }
 
-static void add_key(struct stage *s, struct caller_case c, int64_t expires_at)
+static void add_key(struct matrix_fixture *s, struct caller_case c, int64_t expires_at)
 {
 	c.key = true;
 	c.token = key_make(s->f, s->alpha.tenant_id, c.user_id,
@@ -173,7 +173,7 @@ static void add_key(struct stage *s, struct caller_case c, int64_t expires_at)
 	add(s, c);
 }
 
-static void add_keys(struct stage *s)
+static void add_keys(struct matrix_fixture *s)
 {
 	static const char every[] = SET_OWNER SET_AGENT_OWNER;
 	struct arena *a = &s->f->arena;
@@ -218,9 +218,21 @@ static void add_keys(struct stage *s)
 		ARGS(T(owner.user_id), T(c.user_id)));
 }
 
-struct stage *matrix_open(void)
+static void add_machines(struct matrix_fixture *s)
 {
-	struct stage *s = calloc(1, sizeof *s);
+	for (int purpose = MACHINE_METRICS; purpose <= MACHINE_ADMIN_READ; purpose++) {
+		const char *word = machine_purpose_words.list[purpose];
+
+		add(s, (struct caller_case){
+			       arena_printf(&s->f->arena, "a machine key for %s", word),
+			       machine_make(s->f, (enum machine_purpose)purpose),
+			       .machine = word });
+	}
+}
+
+struct matrix_fixture *matrix_open(void)
+{
+	struct matrix_fixture *s = calloc(1, sizeof *s);
 
 	s->f = fixture_open();
 	world_make(s->f, &s->alpha, "alpha");
@@ -235,10 +247,11 @@ struct stage *matrix_open(void)
 	add_agent_roles(s);
 	add_outsiders(s);
 	add_keys(s);
+	add_machines(s);
 	return s;
 }
 
-void matrix_close(struct stage *s)
+void matrix_close(struct matrix_fixture *s)
 {
 	fixture_close(s->f);
 	free(s);

@@ -134,7 +134,8 @@ TEST(matrix_revoked_default_role_and_admin_only)
 	STATUS(ask(f, s.w.owner, "{\"enabled\":true}", "PUT /agents/%s/default-role", s.agent_id),
 		200);
 	expect_both(&s, 200, agent_path(&s));
-	fixture_sql(f, "update agents set is_admin_only = 1 where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(
+		f, "update agent_rows set is_admin_only = 1 where id = $1", ARGS(T(s.agent_id)));
 	expect_both(&s, 404, agent_path(&s));
 	fixture_close(f);
 }
@@ -248,6 +249,9 @@ TEST(matrix_revoked_super_administrator)
 		403);
 	test_step("no longer super administrator");
 	expect(&s, s.login, 403, "/admin/users");
+	STATUS(ask(f, f->admin, "{\"is_super_admin\":true}", "PATCH /admin/users/%s", s.user_id),
+		409);
+	fixture_sql(f, "update users set email_proven_at = 1 where id = $1", ARGS(T(s.user_id)));
 	STATUS(ask(f, f->admin, "{\"is_super_admin\":true}", "PATCH /admin/users/%s", s.user_id),
 		200);
 	expect(&s, s.login, 200, "/admin/users");

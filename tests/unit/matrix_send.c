@@ -1,6 +1,6 @@
 /* matrix_send.c - from a row and a target to a request; see matrix.h. */
 #include "matrix.h"
-#include "mcp_stage.h"
+#include "mcp_fixture.h"
 
 bool set_has(const char *set, const char *name, size_t len)
 {

@@ -2,7 +2,7 @@
  * for an id that is nowhere. */
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/id.h"
 #include "matrix.h"
 
@@ -230,7 +230,9 @@ TEST(matrix_sweep_of_another_tenants_ids_by_key)
 
 	world_make(f, &own, "alpha");
 	world_make(f, &other, "beta");
-	sweep_as(f, &own, &other, key_make(f, own.tenant_id, own.owner_id, NULL, NIL, NULL),
-		"an OWNER's key");
+	sweep_as(f, &own, &other,
+		key_make(f, own.tenant_id, own.owner_id, scopes_json(f, SET_OWNER SET_AGENT_OWNER),
+			NIL, NULL),
+		"an OWNER's key with all scopes");
 	fixture_close(f);
 }

@@ -1,4 +1,4 @@
-/* run_alone.h - the gateway's stage for tests that see the broker's own headers, which share names with
+/* run_alone.h - the gateway's fixture for tests that see the broker's own headers, which share names with
  * jansson and so cannot be read beside fixture.h. */
 #pragma once
 #include <stdint.h>
@@ -12,5 +12,5 @@ void alone_close(struct alone *a);
 struct app *alone_app(struct alone *a);
 const char *alone_tenant(struct alone *a);
 const char *alone_agent(struct alone *a);
-/* A number from the store, once nothing is promised any more. */
+/* A number from the store, once nothing is reserved any more. */
 int64_t alone_count(struct alone *a, const char *sql);

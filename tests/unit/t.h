@@ -28,6 +28,16 @@ void test_step(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 	}                                                                            \
 	static void id(void)
 
+/* The test says nothing here, and is counted as skipped. */
+void test_skip(void);
+#define SKIP_UNLESS(cond)            \
+	do {                         \
+		if (!(cond)) {       \
+			test_skip(); \
+			return;      \
+		}                    \
+	} while (0)
+
 #define CHECK(cond)                                                 \
 	do {                                                        \
 		if (!(cond))                                        \

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-static struct answer make_agent(struct fixture *f, const char *slug)
+static struct answer post_agent(struct fixture *f, const char *slug)
 {
 	return ask(f, f->admin, arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"%s\"}", slug),
 		"POST /tenant/%s/agents", f->tenant_id);
@@ -17,11 +17,12 @@ TEST(admin_rosters_are_for_super_administrators)
 	const char *token, *user = fixture_user(f, "m@example.org", &token);
 	struct answer r;
 
+	fixture_sql(f, "update users set password_hash = 'x' where id = $1", ARGS(T(user)));
 	fixture_member(f, f->tenant_id, user, "OWNER");
 	STATUS(ask(f, token, NULL, "GET /admin/tenants"), 403);
 	r = ask(f, f->admin, "{\"name\":\"k\"}", "POST /tenant/%s/api-keys", f->tenant_id);
 	STATUS(ask(f, text_at(&r, "key"), NULL, "GET /admin/tenants"), 403);
-	make_agent(f, "one");
+	post_agent(f, "one");
 	r = ask(f, f->admin, NULL, "GET /admin/tenants");
 	STATUS(r, 200);
 	CHECK_INT(json_integer_value(at(&r, "items.0.agent_count")), 1);
@@ -45,7 +46,7 @@ TEST(admin_detail_sums_thirty_days)
 			"insert into usage_days (tenant_id, day, shard, requests, input_tokens, output_tokens, "
 			"cache_read_tokens, cache_write_tokens, cost_whole, cost_pd, sessions, "
 			"sessions_completed, sessions_failed, sessions_cancelled, messages, subtasks) "
-			"values ($1, $2, 0, 5, 1, 2, 3, 4, 1, 250000000000, 4, 1, 1, 1, 7, 8)",
+			"values ($1, $2, 0, 5, 1, 2, 3, 4, 1, 250000000000, 4, 1, 1, 1, 7, 2)",
 			ARGS(T(f->tenant_id), N(today - i * 31)));
 	fixture_sql(f,
 		"insert into active_days (tenant_id, day, kind, id) values ($1, $2, 'agent', 'x')",
@@ -55,7 +56,8 @@ TEST(admin_detail_sums_thirty_days)
 	CHECK_INT(json_integer_value(at(&r, "usage_summary_30d.requests")), 5);
 	CHECK_INT(json_integer_value(at(&r, "usage_summary_30d.active_agents")), 1);
 	CHECK(json_number_value(at(&r, "usage_summary_30d.cost_usd")) == 1.25);
-	CHECK_INT(json_integer_value(at(&r, "task_summary_30d.running")), 1);
+	CHECK_INT(json_integer_value(at(&r, "task_summary_30d.sessions")), 2);
+	CHECK_INT(json_integer_value(at(&r, "task_summary_30d.running")), 0);
 	CHECK_STR(text_at(&r, "plan.slug"), "unlimited");
 	fixture_close(f);
 }
@@ -78,6 +80,10 @@ TEST(admin_suspends_tenants_and_users)
 	STATUS(ask(f, token, NULL, "GET /tenant/%s", f->tenant_id), 200);
 	STATUS(ask(f, f->admin, "{\"is_suspended\":true}", "PATCH /admin/users/%s", user), 200);
 	STATUS(ask(f, token, NULL, "GET /me"), 403);
+	r = ask(f, f->admin, "{\"is_super_admin\":true}", "PATCH /admin/users/%s", user);
+	STATUS(r, 409);
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:address_unproven");
+	fixture_sql(f, "update users set email_proven_at = 1 where id = $1", ARGS(T(user)));
 	STATUS(ask(f, f->admin, "{\"is_suspended\":false,\"is_super_admin\":true}",
 		       "PATCH /admin/users/%s", user),
 		200);
@@ -85,6 +91,38 @@ TEST(admin_suspends_tenants_and_users)
 	STATUS(ask(f, token, "{\"is_super_admin\":false}", "PATCH /admin/users/%s", f->admin_id),
 		200);
 	STATUS(ask(f, token, "{\"is_suspended\":true}", "PATCH /admin/users/%s", user), 409);
+	fixture_close(f);
+}
+
+TEST(admin_plans_keep_their_price_to_the_last_digit)
+{
+	static const char *const prices[] = { "0.1", "19.99", "2.675", "0.000000000001",
+		"999999.999999999999", "0" };
+	struct fixture *f = fixture_open();
+	struct answer r = ask(f, f->admin,
+		"{\"name\":\"P\",\"slug\":\"p\",\"monthly_price_usd\":0.0000000000005}",
+		"POST /admin/plans");
+	const char *plan;
+
+	CHECK(refuses(&r, "monthly_price_usd", "too_fine"));
+	r = ask(f, f->admin, "{\"name\":\"P\",\"slug\":\"p\",\"monthly_price_usd\":9.5}",
+		"POST /admin/plans");
+	STATUS(r, 201);
+	plan = text_at(&r, "id");
+	for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
+		const char *price = arena_printf(&f->arena, "\"monthly_price_usd\":%s", prices[i]);
+
+		test_step("%s", prices[i]);
+		r = ask(f, f->admin, arena_printf(&f->arena, "{%s}", price),
+			"PATCH /admin/plans/%s", plan);
+		STATUS(r, 200);
+		CHECK(strstr(r.body, arena_printf(&f->arena, "%s,", price)) != NULL);
+		r = ask(f, f->admin, NULL, "GET /admin/plans");
+		CHECK(strstr(r.body, arena_printf(&f->arena, "%s,", price)) != NULL);
+	}
+	r = ask(f, f->admin, "{\"monthly_price_usd\":1.0000000000001}", "PATCH /admin/plans/%s",
+		plan);
+	CHECK(refuses(&r, "monthly_price_usd", "too_fine"));
 	fixture_close(f);
 }
 
@@ -101,9 +139,9 @@ TEST(admin_plans_limit_agents_and_members)
 	CHECK(json_number_value(at(&r, "monthly_price_usd")) == 9.5);
 	STATUS(ask(f, f->admin, "{\"name\":\"Small\",\"slug\":\"small\"}", "POST /admin/plans"),
 		409);
-	r = make_agent(f, "one");
+	r = post_agent(f, "one");
 	first = text_at(&r, "id");
-	r = make_agent(f, "two");
+	r = post_agent(f, "two");
 	second = text_at(&r, "id");
 
 	test_step("a smaller plan makes the later agent read-only");
@@ -117,7 +155,7 @@ TEST(admin_plans_limit_agents_and_members)
 	STATUS(r, 409);
 	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:plan_read_only");
 	STATUS(ask(f, f->admin, "{\"voice\":\"x\"}", "PATCH /agents/%s", first), 200);
-	r = make_agent(f, "three");
+	r = post_agent(f, "three");
 	STATUS(r, 409);
 	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:plan_limit");
 	STATUS(ask(f, f->admin, "{\"email\":\"x@example.org\"}", "POST /tenant/%s/members",
@@ -132,12 +170,12 @@ TEST(admin_plans_limit_agents_and_members)
 	r = ask(f, f->admin, "{\"max_agents\":null,\"max_members\":null}", "PATCH /admin/plans/%s",
 		plan);
 	STATUS(r, 200);
-	STATUS(make_agent(f, "three"), 201);
+	STATUS(post_agent(f, "three"), 201);
 	STATUS(ask(f, f->admin, "{\"plan_status\":\"canceled\"}", "PATCH /admin/tenants/%s",
 		       f->tenant_id),
 		200);
 	STATUS(ask(f, f->admin, "{\"voice\":\"y\"}", "PATCH /agents/%s", second), 409);
-	STATUS(make_agent(f, "four"), 409);
+	STATUS(post_agent(f, "four"), 409);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/agents", f->tenant_id);
 	CHECK(json_is_true(at(&r, "items.0.plan_read_only")));
 	r = ask(f, f->admin, NULL, "GET /admin/plans");
@@ -153,7 +191,7 @@ TEST(access_view_names_every_way)
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "m@example.org", &token), *agent;
 	const char *stranger = fixture_user(f, "s@example.org", NULL);
-	struct answer r = make_agent(f, "one");
+	struct answer r = post_agent(f, "one");
 
 	agent = text_at(&r, "id");
 	fixture_member(f, f->tenant_id, user, "MEMBER");
@@ -166,7 +204,7 @@ TEST(access_view_names_every_way)
 	r = ask(f, f->admin, NULL, "GET /agents/%s/access/%s", agent, user);
 	CHECK_INT(json_array_size(at(&r, "ways")), 2);
 	CHECK_STR(text_at(&r, "ways.1.role"), "MANAGER");
-	CHECK_INT(json_array_size(at(&r, "permissions")), 9);
+	CHECK_INT(json_array_size(at(&r, "permissions")), 10);
 	STATUS(ask(f, token, NULL, "GET /agents/%s/access/%s", agent, user), 403);
 	STATUS(ask(f, f->admin, NULL, "GET /agents/%s/access/%s", agent, stranger), 404);
 	r = ask(f, f->admin, NULL, "GET /agents/%s/access", agent);
@@ -180,7 +218,7 @@ TEST(agents_change_hands)
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "m@example.org", &token), *agent;
 	const char *stranger = fixture_user(f, "s@example.org", NULL);
-	struct answer r = make_agent(f, "one");
+	struct answer r = post_agent(f, "one");
 
 	agent = text_at(&r, "id");
 	fixture_member(f, f->tenant_id, user, "MEMBER");

@@ -45,7 +45,7 @@ TEST(admin_queue_is_counted_and_listed_without_what_jobs_hold)
 	const char *other = fixture_tenant(f, "other", f->admin_id), *dead;
 	struct answer r;
 
-	runner_stop(f->app.runner, 1000); /* jobs stay as they are put */
+	runner_stop(f->service.runner, 1000); /* jobs stay as they are put */
 	r = ask(f, f->admin, NULL, "GET /admin/queue");
 	STATUS(r, 200);
 	CHECK(at(&r, "oldest_seconds") && json_is_null(at(&r, "oldest_seconds")));
@@ -89,7 +89,7 @@ TEST(admin_queue_retries_the_dead_and_drops_what_does_not_run)
 			   *runs = job(f, f->tenant_id, "turn", "running");
 	struct answer r;
 
-	runner_stop(f->app.runner, 1000);
+	runner_stop(f->service.runner, 1000);
 	fixture_user(f, "nobody@example.org", &token);
 	STATUS(ask(f, token, NULL, "POST /admin/queue/%s/retry", dead), 403);
 	STATUS(ask(f, token, NULL, "GET /admin/queue"), 403);
@@ -112,7 +112,7 @@ TEST(admin_queue_is_in_the_metrics)
 	struct fixture *f = fixture_open();
 	struct answer r;
 
-	runner_stop(f->app.runner, 1000);
+	runner_stop(f->service.runner, 1000);
 	job(f, f->tenant_id, "turn", "dead");
 	job(f, f->tenant_id, "turn", "waiting");
 	r = ask(f, f->admin, NULL, "GET /metrics");

@@ -46,7 +46,8 @@ static struct list tables_with(struct fixture *f, struct db *db, const char *col
 			column),
 		arena_printf(&f->arena,
 			"select table_name as name, 1 as is_text from information_schema.columns "
-			"where table_schema = current_schema() and column_name = '%s'",
+			"where table_schema = current_schema() and column_name = '%s' and table_name "
+			"in (select tablename from pg_tables where schemaname = current_schema())",
 			column));
 }
 
@@ -72,12 +73,12 @@ static bool goes_with_agents(struct fixture *f, const char *table)
 		fixture_is_sqlite()
 			? arena_printf(&f->arena,
 				  "select count(*) from pragma_foreign_key_list('%s') where "
-				  "\"table\" = 'agents' and \"from\" = 'agent_id' and \"to\" = 'id' "
+				  "\"table\" = 'agent_rows' and \"from\" = 'agent_id' and \"to\" = 'id' "
 				  "and on_delete = 'CASCADE'",
 				  table)
 			: arena_printf(&f->arena,
 				  "select count(*) from pg_constraint where contype = 'f' and "
-				  "conrelid = '%s'::regclass and confrelid = 'agents'::regclass and "
+				  "conrelid = '%s'::regclass and confrelid = 'agent_rows'::regclass and "
 				  "confdeltype = 'c'",
 				  table);
 
@@ -154,7 +155,7 @@ static struct ids make_world(struct fixture *f)
 	ids.group_id = text_at(&r, "id");
 	ids.session_id = arena_strdup(&f->arena, session.text);
 	fixture_sql(f,
-		"insert into sessions (tenant_id, id, agent_id, status, origin, iteration_count, "
+		"insert into session_rows (tenant_id, id, agent_id, status, origin, iteration_count, "
 		"message_count, last_event_id, created_at, updated_at) "
 		"values ($1, $2, $3, 'completed', 'user', 0, 0, 0, 1, 1)",
 		ARGS(T(f->tenant_id), T(ids.session_id), T(ids.agent_id)));
@@ -198,6 +199,7 @@ TEST(agents_leave_nothing_behind_in_any_table)
 	db_close(db);
 
 	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s", ids.agent_id), 204);
+	fixture_sweep(f);
 	t = by_agent.at;
 	for (size_t i = 0; i < by_agent.count; i++)
 		if (!is_kept(t[i].name) && rows_with(f, t[i].name, "agent_id", ids.agent_id))

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "api/erase.h"
+#include "api/tenants/erase.h"
 #include "base/id.h"
 #include "broker/gate.h"
 
@@ -21,31 +21,19 @@ static const char *make_model(struct fixture *f, const char *slug, const char *k
 				     ? ",\"config\":{\"base_url\":\"https://m.example.org\","
 				       "\"model\":\"m\",\"api_key\":\"k\"}"
 				     : "";
-	struct answer r = ask(f, f->admin,
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena,
 			"{\"name\":\"%s\",\"slug\":\"%s\",\"kind\":\"%s\",\"pricing\":{\"prompt\":"
 			"\"0.0000015\"},\"available_to_all_tenants\":true%s}",
 			slug, slug, kind, config),
 		"POST /admin/models");
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
-}
-
-static const char *make_agent(struct fixture *f, const char *tenant_id, const char *token)
-{
-	struct answer r = ask(
-		f, token, "{\"name\":\"A\",\"slug\":\"a\"}", "POST /tenant/%s/agents", tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 static struct scene open_scene(void)
 {
 	struct scene s = { .f = fixture_open() };
 
-	s.agent = make_agent(s.f, s.f->tenant_id, s.f->admin);
+	s.agent = fixture_agent(s.f, "a");
 	s.member_id = fixture_user(s.f, "m@example.org", &s.member);
 	fixture_member(s.f, s.f->tenant_id, s.member_id, "MEMBER");
 	s.paid = make_model(s.f, "paid", "openai");
@@ -193,7 +181,7 @@ TEST(agent_models_grants_stand_tie_and_end_at_five)
 	CHECK_STR(text_at(&r, "access"), "read_only");
 	CHECK_STR(chain_of(f, agent), "m2 m1 m0");
 
-	test_step("at the end, behind a tie");
+	test_step("at the end, after a tie");
 	r = ask(f, f->admin, NULL, "PUT /agents/%s/models/catalog/%s", agent, m[3]);
 	STATUS(r, 201);
 	CHECK(json_is_true(at(&r, "enabled")));
@@ -241,7 +229,7 @@ TEST(agent_models_grant_is_decided_on_the_agent_of_the_body)
 	struct fixture *f = s.f;
 	const char *other_token, *other = fixture_user(f, "o@example.org", &other_token);
 	const char *tenant = fixture_tenant(f, "other", other);
-	const char *theirs = make_agent(f, tenant, other_token);
+	const char *theirs = fixture_agent_of(f, other_token, tenant, "a");
 	const struct id nowhere = id_new(NULL);
 	struct answer r, none;
 
@@ -371,15 +359,15 @@ TEST(catalog_shows_every_reason_why_not)
 	run(&s, "update models set base_url = 'https://m.example.org' where id = $1", s.paid);
 	SAYS(s.member, "callable");
 
-	run(&s, "update agents set is_active = 0 where id = $1", s.agent);
+	run(&s, "update agent_rows set is_active = 0 where id = $1", s.agent);
 	SAYS(s.member, "switched off");
 	run(&s, "update tenants set read_only_after = '' where id = $1", f->tenant_id);
 	SAYS(s.member, "beyond the tenant's plan");
 	run(&s, "update tenants set status = 'suspended' where id = $1", f->tenant_id);
-	SAYS(f->admin, "suspended or closed");
+	SAYS(f->admin, "abandoned, suspended or closed");
 	run(&s, "update tenants set status = 'trial', read_only_after = null where id = $1",
 		f->tenant_id);
-	run(&s, "update agents set is_active = 1 where id = $1", s.agent);
+	run(&s, "update agent_rows set is_active = 1 where id = $1", s.agent);
 	SAYS(s.member, "callable");
 
 	run(&s, "update models set available_to_all_tenants = 0 where id = $1", s.paid);

@@ -4,14 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char *make_agent(struct fixture *f)
+static bool is(const char *one, const char *other)
 {
-	struct answer r = ask(f, f->admin, "{\"name\":\"A\",\"slug\":\"a\"}",
-		"POST /tenant/%s/agents", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
+	return strcmp(one, other) == 0;
 }
 
 static struct answer put_chat(struct fixture *f, const char *id, const char *body)
@@ -26,7 +23,7 @@ TEST(chat_config_changes_what_is_sent)
 		"\"working_hours_enabled\":false,\"working_hours_start\":null,"
 		"\"working_hours_end\":null,\"working_hours_tz\":null}";
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f), *tag;
+	const char *id = fixture_agent(f, "a"), *tag;
 	struct answer r = ask(f, f->admin, NULL, "GET /agents/%s/chat-config", id);
 
 	STATUS(r, 200);
@@ -92,7 +89,7 @@ TEST(chat_config_refuses_what_is_no_time_zone_or_day)
 		{ "{\"chat_rpm_limit\":1.5}", "chat_rpm_limit", "type" },
 	};
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 	struct answer r;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -117,29 +114,85 @@ TEST(chat_config_refuses_what_is_no_time_zone_or_day)
 TEST(chat_config_is_judged_as_it_would_be_after_the_change)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
-	struct answer r = put_chat(f, id, "{\"working_hours_enabled\":true}");
+	const char *id = fixture_agent(f, "a");
+	struct answer r;
 
-	CHECK(refuses(&r, "working_hours_start", "required"));
-	CHECK(refuses(&r, "working_hours_end", "required"));
-	CHECK(refuses(&r, "working_hours_tz", "required"));
+	STATUS(put_chat(f, id, "{\"working_hours_enabled\":true}"), 200);
 	STATUS(put_chat(f, id, "{\"working_hours_start\":\"09:00\"}"), 200);
 	r = put_chat(f, id, "{\"working_hours_end\":\"09:00\"}");
 	CHECK(refuses(&r, "working_hours_end", "order"));
 	STATUS(put_chat(f, id, "{\"working_hours_end\":\"17:00\"}"), 200);
-	r = put_chat(f, id, "{\"working_hours_enabled\":true}");
-	CHECK(!refuses(&r, "working_hours_start", "required"));
-	CHECK(refuses(&r, "working_hours_tz", "required"));
-	STATUS(put_chat(f, id, "{\"working_hours_enabled\":true,\"working_hours_tz\":\"UTC\"}"),
-		200);
 	r = put_chat(f, id, "{\"working_hours_start\":\"17:00\"}");
 	CHECK(refuses(&r, "working_hours_end", "order"));
-	STATUS(put_chat(f, id,
-		       "{\"working_hours_start\":\"18:00\",\"working_hours_end\":\"20:00\"}"),
+	r = put_chat(f, id, "{\"working_hours_start\":null,\"working_hours_end\":\"00:00\"}");
+	CHECK(refuses(&r, "working_hours_end", "order"));
+	STATUS(put_chat(f, id, "{\"working_hours_start\":\"23:59\",\"working_hours_end\":null}"),
 		200);
-	r = put_chat(f, id, "{\"working_hours_tz\":null}");
-	CHECK(refuses(&r, "working_hours_tz", "required"));
-	STATUS(put_chat(f, id, "{\"working_hours_tz\":null,\"working_hours_enabled\":false}"), 200);
+	fixture_close(f);
+}
+
+/* The fields in the order in which they are shown, with what each may be set to. */
+static const struct {
+	const char *name, *values[2], *cleared;
+} chat_fields[] = {
+	{ "chat_rph_limit", { "600", "7" }, "null" },
+	{ "chat_rpm_limit", { "30", "1" }, "null" },
+	{ "working_hours_days", { "[\"Mon\"]", "[]" }, "null" },
+	{ "working_hours_enabled", { "true", "false" }, "false" },
+	{ "working_hours_start", { "\"09:00\"", "\"18:30\"" }, "null" },
+	{ "working_hours_end", { "\"17:00\"", "\"19:00\"" }, "null" },
+	{ "working_hours_tz", { "\"Asia/Tokyo\"", "\"UTC\"" }, "null" },
+};
+enum { CHAT_FIELDS = 7, CHAT_START = 4, CHAT_END = 5, CHAT_CHANGES = 2187 /* 3 for each field */ };
+
+static const char *chat_object(struct arena *a, const char *const *values)
+{
+	const char *text = "";
+
+	for (int i = 0; i < CHAT_FIELDS; i++)
+		if (values[i])
+			text = arena_printf(a, "%s%s\"%s\":%s", text, *text ? "," : "",
+				chat_fields[i].name, values[i]);
+	return arena_printf(a, "{%s}", text);
+}
+
+/* Every subset of the fields, each absent, null or set, one after the other on the same row, against a
+ * row kept here.  Nothing can be refused but two times in the wrong order, and no null ever is. */
+TEST(chat_config_takes_every_mixture_of_absent_null_and_set)
+{
+	struct fixture *f = fixture_open();
+	const char *id = fixture_agent(f, "a"), *kept[CHAT_FIELDS], *next[CHAT_FIELDS],
+		   *sent[CHAT_FIELDS];
+	int refused = 0;
+
+	for (int i = 0; i < CHAT_FIELDS; i++)
+		kept[i] = chat_fields[i].cleared;
+	for (int n = 0; n < CHAT_CHANGES; n++) {
+		int mixture = n * 1009 % CHAT_CHANGES; /* each once, neighbours unlike */
+		struct answer r;
+		bool wrong;
+
+		for (int i = 0, m = mixture; i < CHAT_FIELDS; i++, m /= 3) {
+			const char *value = chat_fields[i].values[(n + i) % 2];
+
+			sent[i] = m % 3 == 0 ? NULL : m % 3 == 1 ? "null" : value;
+			next[i] = m % 3 == 0   ? kept[i]
+				  : m % 3 == 1 ? chat_fields[i].cleared
+					       : value;
+		}
+		wrong = is(next[CHAT_START], "\"18:30\"") && is(next[CHAT_END], "\"17:00\"");
+		test_step("%s on %s", chat_object(&f->arena, sent), chat_object(&f->arena, kept));
+		r = put_chat(f, id, chat_object(&f->arena, sent));
+		STATUS(r, wrong ? 422 : 200);
+		if (wrong) {
+			CHECK(refuses(&r, "working_hours_end", "order"));
+			refused++;
+			continue;
+		}
+		memcpy(kept, next, sizeof kept);
+		CHECK_STR(r.body, chat_object(&f->arena, kept));
+	}
+	CHECK(refused > 20);
 	fixture_close(f);
 }
 
@@ -162,17 +215,19 @@ TEST(budget_is_kept_exactly_as_typed)
 		{ "-0.0", "0", 0 },
 		{ "1e6", "1000000", INT64_C(1000000000000000000) },
 		{ "1000000", "1000000", INT64_C(1000000000000000000) },
-		{ "0.000000000001", "1e-12", 1 },
-		{ "1e-12", "1e-12", 1 },
-		{ "0.00001234", "1.234e-05", INT64_C(12340000) },
+		{ "0.000000000001", "0.000000000001", 1 },
+		{ "1e-12", "0.000000000001", 1 },
+		{ "0.00001234", "0.00001234", INT64_C(12340000) },
 		{ "999999.999999", "999999.999999", INT64_C(999999999999000000) },
 		{ "1.005", "1.005", INT64_C(1005000000000) },
 		{ "12345.678901234", "12345.678901234", INT64_C(12345678901234000) },
 		{ "33.000000000001", "33.000000000001", INT64_C(33000000000001) },
+		{ "999999.999999999999", "999999.999999999999", INT64_C(999999999999999999) },
+		{ "123456.789012345678", "123456.789012345678", INT64_C(123456789012345678) },
 		{ "1.50E1", "15", INT64_C(15000000000000) },
 	};
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 	struct answer r = ask(f, f->admin, NULL, "GET /agents/%s/budget", id);
 
 	CHECK_STR(r.body, "{\"hourly_limit_usd\":null}");
@@ -207,17 +262,17 @@ TEST(budget_refuses_what_is_too_fine_too_much_or_no_number)
 		{ "1.0000000000001", "too_fine" },
 		{ "5e-324", "too_fine" },
 		{ "1000000.01", "too_large" },
-		{ "1000000.000000000001", "digits" },
-		{ "999999.999999999999", "digits" },
-		{ "123456.789012345678", "digits" },
-		{ "1e-999", "digits" },
+		{ "1000000.000000000001", "too_large" },
+		{ "123456.7890123456781", "too_fine" },
+		{ "0.99999999999999999999", "too_fine" },
+		{ "1e-999", "too_fine" },
 		{ "1e300", "too_large" },
 		{ "-0.01", "too_small" },
 		{ "\"1\"", "type" },
 		{ "true", "type" },
 	};
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct answer r = put_budget(f, id, cases[i].typed);
@@ -230,11 +285,11 @@ TEST(budget_refuses_what_is_too_fine_too_much_or_no_number)
 	fixture_close(f);
 }
 
-/* Whatever is taken comes back as the same number, and lies in the store as its shortest decimals. */
+/* Whatever is taken comes back to the last digit, and lies in the store as whole picodollars. */
 TEST(budget_round_trips_any_number)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 
 	srandom(3);
 	for (int i = 0; i < 300; i++) {
@@ -260,7 +315,7 @@ TEST(budget_round_trips_any_number)
 TEST(skill_flags_have_paths_of_their_own)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 	struct answer r = ask(f, f->admin, "{\"can_author_skills\":true}",
 		"PUT /agents/%s/can-author-skills", id);
 
@@ -299,7 +354,7 @@ TEST(favorites_belong_to_the_caller)
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "m@example.org", &token), *super;
 	const char *super_id = fixture_user(f, "s@example.org", &super);
-	const char *id = make_agent(f);
+	const char *id = fixture_agent(f, "a");
 	struct answer r;
 
 	fixture_member(f, f->tenant_id, user, "GUEST");
@@ -339,13 +394,13 @@ TEST(favorites_belong_to_the_caller)
 TEST(integrations_of_an_agent_are_listed)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f), *after;
+	const char *id = fixture_agent(f, "a"), *after;
 	struct answer r = ask(f, f->admin, "{\"name\":\"B\"}", "POST /agents/%s/clone", id);
 	const char *other = text_at(&r, "id");
 
 	for (int i = 0; i < 5; i++)
 		fixture_sql(f,
-			"insert into integrations (tenant_id, id, agent_id, provider, label, "
+			"insert into integration_rows (tenant_id, id, agent_id, provider, label, "
 			"is_active, created_at, updated_at, last_event_at) "
 			"values ($1, $2, $3, 'github', $4, $5, 1, 1, 1)",
 			ARGS(T(f->tenant_id),

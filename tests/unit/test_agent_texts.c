@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "api/agents.h"
+#include "api/agents/agents.h"
 #include "base/buf.h"
 
 enum { MIB = 1 << 20 };
 
-static struct answer make_agent(struct fixture *f, const char *body)
+static struct answer post_agent(struct fixture *f, const char *body)
 {
 	return ask(f, f->admin, body, "POST /tenant/%s/agents", f->tenant_id);
 }
@@ -39,7 +39,7 @@ TEST(agent_texts_survive_byte_for_byte)
 		"initial_greeting", "bootstrap_instructions", "voice", "image_ref",
 		"ssh_public_key" };
 	struct fixture *f = fixture_open();
-	struct answer r = make_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
+	struct answer r = post_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
 	const char *id = text_at(&r, "id");
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -66,16 +66,16 @@ TEST(agent_texts_survive_byte_for_byte)
 TEST(agent_texts_refuse_nul_and_what_is_no_text)
 {
 	struct fixture *f = fixture_open();
-	struct answer r = make_agent(f,
+	struct answer r = post_agent(f,
 		"{\"name\":\"A\",\"slug\":\"a\",\"description\":\"x\\u0000y\",\"voice\":\"\\u0000\"}");
 
 	CHECK(refuses(&r, "description", "character"));
 	CHECK(refuses(&r, "voice", "character"));
-	STATUS(make_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\xff\"}"), 400);
-	STATUS(make_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\xed\xa0\x80\"}"),
+	STATUS(post_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\xff\"}"), 400);
+	STATUS(post_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\xed\xa0\x80\"}"),
 		400);
-	STATUS(make_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\\ud83d\"}"), 400);
-	r = make_agent(f, "{\"name\":\"\xf0\x9f\x98\x80\",\"slug\":\"a\"}");
+	STATUS(post_agent(f, "{\"name\":\"A\",\"slug\":\"a\",\"description\":\"\\ud83d\"}"), 400);
+	r = post_agent(f, "{\"name\":\"\xf0\x9f\x98\x80\",\"slug\":\"a\"}");
 	CHECK(refuses(&r, "name", "pattern"));
 	fixture_close(f);
 }
@@ -83,7 +83,7 @@ TEST(agent_texts_refuse_nul_and_what_is_no_text)
 TEST(agent_texts_are_bounded_in_code_points_and_prompts_in_bytes)
 {
 	struct fixture *f = fixture_open();
-	struct answer r = make_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
+	struct answer r = post_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
 	const char *id = text_at(&r, "id"), *owls = "";
 	static const size_t sizes[] = { MIB, 2 * MIB };
 
@@ -214,7 +214,7 @@ static json_t *any_body(const struct schema *s, int number)
 	json_t *body = json_object();
 
 	for (size_t i = 0; i < s->count; i++)
-		if (s->fields[i].need || below(2))
+		if (s->fields[i].required || below(2))
 			json_object_set_new(
 				body, s->fields[i].name, any_value(&s->fields[i], number));
 	return body;
@@ -255,7 +255,7 @@ TEST(agents_read_back_any_valid_body)
 		json_t *create = any_body(&AgentCreate_schema, i),
 		       *update = any_body(&AgentUpdate_schema, i);
 		char *created = json_dumps(create, 0), *updated = json_dumps(update, 0);
-		struct answer made = make_agent(f, created), r;
+		struct answer made = post_agent(f, created), r;
 
 		test_step("%s then %s", created, updated);
 		STATUS(made, 201);
@@ -281,7 +281,7 @@ TEST(agents_changed_at_once_under_a_tag_change_once)
 {
 	enum { AT_ONCE = 8 };
 	struct fixture *f = fixture_open();
-	struct answer r = make_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
+	struct answer r = post_agent(f, "{\"name\":\"A\",\"slug\":\"a\"}");
 	const char *id = text_at(&r, "id");
 
 	for (int round = 0; round < 3; round++) {

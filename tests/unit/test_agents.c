@@ -5,16 +5,13 @@
 
 #include "base/clock.h"
 
-static const char *make_agent(struct fixture *f, const char *tenant, const char *token,
+static const char *agent_with(struct fixture *f, const char *tenant, const char *token,
 	const char *slug, const char *more)
 {
-	struct answer r = ask(f, token,
+	return fixture_created(f, token,
 		arena_printf(
 			&f->arena, "{\"name\":\"Agent %s\",\"slug\":\"%s\"%s}", slug, slug, more),
 		"POST /tenant/%s/agents", tenant);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 TEST(agents_live_from_create_to_delete)
@@ -69,8 +66,8 @@ TEST(agents_have_one_slug_in_a_tenant)
 	const char *other = fixture_tenant(f, "other", f->admin_id);
 	struct answer r;
 
-	make_agent(f, f->tenant_id, f->admin, "same", "");
-	make_agent(f, other, f->admin, "same", "");
+	agent_with(f, f->tenant_id, f->admin, "same", "");
+	agent_with(f, other, f->admin, "same", "");
 	r = ask(f, f->admin, "{\"name\":\"X\",\"slug\":\"same\"}", "POST /tenant/%s/agents",
 		f->tenant_id);
 	STATUS(r, 409);
@@ -87,7 +84,7 @@ TEST(agents_list_pages_by_number_and_by_key_with_the_same_rows)
 	int seen = 0;
 
 	for (int i = 0; i < AGENTS; i++)
-		ids[i] = make_agent(
+		ids[i] = agent_with(
 			f, f->tenant_id, f->admin, arena_printf(&f->arena, "s%d", i), "");
 	for (int page = 1; page <= 5; page++) {
 		r = ask(f, f->admin, NULL, "GET /tenant/%s/agents?page=%d&per_page=5", f->tenant_id,
@@ -137,11 +134,11 @@ static int64_t listed(struct fixture *f, const char *token, const char *query)
 TEST(agents_list_filters)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_agent(f, f->tenant_id, f->admin, "plain", "");
+	const char *id = agent_with(f, f->tenant_id, f->admin, "plain", "");
 
-	make_agent(f, f->tenant_id, f->admin, "coder", ",\"kind\":\"coding\"");
-	make_agent(f, f->tenant_id, f->admin, "secret", ",\"hidden\":true");
-	make_agent(f, f->tenant_id, f->admin, "a-b", "");
+	agent_with(f, f->tenant_id, f->admin, "coder", ",\"kind\":\"coding\"");
+	agent_with(f, f->tenant_id, f->admin, "secret", ",\"hidden\":true");
+	agent_with(f, f->tenant_id, f->admin, "a-b", "");
 	fixture_sql(f,
 		"insert into favorites (tenant_id, user_id, agent_id, created_at) values ($1, $2, $3, 1)",
 		ARGS(T(f->tenant_id), T(f->admin_id), T(id)));
@@ -166,7 +163,7 @@ TEST(agents_are_reached_by_role_group_and_default)
 
 	fixture_member(f, f->tenant_id, user, "MEMBER");
 	fixture_member(f, f->tenant_id, guest, "GUEST");
-	id = make_agent(f, f->tenant_id, f->admin, "one", "");
+	id = agent_with(f, f->tenant_id, f->admin, "one", "");
 
 	test_step("the default role");
 	STATUS(ask(f, token, NULL, "GET /agents/%s", id), 200);
@@ -179,7 +176,7 @@ TEST(agents_are_reached_by_role_group_and_default)
 		403);
 
 	test_step("without it");
-	fixture_sql(f, "update agents set default_role_enabled = 0", NO_ARGS);
+	fixture_sql(f, "update agent_rows set default_role_enabled = 0", NO_ARGS);
 	STATUS(ask(f, token, NULL, "GET /agents/%s", id), 404);
 	CHECK_INT(listed(f, token, ""), 0);
 
@@ -210,7 +207,7 @@ TEST(agents_are_reached_by_role_group_and_default)
 	STATUS(ask(f, token, NULL, "DELETE /agents/%s", id), 403);
 
 	test_step("admins only");
-	fixture_sql(f, "update agents set is_admin_only = 1", NO_ARGS);
+	fixture_sql(f, "update agent_rows set is_admin_only = 1", NO_ARGS);
 	STATUS(ask(f, token, NULL, "GET /agents/%s", id), 404);
 	STATUS(ask(f, f->admin, NULL, "GET /agents/%s", id), 200);
 	fixture_close(f);
@@ -221,8 +218,8 @@ TEST(agents_of_another_tenant_are_not_there)
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "o@example.org", &token);
 	const char *other = fixture_tenant(f, "other", user);
-	const char *id = make_agent(f, f->tenant_id, f->admin, "one", "");
-	const char *own = make_agent(f, other, token, "one", "");
+	const char *id = agent_with(f, f->tenant_id, f->admin, "one", "");
+	const char *own = agent_with(f, other, token, "one", "");
 
 	STATUS(ask(f, token, NULL, "GET /agents/%s", id), 404);
 	STATUS(ask(f, token, NULL, "GET /tenant/%s/agents/%s", other, id), 404);
@@ -236,35 +233,37 @@ TEST(agents_of_another_tenant_are_not_there)
 
 /* ---- every filter with every way of paging ---- */
 
-struct shelf {
+struct agent_case {
 	const char *id;
 	bool coding, hidden, favorite, closed, named;
 };
 
-enum { SHELF = 40 };
+enum { VISIBILITY = 40 };
 
-static void fill_shelf(struct fixture *f, struct shelf *shelf, const char *token)
+static void fill_cases(struct fixture *f, struct agent_case *agent_case, const char *token)
 {
-	for (int i = 0; i < SHELF; i++) {
-		shelf[i] = (struct shelf){ .coding = i % 2,
+	for (int i = 0; i < VISIBILITY; i++) {
+		agent_case[i] = (struct agent_case){ .coding = i % 2,
 			.hidden = i % 5 == 0,
 			.favorite = i % 3 == 0,
 			.closed = i % 7 == 0,
 			.named = i % 4 == 0 };
-		shelf[i].id = make_agent(f, f->tenant_id, f->admin,
-			arena_printf(&f->arena, "%s%d", shelf[i].named ? "needle-" : "s", i),
-			shelf[i].coding ? ",\"kind\":\"coding\"" : "");
-		if (shelf[i].favorite) {
-			STATUS(ask(f, f->admin, NULL, "PUT /agents/%s/favorite", shelf[i].id), 201);
-			STATUS(ask(f, token, NULL, "PUT /agents/%s/favorite", shelf[i].id), 201);
+		agent_case[i].id = agent_with(f, f->tenant_id, f->admin,
+			arena_printf(&f->arena, "%s%d", agent_case[i].named ? "needle-" : "s", i),
+			agent_case[i].coding ? ",\"kind\":\"coding\"" : "");
+		if (agent_case[i].favorite) {
+			STATUS(ask(f, f->admin, NULL, "PUT /agents/%s/favorite", agent_case[i].id),
+				201);
+			STATUS(ask(f, token, NULL, "PUT /agents/%s/favorite", agent_case[i].id),
+				201);
 		}
-		if (shelf[i].hidden)
+		if (agent_case[i].hidden)
 			STATUS(ask(f, f->admin, "{\"hidden\":true}", "PATCH /agents/%s",
-				       shelf[i].id),
+				       agent_case[i].id),
 				200);
-		if (shelf[i].closed)
+		if (agent_case[i].closed)
 			STATUS(ask(f, f->admin, "{\"enabled\":false}",
-				       "PUT /agents/%s/default-role", shelf[i].id),
+				       "PUT /agents/%s/default-role", agent_case[i].id),
 				200);
 	}
 }
@@ -272,14 +271,14 @@ static void fill_shelf(struct fixture *f, struct shelf *shelf, const char *token
 /* One bit for each filter. */
 enum { BY_NAME = 1, BY_KIND = 2, BY_MARK = 4, BY_NO_MARK = 8, WITH_HIDDEN = 16, FILTERS = 32 };
 
-static bool is_wanted(const struct shelf *s, unsigned filter, bool admin)
+static bool is_wanted(const struct agent_case *s, unsigned filter, bool admin)
 {
 	return (!(filter & BY_NAME) || s->named) && (!(filter & BY_KIND) || s->coding) &&
 	       (!(filter & BY_MARK) || s->favorite) && (!(filter & BY_NO_MARK) || !s->favorite) &&
 	       (!s->hidden || (admin && filter & WITH_HIDDEN)) && (admin || !s->closed);
 }
 
-static void check_pages(struct fixture *f, const struct shelf *shelf, const char *token,
+static void check_pages(struct fixture *f, const struct agent_case *agent_case, const char *token,
 	unsigned filter, bool by_key)
 {
 	const char *query = arena_printf(&f->arena, "per_page=3%s%s%s%s",
@@ -290,11 +289,11 @@ static void check_pages(struct fixture *f, const struct shelf *shelf, const char
 		filter & WITH_HIDDEN ? "&include_hidden=true" : "");
 	bool admin = token == f->admin;
 	const char *after = NULL;
-	int want = 0, i = SHELF, page = 1;
+	int want = 0, i = VISIBILITY, page = 1;
 	struct answer r;
 
-	for (int k = 0; k < SHELF; k++)
-		want += is_wanted(&shelf[k], filter, admin);
+	for (int k = 0; k < VISIBILITY; k++)
+		want += is_wanted(&agent_case[k], filter, admin);
 	test_step("%s%s as %s", query, by_key ? " by key" : "", admin ? "admin" : "member");
 	do {
 		const char *where =
@@ -307,36 +306,36 @@ static void check_pages(struct fixture *f, const struct shelf *shelf, const char
 		CHECK_INT(json_integer_value(at(&r, "total")), want);
 		json_array_foreach(at(&r, "items"), n, item)
 		{
-			while (i > 0 && !is_wanted(&shelf[i - 1], filter, admin))
+			while (i > 0 && !is_wanted(&agent_case[i - 1], filter, admin))
 				i--;
 			CHECK(i > 0);
 			if (i-- <= 0)
 				return;
-			CHECK_STR(json_string_value(json_object_get(item, "id")), shelf[i].id);
+			CHECK_STR(json_string_value(json_object_get(item, "id")), agent_case[i].id);
 			CHECK(json_is_true(json_object_get(item, "is_favorite")) ==
-				shelf[i].favorite);
+				agent_case[i].favorite);
 		}
 		after = text_at(&r, "next_after");
 	} while (after);
 	while (i > 0)
-		CHECK(!is_wanted(&shelf[--i], filter, admin));
+		CHECK(!is_wanted(&agent_case[--i], filter, admin));
 }
 
 TEST(agents_list_gives_every_page_of_every_filter)
 {
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "m@example.org", &token);
-	struct shelf shelf[SHELF];
+	struct agent_case agent_case[VISIBILITY];
 
 	fixture_member(f, f->tenant_id, user, "MEMBER");
-	fill_shelf(f, shelf, token);
+	fill_cases(f, agent_case, token);
 	for (unsigned filter = 0; filter < FILTERS; filter++) {
 		if (filter & BY_MARK && filter & BY_NO_MARK)
 			continue;
-		check_pages(f, shelf, f->admin, filter, false);
-		check_pages(f, shelf, f->admin, filter, true);
-		check_pages(f, shelf, token, filter, false);
-		check_pages(f, shelf, token, filter, true);
+		check_pages(f, agent_case, f->admin, filter, false);
+		check_pages(f, agent_case, f->admin, filter, true);
+		check_pages(f, agent_case, token, filter, false);
+		check_pages(f, agent_case, token, filter, true);
 	}
 	fixture_close(f);
 }

@@ -1,18 +1,16 @@
 /* test_autocomplete.c - what is found, in which order, and by whom. */
 #include "base/fold.h"
-#include "search_stage.h"
+#include "search/refold.h"
+#include "search_fixture.h"
 
-static const char *make_agent(struct fixture *f, const char *name, const char *slug)
+static const char *named_agent(struct fixture *f, const char *name, const char *slug)
 {
-	struct answer r = ask(f, f->admin,
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"%s\",\"slug\":\"%s\"}", name, slug),
 		"POST /tenant/%s/agents", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
-/* The labels of the answer, one behind the other. */
+/* The labels of the answer, one after the other. */
 static const char *labels(struct fixture *f, struct answer r)
 {
 	const char *out = "";
@@ -29,11 +27,11 @@ TEST(autocomplete_answers_the_best_first)
 	struct fixture *f = fixture_open();
 	struct answer r;
 
-	make_agent(f, "Customer support", "customer-support");
-	make_agent(f, "Support desk of the whole northern hemisphere", "support-north");
-	make_agent(f, "Support", "support");
-	make_agent(f, "Desk for support", "desk-for");
-	make_agent(f, "Sales", "supplies");
+	named_agent(f, "Customer support", "customer-support");
+	named_agent(f, "Support desk of the whole northern hemisphere", "support-north");
+	named_agent(f, "Support", "support");
+	named_agent(f, "Desk for support", "desk-for");
+	named_agent(f, "Sales", "supplies");
 	CHECK_STR(labels(f, hunt(f, f->admin, "q=SUP")),
 		"Support|Support desk of the whole northern hemisphere|Sales|Customer "
 		"support|Desk for support");
@@ -50,8 +48,8 @@ TEST(autocomplete_answers_the_best_first)
 	CHECK_STR(text_at(&r, "items.0.id"), f->admin_id);
 
 	test_step("a thing that is found by two of its words counts once");
-	make_agent(f, "Ze zeb", "ze-zeb");
-	make_agent(f, "Another fine zed", "another");
+	named_agent(f, "Ze zeb", "ze-zeb");
+	named_agent(f, "Another fine zed", "another");
 	CHECK_STR(labels(f, hunt(f, f->admin, "q=ze&limit=2")), "Ze zeb|Another fine zed");
 
 	test_step("refusals");
@@ -80,6 +78,12 @@ TEST(autocomplete_folds_words)
 		{ "ΑΒΓ ДОМ", "αβγ дом" },
 		{ "東京\xe3\x80\x80タワー", "東京 タワー" },
 		{ "ada.l@example.org", "ada l example org" },
+		{ "ΟΔΥΣΣΕΎΣ ᏣᎳᎩ 𐐔𐐇", "οδυσσεύσ ᏣᎳᎩ 𐐼𐐯" },
+		{ "İstanbul DIYARBAKIR Diyarbakır", "istanbul diyarbakir diyarbakir" },
+		{ "ＡＢＣ，ｄｅｆ（Ｘ）", "abc def x" },
+		{ "Tiếng Việt, Tie\xcc\x82\xcc\x81ng", "tieng viet tieng" },
+		{ "\xd0\x98\xcc\x86\xd0\x9e\xd0\x94 \xd0\x99\xd0\x9e\xd0\x94", "йод йод" },
+		{ "नमस्ते؟ 서울・東京", "नमस्ते 서울 東京" },
 		{ "a\xf4\x8f\xbf\xbf"
 		  "b\xc2\xa0"
 		  "c×d",
@@ -103,6 +107,10 @@ TEST(autocomplete_follows_members)
 	r = ask(f, f->admin, "{\"email\":\"zoe@example.org\"}", "POST /tenant/%s/members",
 		f->tenant_id);
 	STATUS(r, 201);
+	CHECK_STR(
+		labels(f, hunt(f, f->admin, "q=exam")), ""); /* who is only invited is not found */
+	fixture_sql(f, "update users set email_proven_at = 1 where id = $1", ARGS(T(id)));
+	STATUS(ask(f, token, "{\"accept\":true}", "POST /me/invitations/%s", f->tenant_id), 200);
 	CHECK_STR(labels(f, hunt(f, f->admin, "q=exam")), "zoe@example.org");
 	STATUS(ask(f, token, "{\"name\":\"Zo\u00eb Q\"}", "PATCH /me"), 200);
 	CHECK_STR(labels(f, hunt(f, f->admin, "q=zoe+exam")), "Zoë Q");
@@ -117,7 +125,7 @@ TEST(autocomplete_follows_members)
 	STATUS(hunt(f, token, "q=a"), 404);
 
 	test_step("a key without members:read finds no users");
-	make_agent(f, "Admiral", "admiral");
+	named_agent(f, "Admiral", "admiral");
 	r = ask(f, f->admin, "{\"name\":\"k\",\"scopes\":[\"tenant:read\"]}",
 		"POST /tenant/%s/api-keys", f->tenant_id);
 	CHECK_STR(labels(f, hunt(f, text_at(&r, "key"), "q=adm")), "Admiral");
@@ -126,32 +134,32 @@ TEST(autocomplete_follows_members)
 	fixture_close(f);
 }
 
-/* More roles than are looked up one by one: the shelf is walked instead, and gives the same. */
+/* More roles than are looked up one by one: the visibility is walked instead, and gives the same. */
 TEST(autocomplete_of_somebody_with_many_roles)
 {
 	struct fixture *f = fixture_open();
 	const char *token, *id = fixture_user(f, "many@example.org", &token);
 
 	fixture_member(f, f->tenant_id, id, "MEMBER");
-	make_agent(f, "Pattern", "pattern");
+	named_agent(f, "Pattern", "pattern");
 	fixture_sql(f,
 		fixture_is_sqlite()
 			? "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1100) "
-			  "insert into agents select place + i, tenant_id, substr(id, 1, 20) || "
+			  "insert into agent_rows select place + i, tenant_id, substr(id, 1, 20) || "
 			  "substr('0000' || i, -5), 'Secret ' || i, 'secret-' || i, kind, "
 			  "resource_class, code_ref, image_ref, repo_url, is_active, 0, is_seed, 0, 0, "
 			  "can_author_skills, editor_enabled, external_mail_enabled, meeting_managed, "
 			  "environment_mode, skill_visibility_scope, iteration_warn_threshold, "
 			  "hourly_limit_pd, voice, avatar_sha256, created_by_id, created_by_agent_id, "
-			  "created_at, updated_at, 'secret ' || i, null, null, null, null, null "
+			  "created_at, updated_at, 'secret ' || i, null, null, null, null, null, null, null "
 			  "from agents, n"
-			: "insert into agents select tenant_id, substr(id, 1, 20) || lpad(i::text, 5, '0'), "
+			: "insert into agent_rows select tenant_id, substr(id, 1, 20) || lpad(i::text, 5, '0'), "
 			  "'Secret ' || i, 'secret-' || i, kind, "
 			  "resource_class, code_ref, image_ref, repo_url, is_active, 0, is_seed, 0, 0, "
 			  "can_author_skills, editor_enabled, external_mail_enabled, meeting_managed, "
 			  "environment_mode, skill_visibility_scope, iteration_warn_threshold, "
 			  "hourly_limit_pd, voice, avatar_sha256, created_by_id, created_by_agent_id, "
-			  "created_at, updated_at, 'secret ' || i, null, null, null, null, null "
+			  "created_at, updated_at, 'secret ' || i, null, null, null, null, null, null, null "
 			  "from agents, generate_series(1, 1100) as n(i)",
 		NO_ARGS);
 	index_ensure(f);
@@ -194,5 +202,64 @@ TEST(autocomplete_finds_skills_and_tools_as_they_come_and_go)
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s/skills/%s", f->tenant_id, skill), 204);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/autocomplete?q=care", f->tenant_id);
 	CHECK_INT(json_array_size(at(&r, "items")), 0);
+	fixture_close(f);
+}
+
+static int refold(struct db *db, void *data)
+{
+	return refold_ensure(db, data);
+}
+
+/* Texts as an older program folded them. */
+static void fold_otherwise(struct fixture *f)
+{
+	static const char *const changes[] = {
+		"update users set email = 'É.Ada@Example.org', email_folded = 'é.ada@example.org'",
+		"update agent_rows set name = 'ꮳꮃꭹ', name_folded = 'stale' where slug = 'cherokee'",
+		"update session_rows set title_folded = 'stale'",
+		"update skills set name_folded = 'stale', description_folded = 'stale'",
+		"update tool_bundles set name_folded = 'stale'",
+		"update memories set content_folded = 'stale'",
+	};
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+		fixture_sql(f, changes[i], NO_ARGS);
+}
+
+TEST(refold_brings_up_to_date_what_was_folded_by_other_rules)
+{
+	static const char *const counts[] = {
+		"select count(*) from users where email_folded = 'É.ada@example.org'",
+		"select count(*) from agent_rows where name_folded = 'ᏣᎳᎩ'",
+		"select count(*) from session_rows where title_folded = 'όσοσ'",
+		"select count(*) from skills where name_folded = 'strasse' "
+		"and description_folded = 'stale'",
+		"select count(*) from tool_bundles where name_folded = 'tokyo'",
+		"select count(*) from memories where content_folded = 'йод'",
+	};
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "cherokee");
+
+	fixture_agent(f, "a");
+	fixture_session(f, f->admin, agent, "{\"title\":\"Όσος\"}");
+	fixture_created(f, f->admin,
+		"{\"name\":\"Straße\",\"slug\":\"s\",\"description\":\"Plain\",\"instructions\":\"I\"}",
+		"POST /tenant/%s/skills", f->tenant_id);
+	fixture_created(f, f->admin, "{\"name\":\"ＴＯＫＹＯ\",\"slug\":\"t\",\"tools\":[]}",
+		"POST /tenant/%s/tool-bundles", f->tenant_id);
+	fixture_created(f, f->admin, "{\"content\":\"Йод!\",\"scope\":\"shared\"}",
+		"POST /agents/%s/memories", agent);
+	fold_otherwise(f);
+	CHECK_INT(fixture_work(f, refold, &f->arena), 0);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		test_step("%s", counts[i]);
+		CHECK_INT(fixture_count(f, counts[i]), 1);
+	}
+	CHECK_INT(fixture_count(f, "select count(*) from agent_rows where name_folded = 'a'"), 1);
+	test_step("once");
+	fold_otherwise(f);
+	CHECK_INT(fixture_work(f, refold, &f->arena), 0);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from agent_rows where name_folded = 'stale'"), 1);
 	fixture_close(f);
 }

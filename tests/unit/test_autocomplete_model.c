@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "search_stage.h"
+#include "search_fixture.h"
 
 static const struct {
 	const char *written, *folded, *slug;
@@ -191,20 +191,13 @@ static void model_agents(struct model *m)
 	}
 }
 
-static const char *new_id(struct fixture *f)
-{
-	struct id id = id_new(NULL);
-
-	return arena_strdup(&f->arena, id.text);
-}
-
 static void model_sessions(struct model *m)
 {
 	for (int i = 0; i < SESSIONS; i++) {
 		struct model_thing *t = &m->things[m->count++];
 		struct search_entry e = { .tenant_id = m->f->tenant_id,
 			.type = MentionType_session,
-			.id = new_id(m->f) };
+			.id = fixture_id(m->f) };
 
 		*t = (struct model_thing){ .type = e.type,
 			.id = e.id,
@@ -212,7 +205,7 @@ static void model_sessions(struct model *m)
 			.owner = (int)chance(CALLERS) };
 		name_thing(m, t, NULL);
 		fixture_sql(m->f,
-			"insert into sessions (tenant_id, id, agent_id, title, status, origin, "
+			"insert into session_rows (tenant_id, id, agent_id, title, status, origin, "
 			"created_by_id, iteration_count, message_count, last_event_id, created_at, "
 			"updated_at) values ($1, $2, $3, $4, 'completed', 'user', $5, 0, 0, 0, 1, 1)",
 			ARGS(T(e.tenant_id), T(e.id), T(m->things[t->agent].id), T(t->label),
@@ -225,9 +218,9 @@ static void model_skills(struct model *m)
 {
 	for (int i = 0; i < SKILLS; i++) {
 		struct model_thing *t = &m->things[m->count++];
-		struct search_entry e = {
-			.tenant_id = m->f->tenant_id, .type = MentionType_skill, .id = new_id(m->f)
-		};
+		struct search_entry e = { .tenant_id = m->f->tenant_id,
+			.type = MentionType_skill,
+			.id = fixture_id(m->f) };
 
 		*t = (struct model_thing){
 			.type = e.type, .id = e.id, .open = chance(2), .owner = (int)chance(CALLERS)

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/erase.h"
+#include "api/tenants/erase.h"
 #include "base/crypto.h"
 #include "fixture.h"
-#include "picture_stage.h"
+#include "picture_fixture.h"
 
 /* A file as a body; it is freed. */
 static const char *body_of(struct fixture *f, const char *type, struct buf *file)
@@ -41,19 +41,9 @@ static const char *png_body(struct fixture *f, void (*paint)(int x, int y, uint8
 	struct picture p = picture_paint(250, 210, paint);
 	struct buf file;
 
-	stage_png(&file, &p, KIND_RGBA_8, false);
+	picture_fixture_png(&file, &p, KIND_RGBA_8, false);
 	picture_free(&p);
 	return body_of(f, "image/png", &file);
-}
-
-static const char *new_agent(struct fixture *f, const char *slug)
-{
-	struct answer r =
-		ask(f, f->admin, arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"%s\"}", slug),
-			"POST /tenant/%s/agents", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 static const char *hash_of(struct fixture *f, const struct answer *r)
@@ -69,7 +59,7 @@ static const char *hash_of(struct fixture *f, const struct answer *r)
 TEST(avatars_are_set_shown_and_removed)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "seen"), *hash;
+	const char *agent = fixture_agent(f, "seen"), *hash;
 	struct answer r, png;
 	struct picture got;
 
@@ -111,14 +101,14 @@ TEST(avatars_are_set_shown_and_removed)
 TEST(avatars_are_taken_as_png_jpeg_and_webp)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "many");
+	const char *agent = fixture_agent(f, "many");
 	struct picture p = picture_paint(400, 300, reddish);
 	struct buf file;
 
-	stage_jpeg(&file, &p, (struct jpeg_how){ .progressive = true, .orientation = 6 });
+	picture_fixture_jpeg(&file, &p, (struct jpeg_how){ .progressive = true, .orientation = 6 });
 	STATUS(ask(f, f->admin, body_of(f, "image/jpeg", &file), "PUT /agents/%s/avatar", agent),
 		200);
-	stage_webp(&file, &p, true);
+	picture_fixture_webp(&file, &p, true);
 	STATUS(ask(f, f->admin, body_of(f, "image/webp", &file), "PUT /agents/%s/avatar", agent),
 		200);
 	CHECK_INT(fixture_count(f, "select count(*) from agent_avatars"), 1);
@@ -129,7 +119,7 @@ TEST(avatars_are_taken_as_png_jpeg_and_webp)
 TEST(avatars_are_kept_by_browsers_as_long_as_they_stay)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "kept"), *hash, *tag;
+	const char *agent = fixture_agent(f, "kept"), *hash, *tag;
 	struct answer r = ask(f, f->admin, png_body(f, reddish), "PUT /agents/%s/avatar", agent);
 
 	hash = text_at(&r, "avatar_sha256");
@@ -159,7 +149,7 @@ TEST(avatars_are_kept_by_browsers_as_long_as_they_stay)
 TEST(avatars_refuse_what_is_no_picture)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "strict"), *png = png_body(f, reddish);
+	const char *agent = fixture_agent(f, "strict"), *png = png_body(f, reddish);
 	struct picture p = picture_paint(64, 64, reddish);
 	struct buf file;
 	struct answer r;
@@ -177,11 +167,11 @@ TEST(avatars_refuse_what_is_no_picture)
 	STATUS(r, 415);
 	CHECK(strstr(text_at(&r, "detail"), "is a PNG picture and not image/webp"));
 
-	stage_png(&file, &p, KIND_RGB_8, false);
+	picture_fixture_png(&file, &p, KIND_RGB_8, false);
 	file.len -= 40;
 	r = ask(f, f->admin, body_of(f, "image/png", &file), "PUT /agents/%s/avatar", agent);
 	CHECK(refuses(&r, "body", "damaged"));
-	stage_png(&file, &p, KIND_RGB_8, false);
+	picture_fixture_png(&file, &p, KIND_RGB_8, false);
 	memcpy(file.at + 16, "\0\1\x86\xa0\0\1\x86\xa0", 8);
 	r = ask(f, f->admin, body_of(f, "image/png", &file), "PUT /agents/%s/avatar", agent);
 	CHECK(refuses(&r, "body", "too_large"));
@@ -192,13 +182,13 @@ TEST(avatars_refuse_what_is_no_picture)
 	fixture_close(f);
 }
 
-/* A PNG with bytes behind its end, which nobody reads. */
+/* A PNG with bytes after its end, which nobody reads. */
 static const char *long_body(struct fixture *f, size_t len)
 {
 	struct picture p = picture_paint(64, 64, reddish);
 	struct buf file;
 
-	stage_png(&file, &p, KIND_RGB_8, false);
+	picture_fixture_png(&file, &p, KIND_RGB_8, false);
 	picture_free(&p);
 	while (file.len < len)
 		buf_putc(&file, 'x');
@@ -208,19 +198,26 @@ static const char *long_body(struct fixture *f, size_t len)
 TEST(avatars_take_ten_megabytes_and_no_more)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "large");
+	const char *agent = fixture_agent(f, "large");
+	struct answer r;
 
 	STATUS(ask(f, f->admin, long_body(f, 10000000), "PUT /agents/%s/avatar", agent), 200);
-	STATUS(ask(f, f->admin, long_body(f, 10000001), "PUT /agents/%s/avatar", agent), 413);
+	r = ask(f, f->admin, long_body(f, 10000001), "PUT /agents/%s/avatar", agent);
+
+	STATUS(r, 413);
+	CHECK_STR(text_at(&r, "detail"),
+		"The body is larger than the 10000000 bytes that are taken here.");
 	/* What one path may take is not another's. */
-	STATUS(ask(f, f->admin, long_body(f, 9000000), "PATCH /agents/%s", agent), 413);
+	r = ask(f, f->admin, long_body(f, 9000000), "PATCH /agents/%s", agent);
+	STATUS(r, 413);
+	CHECK_STR(text_at(&r, "detail"), "The body is larger than the 8 MiB that are taken here.");
 	fixture_close(f);
 }
 
 TEST(avatars_are_audited_without_their_bytes)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "noted"), *hash;
+	const char *agent = fixture_agent(f, "noted"), *hash;
 	struct answer r = ask(f, f->admin, png_body(f, reddish), "PUT /agents/%s/avatar", agent);
 
 	hash = text_at(&r, "avatar_sha256");
@@ -238,7 +235,7 @@ TEST(avatars_are_audited_without_their_bytes)
 TEST(avatars_honour_if_match_and_roles)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "guarded"), *viewer, *tag;
+	const char *agent = fixture_agent(f, "guarded"), *viewer, *tag;
 	const char *user = fixture_user(f, "viewer@example.org", &viewer);
 	struct answer r;
 
@@ -259,7 +256,7 @@ TEST(avatars_honour_if_match_and_roles)
 TEST(avatars_go_with_their_agent)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "short-lived");
+	const char *agent = fixture_agent(f, "short-lived");
 
 	STATUS(ask(f, f->admin, png_body(f, reddish), "PUT /agents/%s/avatar", agent), 200);
 	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s", agent), 204);
@@ -270,7 +267,7 @@ TEST(avatars_go_with_their_agent)
 TEST(avatars_go_with_their_tenant)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "erased");
+	const char *agent = fixture_agent(f, "erased");
 
 	STATUS(ask(f, f->admin, png_body(f, reddish), "PUT /agents/%s/avatar", agent), 200);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
@@ -289,7 +286,7 @@ TEST(avatars_go_with_their_tenant)
 TEST(avatars_are_in_a_backup_byte_for_byte)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = new_agent(f, "copied"), *path;
+	const char *agent = fixture_agent(f, "copied"), *path;
 	char folder[] = "/tmp/lodge-unit.XXXXXX";
 	struct store_settings settings = { .queue_max = 1 };
 	struct statement st = { "test", "select png from agent_avatars", .scan = "a test" };

@@ -1,4 +1,4 @@
-/* test_bounds.c - every field of every body of every operation, through the door and into the store: at,
+/* test_bounds.c - every field of every body of every operation, through the in-process server and into the store: at,
  * below and above each limit, null, of another type, a word that is not on its list, and a field
  * that nobody knows.  What is refused must be refused by name, what is good must be taken, and what was
  * taken must be read back as it was sent.  The cases come from the tables; test_decode.c has the finer
@@ -7,18 +7,18 @@
 
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 
 /* One body with one field changed. */
 struct trial {
-	struct stage *s;
+	struct matrix_fixture *s;
 	const struct route *route;
 	const struct row *row;
 	const struct field *field;
 	int taken, refused;
 };
 
-/* A fault in the form of a value, as the decoder names it; anything else is a rule behind the form. */
+/* A fault in the form of a value, as the decoder names it; anything else is a rule after the form. */
 static bool is_of_form(const char *code)
 {
 	static const char *const codes[] = { "type", "null", "too_short", "too_long", "too_small",
@@ -105,7 +105,7 @@ static bool same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
-/* Good in form; a rule behind the form may still refuse it, but not the store or the program. */
+/* Good in form; a rule after the form may still refuse it, but not the store or the program. */
 static void taken(struct trial *t, json_t *value, const char *why)
 {
 	json_t *sent = json_incref(value);
@@ -222,6 +222,7 @@ static void try_field(struct trial *t)
 		break;
 	case INTEGER:
 	case NUMBER:
+	case MONEY:
 		try_number(t);
 		break;
 	case CHOICE:
@@ -259,7 +260,7 @@ static void try_row(struct trial *t)
 	}
 }
 
-/* The first row of an operation that takes a JSON body; NULL where a caller of this stage cannot send it. */
+/* The first row of an operation that takes a JSON body; NULL where a caller of this fixture cannot send it. */
 static const struct row *row_of(struct fixture *f, const struct route *route)
 {
 	const char *line = arena_printf(
@@ -282,7 +283,7 @@ static const struct row *row_of(struct fixture *f, const struct route *route)
 
 TEST(bounds_of_every_field_hold_through_the_door)
 {
-	struct stage s = { .f = fixture_open() };
+	struct matrix_fixture s = { .f = fixture_open() };
 	struct trial t = { .s = &s };
 	int operations = 0;
 

@@ -1,6 +1,6 @@
 /* test_broker_chat.c - chat-completions bodies: what is understood, what is refused and how, and the
  * body that goes out as it came. */
-#include "broker_stage.h"
+#include "broker_fixture.h"
 
 #include <stdlib.h>
 
@@ -36,6 +36,7 @@ TEST(broker_chat_reads_every_member)
 	struct arena a = { 0 };
 	struct chat_error e;
 	struct chat_message *m;
+	struct chat_field *f;
 	struct chat c;
 
 	CHECK_INT(chat_read(&c, &a, full, sizeof full - 1, &e), 0);
@@ -73,8 +74,11 @@ TEST(broker_chat_reads_every_member)
 	CHECK_INT(c.effort, EFFORT_HIGH);
 	CHECK_INT(c.format, FORMAT_SCHEMA);
 	says(c.format_schema, "{\"type\":\"object\"}");
-	says(c.fields->name, "user");
-	says(c.fields->raw, "\"u1\"");
+	f = c.fields;
+	while (f->understood)
+		f = f->next;
+	says(f->name, "user");
+	says(f->raw, "\"u1\"");
 	CHECK(chat_has_images(&c));
 	CHECK(chat_tokens(&c) > 2400 && chat_tokens(&c) < 2500);
 	arena_free(&a);
@@ -89,7 +93,7 @@ static const struct {
 	{ "", "", "parse", ERR_BAD_JSON },
 	{ "[]", "", "object", ERR_INVALID },
 	{ "{\"model\":\"m\"," USER, "", "parse", ERR_BAD_JSON },
-	{ "{\"model\":\"m\"," USER "} x", "", "behind", ERR_BAD_JSON },
+	{ "{\"model\":\"m\"," USER "} x", "", "after", ERR_BAD_JSON },
 	{ "{\"model\":\"m\",\"model\":\"m\"," USER "}", "", "twice", ERR_BAD_JSON },
 	{ "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", "", "UTF-8",
 		ERR_BAD_JSON },
@@ -198,15 +202,15 @@ TEST(broker_chat_in_openais_shape_goes_out_as_it_came)
 
 	check_splice("{\"model\":\"m\"," USER "}", &t, "{\"model\":\"re\\\"al\"," USER "}");
 	check_splice(" { \"odd\" : [1, 2e5],\n" USER " , \"model\" : \"m\" } ", &t,
-		" { \"odd\" : [1, 2e5],\n" USER " , \"model\" : \"re\\\"al\" } ");
+		"{\"odd\":[1, 2e5]," USER ",\"model\":\"re\\\"al\"}");
 	check_splice("{\"model\":\"m\",\"stream\":true," USER "}", &t,
-		"{\"stream_options\":{\"include_usage\":true},\"model\":\"re\\\"al\",\"stream\":true," USER
-		"}");
+		"{\"model\":\"re\\\"al\",\"stream\":true," USER
+		",\"stream_options\":{\"include_usage\":true}}");
 	check_splice("{\"model\":\"m\",\"stream\":true,\"stream_options\":null," USER "}", &t,
 		"{\"model\":\"re\\\"al\",\"stream\":true,\"stream_options\":{\"include_usage\":true}," USER
 		"}");
 	check_splice("{\"stream_options\":{ },\"model\":\"m\",\"stream\":true," USER "}", &t,
-		"{\"stream_options\":{\"include_usage\":true },\"model\":\"re\\\"al\",\"stream\":true," USER
+		"{\"stream_options\":{\"include_usage\":true},\"model\":\"re\\\"al\",\"stream\":true," USER
 		"}");
 	check_splice("{\"stream_options\":{\"x\":1},\"model\":\"m\",\"stream\":true," USER "}", &t,
 		"{\"stream_options\":{\"include_usage\":true,\"x\":1},\"model\":\"re\\\"al\",\"stream\":true," USER
@@ -224,11 +228,19 @@ TEST(broker_chat_in_openais_shape_goes_out_as_it_came)
 		"{\"stream_options\":{\"include_usage\":true},\"model\":\"re\\\"al\",\"stream\":true," USER
 		"}");
 	check_splice("{\"model\":\"m\",\"max_tokens\":50," USER "}", &less,
-		"{\"model\":\"real\",\"max_tokens\":9," USER "}");
+		"{\"max_tokens\":9,\"model\":\"real\"," USER "}");
 	check_splice("{\"model\":\"m\",\"max_tokens\":5," USER "}", &less,
-		"{\"model\":\"real\",\"max_tokens\":5," USER "}");
+		"{\"max_tokens\":5,\"model\":\"real\"," USER "}");
 	check_splice("{\"max_completion_tokens\":null,\"model\":\"m\"," USER "}", &less,
-		"{\"max_completion_tokens\":9,\"model\":\"real\"," USER "}");
+		"{\"max_tokens\":9,\"model\":\"real\"," USER "}");
+	/* Of two limits one holds, and is the only one sent, by the name that is known there. */
+	check_splice("{\"max_tokens\":100000,\"model\":\"m\",\"max_completion_tokens\":3," USER "}",
+		&less, "{\"max_tokens\":3,\"model\":\"real\"," USER "}");
+	check_splice("{\"max_completion_tokens\":7,\"max_tokens\":2,\"model\":\"m\"," USER "}",
+		&self, "{\"max_completion_tokens\":7,\"model\":\"real\"," USER "}");
+	check_splice("{\"service_tier\":\"priority\",\"model\":\"m\",\"n_predict\":7," USER
+		     ",\"n\": 1,\"modalities\":[ \"text\" ]}",
+		&t, "{\"model\":\"re\\\"al\"," USER ",\"n\":1,\"modalities\":[ \"text\" ]}");
 	check_splice("{\"model\":\"m\"," USER "}", &less,
 		"{\"max_tokens\":9,\"model\":\"real\"," USER "}");
 	check_splice("{\"model\":\"m\"," USER "}", &self,

@@ -1,5 +1,5 @@
 /* test_broker_faults.c - error replies of providers: class, sentence, Retry-After; and token counts. */
-#include "broker_stage.h"
+#include "broker_fixture.h"
 
 #include <stdlib.h>
 
@@ -74,13 +74,13 @@ TEST(broker_error_replies_have_their_class)
 TEST(broker_only_faults_of_the_provider_fail_over)
 {
 	static const enum fault_class stay[] = { FAULT_REFUSED, FAULT_CONTEXT_LENGTH,
-		FAULT_CONTENT_FILTER };
+		FAULT_CONTENT_FILTER, FAULT_MEMORY };
 	int staying = 0;
 
 	for (int i = 0; i < FAULT_COUNT; i++)
 		staying += !fault_rows[i].fails_over;
-	CHECK_INT(staying, 3);
-	for (size_t i = 0; i < 3; i++)
+	CHECK_INT(staying, 4);
+	for (size_t i = 0; i < 4; i++)
 		CHECK(!fault_rows[stay[i]].fails_over);
 }
 

@@ -1,5 +1,5 @@
 /* test_broker_out.c - replies in OpenAI's shape, and the demonstration model behind them. */
-#include "broker_stage.h"
+#include "broker_fixture.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static const char *through(
 	reply_open(r, &(struct reply_asked){ .provider = rec->provider,
 			      .sink = { openai_out_take, &o },
 			      .tag = "t1",
-			      .prompt_tokens = STAGE_PROMPT,
+			      .prompt_tokens = BROKER_FIXTURE_PROMPT,
 			      .streamed = true });
 	reply_head(r, 200, rec->type, NULL);
 	reply_feed(r, rec->bytes, strlen(rec->bytes));
@@ -142,9 +142,11 @@ TEST(broker_out_reads_back_the_same)
 			strstr(back.events, "logprobs") || strstr(back.events, "estimated"))
 			continue;
 		test_step("%s", back.name);
-		stage_read(&first, back.provider, back.type, back.bytes, strlen(back.bytes), 0);
+		broker_fixture_read(
+			&first, back.provider, back.type, back.bytes, strlen(back.bytes), 0);
 		through(&back, true, true, &b, NULL);
-		stage_read(&again, &provider_openai, "text/event-stream", b.at, b.len - 1, 0);
+		broker_fixture_read(
+			&again, &provider_openai, "text/event-stream", b.at, b.len - 1, 0);
 		/* Ids and the order in which calls end are ours now; the rest is the same. */
 		CHECK_STR(strstr(transcript_text(&again), "usage "),
 			strstr(transcript_text(&first), "usage "));
@@ -193,6 +195,42 @@ static void check_demo(const char *said, const char *wanted)
 		test_fail(__FILE__, __LINE__, "\"%s\" is not in %s", wanted, transcript_text(&t));
 	transcript_close(&t);
 	arena_free(&a);
+}
+
+TEST(broker_demo_stops_where_it_is_told_to)
+{
+	static const struct {
+		const char *said, *stop[3], *wanted;
+	} rows[] = {
+		{ "count to 5", { "3" }, "start t1 demo\ntext 1 \ntext 2 \nusage " },
+		{ "count to 5", { "4", "2 3" }, "start t1 demo\ntext 1 \nusage " },
+		{ "count to 12", { "1 12" }, "text 10 \ntext 1\nusage " },
+		{ "count to 3", { "1" }, "start t1 demo\nusage " },
+		{ "count to 3", { "x", "" }, "text 1 \ntext 2 \ntext 3\nusage " },
+		{ "use tool add with {\"a\": 1}", { "a" }, "args 0 {\\\"a\\\": 1}\nend 0\n" },
+	};
+	const struct target target = { .model = "demo" };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena a = { 0 };
+		struct transcript t;
+		struct chat c;
+
+		test_step("%s, and stop at %s", rows[i].said, rows[i].stop[0]);
+		chat_open(&c, &a);
+		chat_tool_add(&c, "add", NULL, NULL);
+		chat_message_add(&c, CHAT_USER, rows[i].said);
+		for (int k = 0; rows[i].stop[k]; k++)
+			chat_stop_add(&c, chat_text(&c, rows[i].stop[k]));
+		converse(&c, &target, &t);
+		if (!strstr(transcript_text(&t), rows[i].wanted))
+			test_fail(__FILE__, __LINE__, "\"%s\" is not in %s", rows[i].wanted,
+				transcript_text(&t));
+		CHECK(strstr(transcript_text(&t), "finish ") != NULL);
+		CHECK(!strstr(transcript_text(&t), "finish length"));
+		transcript_close(&t);
+		arena_free(&a);
+	}
 }
 
 TEST(broker_demo_answers_by_its_rules)

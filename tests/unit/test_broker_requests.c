@@ -1,5 +1,5 @@
 /* test_broker_requests.c - one conversation as each provider wants it, headers and addresses. */
-#include "broker_stage.h"
+#include "broker_fixture.h"
 
 #include <stdlib.h>
 
@@ -129,16 +129,16 @@ TEST(broker_thinking_is_asked_for_as_the_model_understands_it)
 	m = chat_message_add(&c, CHAT_ASSISTANT, NULL);
 	th = chat_thought_add(&c, m);
 	*th = (struct chat_thought){
-		.text = SLICE("T"), .seal = SLICE("S"), .id = SLICE("rs"), .maker = "anthropic"
+		.text = SLICE("T"), .signature = SLICE("S"), .id = SLICE("rs"), .maker = "anthropic"
 	};
 	chat_call_add(&c, m, "c", "f", "{}");
-	chat_result_add(&c, "c", "r");
+	chat_result_add(&c, "c", "r")->failed = true;
 	c.format = FORMAT_SCHEMA;
 	c.format_schema = SLICE("{\"type\":\"object\"}");
 	check_request(&provider_anthropic, &c, &t,
 		"{\"model\":\"claude-next\",\"max_tokens\":20000,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Q\"}]},"
 		"{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"T\",\"signature\":\"S\"},{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":{}}]},"
-		"{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c\",\"content\":[{\"type\":\"text\",\"text\":\"r\"}]}]}],"
+		"{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c\",\"content\":[{\"type\":\"text\",\"text\":\"r\"}],\"is_error\":true}]}],"
 		"\"thinking\":{\"type\":\"adaptive\"},\"output_config\":{\"effort\":\"medium\",\"format\":{\"type\":\"json_schema\",\"schema\":{\"type\":\"object\"}}}}");
 	th->maker = "openai_responses";
 	check_request(&provider_openai_responses, &c, &t,

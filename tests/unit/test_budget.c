@@ -265,6 +265,9 @@ TEST(ledger_check_names_the_first_sum_that_differs)
 		ARGS(T(other)));
 	CHECK(strstr(difference(f), other) && strstr(difference(f), "its own key"));
 	fixture_sql(f, "update tenants set status = 'closed' where id = $1", ARGS(T(other)));
+	CHECK(strstr(difference(f), other)); /* nothing of it is going */
+	fixture_sql(f, "insert into erasures (tenant_id, what, removed) values ($1, 'ledger', 1)",
+		ARGS(T(other)));
 	CHECK_STR(difference(f), ""); /* it is being erased */
 	fixture_close(f);
 }
@@ -273,7 +276,7 @@ TEST(ledger_check_names_the_first_sum_that_differs)
 
 struct deal {
 	struct fixture *f;
-	struct booking b;
+	struct reservation b;
 	int64_t now;
 	struct charge c;
 	struct problem p;
@@ -281,12 +284,12 @@ struct deal {
 	int64_t recovered;
 };
 
-static int book(struct db *db, void *data)
+static int reserve(struct db *db, void *data)
 {
 	struct deal *d = data;
 
 	d->p = (struct problem){ 0 };
-	return budget_book(db, &d->arena, &d->b, d->now, &(struct budget_used){ 0 }, &d->p);
+	return budget_reserve(db, &d->arena, &d->b, d->now, &(struct budget_used){ 0 }, &d->p);
 }
 
 static int settle(struct db *db, void *data)
@@ -335,17 +338,17 @@ TEST(budget_cuts_to_the_room_and_refuses_only_without_any)
 	struct fixture *f = fixture_open();
 	struct deal one = deal_of(f, 100), two = deal_of(f, 100), three = deal_of(f, 100);
 
-	CHECK_INT(fixture_work(f, book, &one), 0);
+	CHECK_INT(fixture_work(f, reserve, &one), 0);
 	CHECK_INT(one.b.made.amount_pd, 50 * PICODOLLARS);
 	CHECK_INT(one.b.output_tokens, 20);
 	two.b.output_tokens = 1000; /* the rest pays for 20 */
-	CHECK_INT(fixture_work(f, book, &two), 0);
+	CHECK_INT(fixture_work(f, reserve, &two), 0);
 	CHECK_INT(two.b.output_tokens, 20);
-	CHECK_INT(fixture_work(f, book, &three), ERR_THROTTLED);
+	CHECK_INT(fixture_work(f, reserve, &three), ERR_THROTTLED);
 	CHECK_STR(three.p.code, "budget_exhausted");
 	CHECK(three.p.final && three.p.retry_after_s > 0);
 	CHECK_INT(settle_at(&one, 5), 0); /* came to 20: there is room for 30 */
-	CHECK_INT(fixture_work(f, book, &three), 0);
+	CHECK_INT(fixture_work(f, reserve, &three), 0);
 	CHECK_INT(three.b.output_tokens, 10);
 	CHECK_INT(settle_at(&one, 5), ERR_NOT_FOUND); /* once */
 	CHECK_INT(fixture_count(f, "select count(*) from ledger"), 1);
@@ -361,7 +364,7 @@ struct deals {
 	int err[4];
 };
 
-static int book_together(struct db *db, void *data)
+static int reserve_together(struct db *db, void *data)
 {
 	struct deals *in = data;
 	struct budget_used used = { 0 };
@@ -370,7 +373,7 @@ static int book_together(struct db *db, void *data)
 		struct deal *d = &in->at[i];
 
 		d->p = (struct problem){ 0 };
-		in->err[i] = budget_book(db, &d->arena, &d->b, d->now, &used, &d->p);
+		in->err[i] = budget_reserve(db, &d->arena, &d->b, d->now, &used, &d->p);
 	}
 	return 0;
 }
@@ -402,8 +405,8 @@ TEST(budget_is_the_same_for_many_in_one_transaction)
 	in.at[1].b.output_tokens = 30;
 	in.at[2].b.per_minute = 5;
 	in.at[3].b.output_tokens = 45;
-	CHECK_INT(fixture_work(f, book, &before), 0); /* 50 */
-	CHECK_INT(fixture_work(f, book_together, &in), 0);
+	CHECK_INT(fixture_work(f, reserve, &before), 0); /* 50 */
+	CHECK_INT(fixture_work(f, reserve_together, &in), 0);
 	CHECK_INT(in.err[0] || in.err[1] || in.err[3], 0);
 	CHECK_INT(in.at[0].b.output_tokens, 5);
 	CHECK_INT(in.at[1].b.output_tokens, 20);
@@ -418,7 +421,7 @@ TEST(budget_is_the_same_for_many_in_one_transaction)
 	}
 	CHECK_INT(fixture_work(f, settle_together, &in), 0);
 	CHECK_INT(in.err[0] || in.err[1] || in.err[3], 0);
-	CHECK_INT(in.err[2], ERR_NOT_FOUND); /* nothing was promised, and nothing is entered */
+	CHECK_INT(in.err[2], ERR_NOT_FOUND); /* nothing was reserved, and nothing is entered */
 	CHECK_INT(fixture_count(f, "select count(*) from reservations"), 1);
 	CHECK_INT(fixture_count(f, "select count(*) from ledger"), 3);
 	CHECK_INT(fixture_count(f, "select cast(sum(cost_pd) as bigint) from spend_minutes"),
@@ -435,12 +438,12 @@ TEST(budget_of_exactly_the_cost_is_room)
 	struct fixture *f = fixture_open();
 	struct deal d = deal_of(f, 12); /* ten of prompt and one token */
 
-	CHECK_INT(fixture_work(f, book, &d), 0);
+	CHECK_INT(fixture_work(f, reserve, &d), 0);
 	CHECK_INT(d.b.output_tokens, 1);
 	CHECK_INT(settle_at(&d, 0), 0);
 	d.b.price = (struct price){ 0, 0, NIL, NIL }; /* what costs nothing needs no room */
 	d.b.hourly_limit_pd = 0;
-	CHECK_INT(fixture_work(f, book, &d), 0);
+	CHECK_INT(fixture_work(f, reserve, &d), 0);
 	arena_free(&d.arena);
 	fixture_close(f);
 }
@@ -451,18 +454,18 @@ TEST(budget_hour_slides)
 	struct deal d = deal_of(f, 50), next;
 
 	d.now = START + 30 * SECOND_US; /* in the middle of a minute: the edge is cut exactly */
-	CHECK_INT(fixture_work(f, book, &d), 0);
+	CHECK_INT(fixture_work(f, reserve, &d), 0);
 	CHECK_INT(settle_at(&d, 20), 0);
 	next = deal_of(f, 50);
 	for (int minutes = 1; minutes < 60; minutes += 7) {
 		next.now = d.now + minutes * MINUTE_US;
-		CHECK_INT(fixture_work(f, book, &next), ERR_THROTTLED);
+		CHECK_INT(fixture_work(f, reserve, &next), ERR_THROTTLED);
 	}
 	next.now = d.now + 60 * MINUTE_US;
-	CHECK_INT(fixture_work(f, book, &next), ERR_THROTTLED);
+	CHECK_INT(fixture_work(f, reserve, &next), ERR_THROTTLED);
 	CHECK(next.p.retry_after_s >= 1 && next.p.retry_after_s <= 61);
 	next.now = d.now + 60 * MINUTE_US + 1;
-	CHECK_INT(fixture_work(f, book, &next), 0);
+	CHECK_INT(fixture_work(f, reserve, &next), 0);
 	arena_free(&d.arena);
 	arena_free(&next.arena);
 	fixture_close(f);
@@ -479,7 +482,7 @@ TEST(budget_rates_hold_in_every_window)
 	d.b.per_hour = 60;
 	for (int s = 0; s < 7300; s += 3) {
 		d.now = START + s * SECOND_US + 123456;
-		if (fixture_work(f, book, &d) == 0)
+		if (fixture_work(f, reserve, &d) == 0)
 			begun[count++] = d.now;
 		else
 			CHECK_STR(d.p.code, "rate_limited");
@@ -500,14 +503,69 @@ TEST(budget_rates_hold_in_every_window)
 	fixture_close(f);
 }
 
+/* Who waits as long as he is told gets in; who waits a second less does not. */
+TEST(budget_retry_after_is_exact_for_rates)
+{
+	static const struct {
+		int64_t per_minute, per_hour, most_s;
+	} limits[] = { { 1, NIL, 61 }, { 3, NIL, 61 }, { NIL, 1, 3660 }, { NIL, 4, 3660 } };
+	struct fixture *f = fixture_open();
+	int agent = 0;
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		for (int64_t us = 0; us < SECOND_US; us += 333333) {
+			struct deal d = deal_of(f, NIL);
+
+			test_step("%zu at %lld", i, (long long)us);
+			d.b.agent_id = arena_printf(&f->arena, "c%024d", ++agent);
+			d.b.per_minute = limits[i].per_minute;
+			d.b.per_hour = limits[i].per_hour;
+			d.now = START + 7 * SECOND_US + us;
+			while (fixture_work(f, reserve, &d) == 0)
+				d.now += 40000;
+			CHECK(d.p.retry_after_s >= 1 && d.p.retry_after_s <= limits[i].most_s);
+			d.now += (int64_t)(d.p.retry_after_s - 1) * SECOND_US;
+			CHECK_INT(fixture_work(f, reserve, &d), ERR_THROTTLED);
+			CHECK_INT(d.p.retry_after_s, 1);
+			d.now += SECOND_US;
+			CHECK_INT(fixture_work(f, reserve, &d), 0);
+			arena_free(&d.arena);
+		}
+	}
+	fixture_close(f);
+}
+
+TEST(budget_retry_after_lets_in_when_money_is_there_again)
+{
+	struct fixture *f = fixture_open();
+	struct deal d = deal_of(f, 60), next = deal_of(f, 60), never = deal_of(f, 11);
+
+	CHECK_INT(fixture_work(f, reserve, &d), 0);
+	d.now = START + 17 * SECOND_US + 250000;
+	CHECK_INT(settle_at(&d, 20), 0); /* 50: what is left pays for the prompt alone */
+	next.now = d.now + 40000;
+	CHECK_INT(fixture_work(f, reserve, &next), ERR_THROTTLED);
+	CHECK(next.p.retry_after_s > 3500 && next.p.retry_after_s <= 3660);
+	next.now += (int64_t)next.p.retry_after_s * SECOND_US;
+	CHECK_INT(fixture_work(f, reserve, &next), 0);
+	/* what no hour ever pays for */
+	never.b.agent_id = agent_b;
+	CHECK_INT(fixture_work(f, reserve, &never), ERR_THROTTLED);
+	CHECK_INT(never.p.retry_after_s, RETRY_NEVER_S);
+	arena_free(&d.arena);
+	arena_free(&next.arena);
+	arena_free(&never.arena);
+	fixture_close(f);
+}
+
 TEST(budget_settles_what_a_dead_process_left)
 {
 	struct fixture *f = fixture_open();
 	struct deal d = deal_of(f, 100), late;
 
-	CHECK_INT(fixture_work(f, book, &d), 0);
+	CHECK_INT(fixture_work(f, reserve, &d), 0);
 	late = d;
-	d.now += (BOOKING_LEASE_S - 1) * SECOND_US;
+	d.now += (RESERVATION_LEASE_S - 1) * SECOND_US;
 	CHECK_INT(fixture_work(f, recover, &d), 0);
 	CHECK_INT(d.recovered, 0);
 	d.now += 2 * SECOND_US;
@@ -527,7 +585,7 @@ TEST(budget_settles_what_a_dead_process_left)
 
 struct rush {
 	struct fixture *f;
-	_Atomic int booked, refused;
+	_Atomic int reserved, refused;
 	_Atomic int64_t settled;
 	int64_t limit_usd;
 	int rounds;
@@ -540,13 +598,13 @@ static void *rush_main(void *arg)
 
 	for (int i = 0; i < r->rounds; i++) {
 		struct deal d = deal_of(r->f, r->limit_usd);
-		int err = fixture_work(r->f, book, &d);
+		int err = fixture_work(r->f, reserve, &d);
 
 		if (err == ERR_THROTTLED) {
 			atomic_fetch_add(&r->refused, 1);
 		} else {
 			CHECK_INT(err, 0);
-			atomic_fetch_add(&r->booked, 1);
+			atomic_fetch_add(&r->reserved, 1);
 			CHECK_INT(settle_at(&d, rand_r(&seed) % (d.b.output_tokens + 1)), 0);
 			atomic_fetch_add(&r->settled, d.c.cost_pd / PICODOLLARS);
 		}
@@ -577,14 +635,14 @@ TEST(budget_holds_against_sixty_four_callers)
 	CHECK_INT(
 		fixture_count(f, "select cast(sum(cost_pd) / 1000000000000 as bigint) from ledger"),
 		r.settled);
-	CHECK(r.booked > 20); /* fifty dollars each at most */
+	CHECK(r.reserved > 20); /* fifty dollars each at most */
 	for (left = 1000 - r.settled; left >= 12; left = 1000 - r.settled) {
 		struct rush one = { .f = f, .limit_usd = 1000, .rounds = 1 };
 
 		rush(&one, 1); /* a budget with room is never refused */
-		CHECK_INT(one.booked, 1);
+		CHECK_INT(one.reserved, 1);
 		r.settled += one.settled;
-		if (!one.booked)
+		if (!one.reserved)
 			break;
 	}
 	CHECK(r.settled <= 1000);

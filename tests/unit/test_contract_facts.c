@@ -5,9 +5,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "contract/event.h"
 #include "contract/lint.h"
 
 #define URL "https://lodge.example.org"
@@ -24,7 +25,7 @@ static json_t *document(void)
 	json_t *doc;
 
 	buf_init(&b, DOCUMENT_MAX);
-	api_openapi(&b, URL);
+	operations_document(&b, api_resources, api_resource_count, URL);
 	CHECK(!b.overflow);
 	doc = json_loadb(b.at, b.len, JSON_REJECT_DUPLICATES, &error);
 	if (!doc)
@@ -95,8 +96,10 @@ static json_t *bare(const json_t *published)
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		json_object_del(copy, ours[i]);
-	if (json_object_get(copy, "items"))
+	if (json_object_get(copy, "items")) {
 		json_object_del(json_object_get(copy, "items"), "x-max");
+		json_object_del(json_object_get(copy, "items"), "x-enum");
+	}
 	return copy;
 }
 
@@ -218,8 +221,8 @@ TEST(contract_document_holds_together)
 	test_step("the same tables give the same bytes");
 	buf_init(&once, DOCUMENT_MAX);
 	buf_init(&twice, DOCUMENT_MAX);
-	api_openapi(&once, URL);
-	api_openapi(&twice, URL);
+	operations_document(&once, api_resources, api_resource_count, URL);
+	operations_document(&twice, api_resources, api_resource_count, URL);
 	CHECK(once.len == twice.len && memcmp(once.at, twice.at, once.len) == 0);
 	buf_free(&once);
 	buf_free(&twice);
@@ -251,7 +254,7 @@ struct Thing {
 };
 
 FIELDS(Thing) = {
-	FIELD(Thing, id, .need = true, .id = true, .doc = "Its id."),
+	FIELD(Thing, id, .required = true, .id = true, .doc = "Its id."),
 	FIELD(Thing, name, .pattern = "^[a-z]+$", .preset = "\"abc\"", BOUNDS(1, 9),
 		.doc = "Its name."),
 	FIELD(Thing, big, .preset = "false", .doc = "Whether it is big."),
@@ -520,4 +523,52 @@ TEST(contract_lint_names_a_bad_value)
 	REFUSED("Thing.ids cannot be preset to [\"x\"]", row(&b, "ids")->preset = "[\"x\"]");
 	REFUSED("Thing.part cannot be preset", row(&b, "part")->preset = "{}");
 	REFUSED("has both a preset and an otherwise", row(&b, "big")->otherwise = "true");
+}
+
+static const struct stream_event good_events[] = {
+	{ "thing", &Part_schema, 1, .doc = "A thing." },
+	{ "end", NULL, 1, .bare = true, .doc = "The end." },
+};
+
+struct event_bench {
+	struct bench b;
+	struct stream_event events[2];
+	struct event_stream stream;
+};
+
+static void event_bench_make(struct event_bench *e)
+{
+	bench_make(&e->b);
+	memcpy(e->events, good_events, sizeof good_events);
+	e->stream = (struct event_stream){ .table = e->events, .count = 2, .bit = 1 };
+	e->b.ops[GET_ROW].gives = "text/event-stream";
+	e->b.ops[GET_ROW].events = &e->stream;
+}
+
+#define EVENT_REFUSED(want, ...)                  \
+	do {                                      \
+		struct event_bench e;             \
+		event_bench_make(&e);             \
+		__VA_ARGS__;                      \
+		check_lint(&e.b, want, __LINE__); \
+	} while (0)
+
+TEST(contract_lint_names_a_bad_event)
+{
+	static const struct schema hidden = { .name = "Hidden", .internal = true };
+
+	EVENT_REFUSED(NULL, e.stream.bit = 1);
+	EVENT_REFUSED(
+		"things_list gives events and does not say which", e.b.ops[GET_ROW].events = NULL);
+	EVENT_REFUSED("things_list names events and gives none", e.b.ops[GET_ROW].gives = NULL);
+	EVENT_REFUSED("has no name of small letters", e.events[0].name = NULL);
+	EVENT_REFUSED("has no name of small letters", e.events[0].name = "a\nb");
+	EVENT_REFUSED("Event thing has no doc", e.events[0].doc = "");
+	EVENT_REFUSED("Event thing is carried by no stream", e.events[0].streams = 0);
+	EVENT_REFUSED("Two events are called end", e.events[0].name = "end");
+	EVENT_REFUSED("Event thing tells a row of the store", e.events[0].data = &hidden);
+	EVENT_REFUSED("The stream of things_list carries no event", e.stream.bit = 2);
+	EVENT_REFUSED("The envelope Part has no JSON data", e.stream.envelope = &Part_schema);
+	EVENT_REFUSED("Event end has an envelope and nothing in it",
+		e.stream.envelope = &Part_schema, e.events[1].bare = false);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/cost_parts.h"
+#include "api/costs/cost_parts.h"
 #include "broker/ledger.h"
 
 enum { CHARGES = 600, AGENTS = 3, MODELS = 3 };

@@ -94,7 +94,8 @@ static int weight_run(struct work *w, struct db *db)
 
 	snprintf(key, sizeof key, "weight %d", p->number);
 	return db_run(db, &insert, NULL,
-		ARGS(T(key), ((struct value){ VALUE_TEXT, 0, ballast, p->bytes })));
+		ARGS(T(key),
+			((struct value){ .kind = VALUE_TEXT, .text = ballast, .len = p->bytes })));
 }
 
 static int limit_run(struct work *w, struct db *db)
@@ -118,8 +119,7 @@ TEST(faults_a_full_disk_fails_what_does_not_fit_and_nothing_else)
 	};
 	int kept = 0;
 
-	if (!fixture_is_sqlite())
-		return;
+	SKIP_UNLESS(fixture_is_sqlite());
 	f = fixture_open();
 	memset(ballast, 'x', sizeof ballast);
 	CHECK_INT(store_submit(f->app.store, &limit.work), 0);

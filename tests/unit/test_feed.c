@@ -1,17 +1,17 @@
 /* test_feed.c - GET /me/events: what is seen and what is not, pieces joined, resumed without loss or repeat. */
-#include "stream_stage.h"
+#include "stream_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "call/feed_number.h"
-#include "sessions/feed.h"
+#include "events/feed_number.h"
+#include "events/feed.h"
 
 enum { LONG_MS = 15000 };
 
-static void open_at_now(struct reader *c, struct stream_stage *s, const char *token)
+static void open_at_now(struct reader *c, struct stream_fixture *s, const char *token)
 {
 	reader_open(c, s, token, NULL, "/me/events");
 	while (!*c->last_id && !c->over)
@@ -19,7 +19,7 @@ static void open_at_now(struct reader *c, struct stream_stage *s, const char *to
 	CHECK_INT(c->status, 200);
 }
 
-static const char *field(struct stream_stage *s, struct reader *c, const char *path)
+static const char *field(struct stream_fixture *s, struct reader *c, const char *path)
 {
 	struct answer r = { .json = json_loads(c->data.at, 0, NULL) };
 	const char *text = text_at(&r, path), *copy = text ? arena_strdup(&s->f->arena, text) : "";
@@ -39,30 +39,30 @@ TEST(feed_places_are_read_as_they_are_written)
 		"812-830-caaaaaaaaaaaaaaaaaaaaaaaa-cbbbbbbbbbbbbbbbbbbbbbbbb-",
 		"812-830-caaaaaaaaaaaaaaaaaaaaaaaa-cbbbbbbbbbbbbbbbbbbbbbbbb-41-",
 		"9999999999999999999" };
-	struct feed_place p;
+	struct feed_cursor p;
 	struct buf b;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		buf_init(&b, 1000);
-		CHECK(feed_place_read(&p, good[i]));
-		feed_place_write(&p, &b);
+		CHECK(feed_cursor_read(&p, good[i]));
+		feed_cursor_write(&p, &b);
 		buf_putc(&b, '\0');
 		CHECK_STR(b.at, good[i]);
 		buf_free(&b);
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		test_step("%s", bad[i]);
-		CHECK(!feed_place_read(&p, bad[i]));
+		CHECK(!feed_cursor_read(&p, bad[i]));
 	}
 }
 
 TEST(feed_tells_the_owner_everything)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct reader c;
 	const char *one, *two;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	one = stream_session(&s, NULL);
 	two = stream_session(&s, NULL);
 	open_at_now(&c, &s, s.f->admin);
@@ -82,11 +82,11 @@ TEST(feed_tells_the_owner_everything)
 	CHECK_STR(field(&s, &c, "data.agent_id"), s.agent_id);
 	CHECK_STR(field(&s, &c, "data.action"), "agent.update");
 	reader_close(&c);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 /* Adds one event everywhere, then one to the session that is seen, and expects the latter alone. */
-static void expect_only(struct stream_stage *s, struct reader *c, const char *seen,
+static void expect_only(struct stream_fixture *s, struct reader *c, const char *seen,
 	const char *const *unseen, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -99,12 +99,12 @@ static void expect_only(struct stream_stage *s, struct reader *c, const char *se
 
 TEST(feed_tells_nobody_what_they_may_not_see)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct reader member, stranger, viewer, key;
 	const char *user, *token, *foreign, *foreigner, *reads, *reader;
 	const char *mine, *other, *last[1];
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	user = fixture_user(s.f, "mira@example.org", &token);
 	fixture_member(s.f, s.f->tenant_id, user, "MEMBER");
 	foreign = fixture_user(s.f, "far@example.org", &foreigner);
@@ -153,13 +153,13 @@ TEST(feed_tells_nobody_what_they_may_not_see)
 	reader_close(&stranger);
 	reader_close(&viewer);
 	reader_close(&key);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 TEST(feed_joins_the_pieces_of_a_message)
 {
 	enum { PIECES = 400 };
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct reader c;
 	const char *id;
 	char want[PIECES + 1] = "", data[128];
@@ -167,7 +167,7 @@ TEST(feed_joins_the_pieces_of_a_message)
 	int64_t began;
 	int events = 0;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	open_at_now(&c, &s, s.f->admin);
 	began = clock_mono_ms();
@@ -186,22 +186,22 @@ TEST(feed_joins_the_pieces_of_a_message)
 	buf_putc(&got, '\0');
 	CHECK_STR(got.at, want);
 	/* At most ten a second, and what a turn that was under way had begun. */
-	CHECK(events <= 2 + (clock_mono_ms() - began) / FEED_TURN_MS);
+	CHECK(events <= 2 + (clock_mono_ms() - began) / FEED_BATCH_MS);
 	buf_free(&got);
 	reader_close(&c);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 TEST(feed_says_when_a_place_is_of_another_history)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct answer r;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	r = ask(s.f, s.f->admin, NULL, "GET /me/events?wait=false\nLast-Event-ID: 999999999999");
 	STATUS(r, 200);
 	CHECK(strstr(r.body, "event: reset\n"));
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 static int repair(struct db *db, void *data)
@@ -226,12 +226,12 @@ static int read_horizon(struct db *db, void *data)
 
 TEST(feed_numbers_go_on_above_all_that_were_given)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct numbers before, after;
 	struct reader c;
 	const char *id;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	stream_add(&s, id, SESSION_EVENT_NOTICE, "{}");
 	CHECK_INT(fixture_work(s.f, read_horizon, &before), 0);
@@ -246,15 +246,15 @@ TEST(feed_numbers_go_on_above_all_that_were_given)
 	CHECK_INT(fixture_work(s.f, read_horizon, &after), 0);
 	CHECK(after.horizon < before.horizon + 5001000);
 	reader_close(&c);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
-/* ---- the law: what was received, one piece behind the other, is the log ---- */
+/* ---- the law: what was received, one piece after the other, is the log ---- */
 
 enum { SESSIONS = 5, WRITERS = 4, READERS = 4, EVENTS = 60 };
 
 struct race {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *ids[SESSIONS];
 	_Atomic int wrong;
 };
@@ -345,7 +345,7 @@ TEST(feed_loses_and_repeats_nothing)
 	pthread_t threads[WRITERS + READERS];
 
 	memset(&race, 0, sizeof race);
-	stream_stage_open(&race.s, 0);
+	stream_fixture_open(&race.s, 0);
 	for (int i = 0; i < SESSIONS; i++)
 		race.ids[i] = stream_session(&race.s, NULL);
 	for (int i = 0; i < WRITERS + READERS; i++) {
@@ -355,5 +355,5 @@ TEST(feed_loses_and_repeats_nothing)
 	for (int i = 0; i < WRITERS + READERS; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_INT(race.wrong, 0);
-	stream_stage_close(&race.s);
+	stream_fixture_close(&race.s);
 }

@@ -1,5 +1,5 @@
 /* test_gate_moment.c - what the catalog says of an agent's hours, rates and budget, brought about one by
- * one, and that it is what booking a call then does. */
+ * one, and that it is what reserving for a call then does. */
 #include "fixture.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ struct scene {
 	struct fixture *f;
 	const char *agent;
 	const char *paid, *free, *unpriced; /* models in its chain */
-	const char *outcome;		    /* of book(): the code of the refusal, or "" */
+	const char *outcome;		    /* of reserve(): the code of the refusal, or "" */
 	int64_t prompt_tokens;
 };
 
@@ -38,11 +38,8 @@ static const char *make_model(struct scene *s, const char *slug, const char *mor
 static struct scene open_scene(void)
 {
 	struct scene s = { .f = fixture_open(), .prompt_tokens = 1 };
-	struct answer r = ask(s.f, s.f->admin, "{\"name\":\"A\",\"slug\":\"a\"}",
-		"POST /tenant/%s/agents", s.f->tenant_id);
 
-	STATUS(r, 201);
-	s.agent = text_at(&r, "id");
+	s.agent = fixture_agent(s.f, "a");
 	s.paid = make_model(&s, "paid", ",\"pricing\":{\"prompt\":\"1\",\"completion\":\"2\"}");
 	s.free = make_model(&s, "free",
 		",\"is_free\":true,\"pricing\":{\"prompt\":\"1\",\"completion\":\"2\"}");
@@ -81,7 +78,7 @@ static int book(struct db *db, void *data)
 		{ "test_minute",
 			"select coalesce(max(chat_rpm_limit), -1) from chat_configs where agent_id = $1" },
 	};
-	struct booking b = { .tenant_id = who.tenant_id,
+	struct reservation b = { .tenant_id = who.tenant_id,
 		.agent_id = who.agent_id,
 		.model_id = s->paid,
 		.price = { PICODOLLARS, 2 * PICODOLLARS, NIL, NIL },
@@ -102,7 +99,7 @@ static int book(struct db *db, void *data)
 	b.hourly_limit_pd = b.hourly_limit_pd < 0 ? NIL : b.hourly_limit_pd;
 	b.per_minute = b.per_minute < 0 ? NIL : b.per_minute;
 	if (!err)
-		err = budget_book(db, &s->f->arena, &b, now, &(struct budget_used){ 0 }, &p);
+		err = budget_reserve(db, &s->f->arena, &b, now, &(struct budget_used){ 0 }, &p);
 	s->outcome = p.code ? p.code : "";
 	return err ? err : budget_settle(db, &b, &c, now);
 }
@@ -149,8 +146,8 @@ TEST(catalog_shows_that_the_agent_has_made_its_calls)
 	CHECK_INT(fixture_work(s.f, book, &s), 0);
 	SAYS(s.paid, "callable");
 	CHECK_INT(fixture_work(s.f, book, &s), 0);
-	SAYS(s.paid, "as many calls as it may");
-	SAYS(s.free, "as many calls as it may");
+	SAYS(s.paid, "as many messages as it may");
+	SAYS(s.free, "as many messages as it may");
 	CHECK_INT(fixture_work(s.f, book, &s), ERR_THROTTLED);
 	CHECK_STR(s.outcome, "rate_limited");
 	fixture_sql(s.f, "update rate_slots set slot = slot - 62 where seconds = 1", NO_ARGS);
@@ -162,7 +159,7 @@ TEST(catalog_shows_that_the_agent_has_made_its_calls)
 		"values ($1, $2, 60, $3, 7)",
 		ARGS(T(s.f->tenant_id), T(s.agent), N(clock_now_us() / (60 * SECOND_US) - 30)));
 	chat(&s, "{\"chat_rpm_limit\":null,\"chat_rph_limit\":7}");
-	SAYS(s.paid, "as many calls as it may");
+	SAYS(s.paid, "as many messages as it may");
 	chat(&s, "{\"chat_rph_limit\":10}");
 	SAYS(s.paid, "callable");
 	fixture_close(s.f);
@@ -188,7 +185,7 @@ TEST(catalog_shows_that_the_budget_does_not_pay)
 	limit(&s, "null");
 	SAYS(s.paid, "callable");
 
-	test_step("what is promised is not there either");
+	test_step("what is reserved is not there either");
 	limit(&s, "10");
 	SAYS(s.paid, "callable");
 	fixture_sql(s.f,

@@ -1,11 +1,13 @@
 /* test_gateway.c - the OpenAI-style gateway: who may call what, what goes out, what is entered. */
-#include "gateway_stage.h"
+#include "gateway_fixture.h"
 
+#include "openai/gateway.h"
 #include "base/clock.h"
+#include "broker/broker.h"
 
 TEST(gateway_answers_whole_and_as_a_stream)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 
 	gateway_open(&s);
@@ -39,20 +41,96 @@ TEST(gateway_answers_whole_and_as_a_stream)
 	gateway_close(&s);
 }
 
+TEST(gateway_has_one_shape_for_errors)
+{
+	static const struct {
+		const char *request;
+		int status;
+		const char *type, *code;
+	} rows[] = {
+		{ "GET /v1/assistants/asst_abc123", 404, "not_found_error", "not_found" },
+		{ "GET /v1/threads/thread_abc123", 404, "not_found_error", "not_found" },
+		{ "GET /v1/responses/resp_abc123", 404, "not_found_error", "not_found" },
+		{ "POST /v1/embeddings", 404, "not_found_error", "not_found" },
+		{ "GET /v1/files", 404, "not_found_error", "not_found" },
+		{ "GET /v1/chat/completions", 405, "invalid_request_error", "method_not_allowed" },
+		{ "PATCH /v1/models", 405, "invalid_request_error", "method_not_allowed" },
+		{ "POST /v1/assistants\nContent-Type: text/plain", 415, "invalid_request_error",
+			"unsupported_media_type" },
+		{ "GET /v1/models\nContent-Length: x", 400, "invalid_request_error", "malformed" },
+		{ "POST /v1/threads\nTransfer-Encoding: odd", 501, "server_error",
+			"not_implemented" },
+	};
+	struct gateway_fixture s;
+	struct answer r;
+
+	gateway_open(&s);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		test_step("%s", rows[i].request);
+		r = ask(s.f, s.f->admin, strstr(rows[i].request, "text/plain") ? "{}" : NULL, "%s",
+			rows[i].request);
+		STATUS(r, rows[i].status);
+		CHECK_STR(header_of(s.f, &r, "Content-Type"), "application/json");
+		CHECK_STR(text_at(&r, "error.type"), rows[i].type);
+		CHECK_STR(text_at(&r, "error.code"), rows[i].code);
+		CHECK((header_of(s.f, &r, "Allow") != NULL) == (rows[i].status == 405));
+	}
+	test_step("our own");
+	r = ask(s.f, s.f->admin, NULL, "GET /v1/tenants/nope");
+	STATUS(r, 404);
+	CHECK_STR(header_of(s.f, &r, "Content-Type"), "application/problem+json");
+	gateway_close(&s);
+}
+
+/* What is published of a chat is what is read: each member refuses what its row does not allow. */
+TEST(gateway_publishes_what_a_chat_may_hold)
+{
+	const struct schema *t = &ChatCompletionCreate_schema;
+	struct gateway_fixture s;
+	struct answer r;
+
+	gateway_open(&s);
+	gateway_agent(&s, (const char *const[]){ "ok", NULL });
+	for (size_t i = 0; i < t->count; i++) {
+		const struct field *f = &t->fields[i];
+
+		test_step("%s", f->name);
+		r = ask(s.f, s.f->admin,
+			arena_printf(&s.f->arena, "{%s%s\"%s\":%s}",
+				strcmp(f->name, "model") == 0 ? "" : "\"model\":\"x\",",
+				strcmp(f->name, "messages") == 0
+					? ""
+					: "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],",
+				f->name, f->kind == JSON ? "7" : "{}"),
+			"POST /v1/chat/completions");
+		STATUS(r, 400);
+		CHECK(strncmp(text_at(&r, "error.param"), f->name, strlen(f->name)) == 0);
+		if (!f->max)
+			continue;
+		r = ask(s.f, s.f->admin,
+			arena_printf(&s.f->arena,
+				"{\"model\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"%s\":%.17g}",
+				f->name, f->max + 1),
+			"POST /v1/chat/completions");
+		STATUS(r, 400);
+		CHECK_STR(text_at(&r, "error.param"), f->name);
+	}
+	gateway_close(&s);
+}
+
 TEST(gateway_sends_the_agents_words_before_the_callers)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 
 	gateway_open(&s);
 	gateway_agent(&s, (const char *const[]){ "echo", NULL });
-	fixture_sql(s.f,
-		"update agents set description_prompt = $2, bootstrap_instructions = $3 where id = $1",
-		ARGS(T(s.agent_id), T("You are \"A\"."), T("Be brief.")));
+	fixture_sql(s.f, "update agent_rows set description_prompt = $2 where id = $1",
+		ARGS(T(s.agent_id), T("You are \"A\".")));
 	r = gateway_ask(&s, s.f->admin, ",\"temperature\":0.5,\"x_unknown\":{\"a\":1}");
 	CHECK_INT(r.status, 200);
 	CHECK(strstr(text_at(&r, "choices.0.message.content"),
-		      "{\"role\":\"system\",\"content\":\"You are \\\"A\\\".\\n\\nBe brief.\"},"
+		      "{\"role\":\"system\",\"content\":\"You are \\\"A\\\".\"},"
 		      "{\"role\":\"user\",\"content\":\"hi\"}") != NULL);
 	CHECK(strstr(s.mock.last_body, "\"x_unknown\":{\"a\":1}") != NULL);
 	CHECK(strstr(s.mock.last_body, "\"model\":\"mock-model\"") != NULL);
@@ -64,9 +142,47 @@ TEST(gateway_sends_the_agents_words_before_the_callers)
 	gateway_close(&s);
 }
 
+/* What cannot be answered is refused before anything is made, as the gateway refuses it. */
+TEST(gateway_and_sessions_refuse_alike_where_nothing_can_be_called)
+{
+	struct gateway_fixture s;
+	const char *member, *id;
+	struct answer r;
+
+	gateway_open(&s);
+	id = fixture_user(s.f, "m@example.org", &member);
+	fixture_member(s.f, s.f->tenant_id, id, "MEMBER");
+	gateway_agent(&s, (const char *const[]){ "ok", NULL });
+
+	test_step("by somebody without a grant on the model");
+	r = gateway_ask(&s, member, "");
+	STATUS(r, 403);
+	CHECK_STR(text_at(&r, "error.code"), "user_grant_missing");
+	r = ask(s.f, member, "{\"message\":\"hi\"}", "POST /agents/%s/sessions", s.agent_id);
+	STATUS(r, 403);
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:user_grant_missing");
+
+	test_step("without a model");
+	fixture_sql(s.f, "delete from agent_models where agent_id = $1", ARGS(T(s.agent_id)));
+	r = ask(s.f, s.f->admin, "{\"message\":\"hi\"}", "POST /agents/%s/sessions", s.agent_id);
+	STATUS(r, 409);
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:no_model");
+	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 0);
+
+	test_step("of a session that asks nothing yet nothing is made either");
+	r = ask(s.f, s.f->admin, "{}", "POST /agents/%s/sessions", s.agent_id);
+	STATUS(r, 201);
+	id = text_at(&r, "id");
+	r = ask(s.f, s.f->admin, "{\"content\":\"hi\"}", "POST /sessions/%s/messages", id);
+	STATUS(r, 409);
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:no_model");
+	CHECK_INT(fixture_count(s.f, "select count(*) from session_runs"), 0);
+	gateway_close(&s);
+}
+
 TEST(gateway_calls_a_model_by_its_slug_for_members)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	const char *member, *guest, *stranger, *id;
 	struct answer r;
 
@@ -128,7 +244,7 @@ TEST(gateway_refuses_bad_bodies_in_openais_shape)
 		{ "{\"model\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"n\":2}",
 			"n", 400 },
 	};
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 
 	gateway_open(&s);
@@ -148,7 +264,7 @@ TEST(gateway_refuses_bad_bodies_in_openais_shape)
 
 TEST(gateway_lists_agents_and_models)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	const char *guest, *id;
 	struct answer r;
 
@@ -179,7 +295,7 @@ TEST(gateway_lists_agents_and_models)
 
 TEST(gateway_keeps_to_working_hours_and_rates)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 
 	gateway_open(&s);
@@ -212,13 +328,14 @@ TEST(gateway_keeps_to_working_hours_and_rates)
 
 TEST(gateway_uses_the_tenants_own_key_at_the_address_it_is_for)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct id id = id_new(NULL);
 	const char *base, *sealed;
 
 	gateway_open(&s);
 	gateway_agent(&s, (const char *const[]){ "ok", NULL });
-	sealed = vault_seal(s.f->app.vault, &s.f->arena, id.text, "sk-tenant", 9);
+	sealed = vault_seal(
+		s.f->app.vault, &s.f->arena, SEALED_PROVIDER_KEY, id.text, "sk-tenant", 9);
 	fixture_sql(s.f,
 		"insert into provider_keys (tenant_id, provider, id, base_url, sealed, created_at, "
 		"updated_at) values ($1, 'openai', $2, null, $3, 1, 1)",
@@ -232,5 +349,65 @@ TEST(gateway_uses_the_tenants_own_key_at_the_address_it_is_for)
 	CHECK(strstr(s.mock.last_head, "authorization: Bearer sk-tenant\n") != NULL);
 	gateway_settled(&s, 2, 2 * MOCK_COST);
 	CHECK_INT(fixture_count(s.f, "select count(*) from ledger where byok = 1"), 1);
+	gateway_close(&s);
+}
+
+TEST(gateway_takes_other_keys_of_the_operator_while_it_runs)
+{
+	struct broker_keys first = { .openai = "sk-first", .anthropic = "sk-other" },
+			   second = { .openai = "sk-second", .anthropic = "sk-other" };
+	struct broker_keys held;
+	struct broker_renewed differ;
+	struct gateway_fixture s;
+
+	gateway_open(&s);
+	differ = broker_renew(s.f->service.broker, &first);
+	CHECK(differ.openai && differ.anthropic);
+	differ = broker_renew(s.f->service.broker, &first);
+	CHECK(!differ.openai && !differ.anthropic);
+	held = broker_keys(s.f->service.broker, &s.f->arena);
+	differ = broker_renew(s.f->service.broker, &second);
+	CHECK(differ.openai && !differ.anthropic);
+	test_step("what is under way keeps its own");
+	CHECK_STR(held.openai, "sk-first");
+	CHECK_STR(broker_keys(s.f->service.broker, &s.f->arena).openai, "sk-second");
+	differ =
+		broker_renew(s.f->service.broker, &(struct broker_keys){ .anthropic = "sk-other" });
+	CHECK(differ.openai && !differ.anthropic);
+	CHECK(!broker_keys(s.f->service.broker, &s.f->arena).openai);
+	gateway_close(&s);
+}
+
+TEST(gateway_says_what_it_dropped_and_refuses_what_has_no_bound)
+{
+	static const char file[] =
+		"{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"file\","
+		"\"file\":{\"file_id\":\"f\"}}]}]}";
+	struct gateway_fixture s;
+	struct answer r;
+
+	gateway_open(&s);
+	gateway_agent(&s, (const char *const[]){ "ok", NULL });
+	r = gateway_ask(&s, s.f->admin,
+		",\"service_tier\":\"priority\",\"prediction\":{\"type\":\"content\",\"content\":\"x\"}");
+	CHECK_INT(r.status, 200);
+	CHECK_STR(header_of(s.f, &r, "x-lodge-dropped"), "service_tier, prediction");
+	CHECK(!strstr(s.mock.last_body, "priority") && !strstr(s.mock.last_body, "prediction"));
+	r = gateway_ask(&s, s.f->admin, ",\"stream\":true,\"speed\":\"fast\"");
+	CHECK_STR(header_of(s.f, &r, "x-lodge-dropped"), "speed");
+	r = gateway_ask(&s, s.f->admin, ",\"web_search_options\":{}");
+	CHECK_INT(r.status, 400);
+	CHECK_STR(text_at(&r, "error.param"), "web_search_options");
+
+	test_step("a file, without a budget and with one");
+	STATUS(ask(s.f, s.f->admin, arena_printf(&s.f->arena, file, s.model),
+		       "POST /v1/chat/completions"),
+		200);
+	fixture_sql(s.f, "update agent_rows set hourly_limit_pd = $2 where id = $1",
+		ARGS(T(s.agent_id), N((int64_t)1000 * MOCK_COST)));
+	r = ask(s.f, s.f->admin, arena_printf(&s.f->arena, file, s.model),
+		"POST /v1/chat/completions");
+	CHECK_INT(r.status, 400);
+	CHECK_STR(text_at(&r, "error.code"), "not_reckonable");
 	gateway_close(&s);
 }

@@ -1,6 +1,6 @@
 /* test_hook_delivery.c - events on their way to agents: as sessions, by hand a second time, through the
  * webhooks of skills. */
-#include "hook_stage.h"
+#include "hook_fixture.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 TEST(hooks_redeliver_what_was_blocked_or_failed)
 {
-	struct hook_stage s = hook_stage_open(",\"guardrails\":{\"events\":[\"push\"]}");
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"events\":[\"push\"]}");
 	struct fixture *f = s.f;
 	struct answer r;
 	const char *id;
@@ -42,7 +42,7 @@ TEST(hooks_redeliver_what_was_blocked_or_failed)
 
 TEST(hooks_an_event_becomes_a_session_that_knows_data_from_orders)
 {
-	struct hook_stage s = hook_stage_open(",\"instructions\":\"Triage it.\"");
+	struct hook_fixture s = hook_fixture_open(",\"instructions\":\"Triage it.\"");
 	struct fixture *f = s.f;
 	struct answer r;
 
@@ -73,7 +73,7 @@ TEST(hooks_an_event_becomes_a_session_that_knows_data_from_orders)
 
 TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	const char *id;
 	struct answer r;
@@ -115,7 +115,7 @@ TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 
 /* ---- webhooks of skills ---- */
 
-static const char *give_skill(struct hook_stage *s)
+static const char *give_skill(struct hook_fixture *s)
 {
 	struct answer r = ask(s->f, s->f->admin,
 		"{\"name\":\"Deploy\",\"slug\":\"deploy\",\"description\":\"D\",\"instructions\":\"I\","
@@ -132,7 +132,7 @@ static const char *give_skill(struct hook_stage *s)
 
 TEST(skill_hooks_take_a_token_and_log_every_call)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	const char *skill = give_skill(&s), *token, *id;
 	struct answer r = ask(f, f->admin, "{\"label\":\"Build\"}",
@@ -201,7 +201,7 @@ TEST(skill_hooks_take_a_token_and_log_every_call)
 
 TEST(skill_hooks_go_with_the_skill)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	const char *skill = give_skill(&s);
 

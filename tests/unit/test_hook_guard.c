@@ -2,8 +2,8 @@
  * event is put before a model. */
 #include "t.h"
 
-#include "api/hook_guard.h"
-#include "api/hook_text.h"
+#include "webhooks/hook_guard.h"
+#include "webhooks/hook_text.h"
 #include "base/clock.h"
 #include "broker/chat_config.h"
 
@@ -30,15 +30,18 @@ static struct list names(const char *const *list)
 TEST(guard_each_rule_refuses_by_name)
 {
 	struct IntegrationGuardrails rails = {
-		.max_bytes = NIL, .per_minute = NIL, .check_budget = true
+		.max_bytes = NIL, .per_minute = NIL, .budget = BudgetRule_refuse
 	};
 	struct hook hook = good_hook;
 	struct webhook_event event = {
 		.event = "issues", .action = "opened", .sender = "Ann", .place = "acme/rocket"
 	};
-	struct guard_facts f = {
-		.hook = &hook, .rails = &rails, .event = &event, .bytes = 100, .room_pd = NIL
-	};
+	struct guard_facts f = { .hook = &hook,
+		.rails = &rails,
+		.event = &event,
+		.bytes = 100,
+		.room_pd = NIL,
+		.may_act = true };
 
 	CHECK_STR(refused_by(&f), "none");
 #define TRY(change, rule)                                             \
@@ -57,6 +60,7 @@ TEST(guard_each_rule_refuses_by_name)
 	TRY(hook.agent_active = false, "agent_active");
 	TRY(hook.plan_read_only = true, "plan");
 	TRY(hook.skill_on = false, "skill_enabled");
+	TRY(f.may_act = false, "rights");
 	TRY(rails.max_bytes = 99, "max_bytes");
 	TRY(rails.max_bytes = 100, "none");
 #define NAMES(...) names((const char *const[]){ __VA_ARGS__, NULL })
@@ -83,7 +87,7 @@ TEST(guard_each_rule_refuses_by_name)
 	TRY(f.wait_s = WAIT_FOR_EVER, "working_hours");
 	TRY(f.room_pd = 0, "budget");
 	TRY(f.room_pd = 1, "none");
-	TRY((f.room_pd = 0, rails.check_budget = false), "none");
+	TRY((f.room_pd = 0, rails.budget = BudgetRule_hold), "none");
 	TRY(f.over_rate = true, "rate");
 	f.event = NULL;
 	TRY(rails.events = NAMES("push"), "none");

@@ -1,19 +1,22 @@
 /* test_hooks.c - events from outside on their way in: verified, guarded, taken once, logged. */
-#include "hook_stage.h"
+#include "hook_fixture.h"
 
 #include <sodium.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-#include "api/hook_log.h"
+#include "webhooks/hook_log.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "race.h"
 
 #define COUNT(s, sql) fixture_count((s)->f, sql)
 
 TEST(integrations_are_made_read_changed_and_deleted)
 {
-	struct hook_stage s =
-		hook_stage_open(",\"guardrails\":{\"events\":[\"push\"],\"per_minute\":5}");
+	struct hook_fixture s =
+		hook_fixture_open(",\"guardrails\":{\"events\":[\"push\"],\"per_minute\":5}");
 	struct fixture *f = s.f;
 	struct answer r =
 		ask(f, f->admin, NULL, "GET /tenant/%s/integrations/%s", f->tenant_id, s.id);
@@ -60,11 +63,11 @@ TEST(integrations_are_made_read_changed_and_deleted)
 TEST(integrations_refuse_what_does_not_fit)
 {
 	struct fixture *f = fixture_open();
-	struct hook_stage s = { 0 };
+	struct hook_fixture s = { 0 };
 	const char *other = fixture_tenant(f, "other", f->admin_id);
 	struct answer r;
 
-	hook_stage_begin(&s, f, "");
+	hook_fixture_begin(&s, f, "");
 #define TRY(fields)                                                                              \
 	(r = ask(f, f->admin,                                                                    \
 		 arena_printf(&f->arena, "{\"label\":\"L\",\"agent_id\":\"%s\",%s}", s.agent_id, \
@@ -94,7 +97,7 @@ TEST(integrations_refuse_what_does_not_fit)
 
 TEST(hooks_take_a_signed_event_once)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct answer r = hook_send(&s, HOOK_EVENT, "d-1");
 	const char *id = text_at(&r, "id");
 
@@ -125,9 +128,9 @@ TEST(hooks_take_a_signed_event_once)
 
 TEST(hooks_take_the_same_id_on_another_integration)
 {
-	struct hook_stage s = hook_stage_open(""), other = { 0 };
+	struct hook_fixture s = hook_fixture_open(""), other = { 0 };
 
-	hook_stage_begin(&other, s.f, "");
+	hook_fixture_begin(&other, s.f, "");
 	STATUS(hook_send(&s, HOOK_EVENT, "d-1"), 202);
 	STATUS(hook_send(&other, HOOK_EVENT, "d-1"), 202);
 	STATUS(hook_send(&other, HOOK_EVENT, "d-1"), 200);
@@ -136,7 +139,7 @@ TEST(hooks_take_the_same_id_on_another_integration)
 
 TEST(hooks_answer_alike_whatever_is_wrong)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	const char *good = hook_sign(f, s.secret, HOOK_EVENT, strlen(HOOK_EVENT));
 	const char *bad = hook_sign(f, "another secret", HOOK_EVENT, strlen(HOOK_EVENT));
@@ -165,7 +168,7 @@ TEST(hooks_answer_alike_whatever_is_wrong)
 
 TEST(hooks_refuse_what_they_cannot_read_though_it_is_signed)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	static const struct {
 		const char *body, *more;
@@ -192,13 +195,25 @@ TEST(hooks_refuse_what_they_cannot_read_though_it_is_signed)
 		CHECK_STR(text_at(&r, "items.0.outcome"), cases[i].outcome);
 		CHECK_STR(text_at(&r, "items.0.status"), "rejected");
 	}
+	/* one that is written down later stands where it came in */
+	STATUS(ask(f, NULL, "{}", "POST /hooks/%s\nX-Hub-Signature-256: none", s.id), 401);
+	STATUS(hook_send(&s, HOOK_EVENT, "d-last"), 202);
+	hook_logged(&s, NULL, (int64_t)(sizeof cases / sizeof *cases) + 1);
+	{
+		struct answer r = hook_log(&s);
+
+		CHECK_STR(text_at(&r, "items.0.delivery_id"), "d-last");
+		CHECK_STR(text_at(&r, "items.1.status"), "rejected");
+		CHECK(strcmp(text_at(&r, "items.0.created_at"),
+			      text_at(&r, "items.1.created_at")) >= 0);
+	}
 	fixture_close(f);
 }
 
 TEST(hooks_speak_each_services_tongue)
 {
 	struct fixture *f = fixture_open();
-	struct hook_stage s = { 0 };
+	struct hook_fixture s = { 0 };
 	int64_t now = clock_now_us() / SECOND_US;
 	static const char *const providers[] = { "gitlab", "slack", "stripe", "linear", "sentry",
 		"standard", "generic", NULL };
@@ -206,7 +221,7 @@ TEST(hooks_speak_each_services_tongue)
 		"{\"id\":\"evt_1\",\"event_id\":\"Ev1\",\"type\":\"x\",\"webhookTimestamp\":%lld000}",
 		(long long)now);
 
-	hook_stage_begin(&s, f, "");
+	hook_fixture_begin(&s, f, "");
 	for (const char *const *p = providers; *p; p++) {
 		struct answer r = ask(f, f->admin,
 			arena_printf(&f->arena,
@@ -261,14 +276,14 @@ TEST(hooks_speak_each_services_tongue)
 TEST(hooks_answer_slacks_challenge_once_it_is_signed)
 {
 	struct fixture *f = fixture_open();
-	struct hook_stage s = { 0 };
+	struct hook_fixture s = { 0 };
 	const char *body =
 		"{\"token\":\"t\",\"challenge\":\"3eZbrw1aB\",\"type\":\"url_verification\"}";
 	int64_t now = clock_now_us() / SECOND_US;
 	const char *text = arena_printf(&f->arena, "v0:%lld:%s", (long long)now, body), *id;
 	struct answer r;
 
-	hook_stage_begin(&s, f, "");
+	hook_fixture_begin(&s, f, "");
 	r = ask(f, f->admin,
 		arena_printf(&f->arena,
 			"{\"provider\":\"slack\",\"label\":\"L\",\"agent_id\":\"%s\",\"signing_secret\":"
@@ -287,9 +302,98 @@ TEST(hooks_answer_slacks_challenge_once_it_is_signed)
 	fixture_close(f);
 }
 
+/* GitHub tries an address when it is made: that is no work for an agent, whatever the guardrails say. */
+TEST(hooks_acknowledge_githubs_ping)
+{
+	struct hook_fixture s =
+		hook_fixture_open(",\"guardrails\":{\"events\":[\"issues.opened\"]}");
+	struct fixture *f = s.f;
+	const char *body = "{\"zen\":\"Design for failure.\",\"hook_id\":1}";
+	const char *request = arena_printf(&f->arena,
+		"POST /hooks/%s\nX-GitHub-Event: ping\r\nX-GitHub-Delivery: p-1\r\n"
+		"X-Hub-Signature-256: %s",
+		s.id, hook_sign(f, s.secret, body, strlen(body)));
+	struct answer r = ask(f, NULL, body, "%s", request);
+
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "status"), "ping");
+	CHECK_INT(fixture_count(f, "select count(*) from jobs"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
+	r = hook_log(&s);
+	CHECK_STR(text_at(&r, "items.0.outcome"), "ping");
+	CHECK_STR(text_at(&r, "items.0.status"), "delivered");
+	r = ask(f, NULL, body, "%s", request);
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "status"), "duplicate");
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/integrations/%s", f->tenant_id, s.id);
+	CHECK(json_is_true(at(&r, "connected")));
+	STATUS(ask(f, NULL, "{\"zen\":\"Forged\"}", "%s", request), 401);
+	fixture_close(f);
+}
+
+TEST(hooks_refuse_a_body_that_was_taken_if_asked_to)
+{
+	struct hook_fixture s = hook_fixture_open("");
+	struct fixture *f = s.f;
+	struct answer r;
+
+	STATUS(hook_send(&s, HOOK_EVENT, "a-1"), 202);
+	STATUS(hook_send(&s, HOOK_EVENT, "a-2"), 202); /* two real events may have one body */
+	CHECK_INT(fixture_count(f, "select count(*) from delivery_bodies"), 0);
+	STATUS(ask(f, f->admin, "{\"guardrails\":{\"refuse_repeats_hours\":2}}",
+		       "PATCH /tenant/%s/integrations/%s", f->tenant_id, s.id),
+		200);
+	STATUS(hook_send(&s, HOOK_EVENT, "b-1"), 202);
+	r = hook_send(&s, HOOK_EVENT, "b-2");
+	STATUS(r, 403);
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:repeats");
+	STATUS(hook_send(&s, HOOK_EVENT, "b-1"), 200); /* the sender's own retry */
+	STATUS(hook_send(&s, "{\"action\":\"closed\"}", "b-3"), 202);
+	CHECK_INT(fixture_count(f, "select count(*) from delivery_bodies"), 2);
+	fixture_sql(f, "update delivery_bodies set seen_at = seen_at - 7200000001", NO_ARGS);
+	STATUS(hook_send(&s, HOOK_EVENT, "b-4"), 202);
+	STATUS(hook_send(&s, HOOK_EVENT, "b-5"), 403);
+	fixture_sql(f, "update delivery_bodies set seen_at = 1", NO_ARGS);
+	hook_bodies_forget(f->app.store, clock_now_us());
+	for (int i = 0; i < 500 && fixture_count(f, "select count(*) from delivery_bodies"); i++)
+		usleep(5000);
+	CHECK_INT(fixture_count(f, "select count(*) from delivery_bodies"), 0);
+	hook_settle(&s);
+	fixture_close(f);
+}
+
+TEST(hooks_tell_of_addresses_that_are_not_there_and_never_more_than_now_and_then)
+{
+	struct hook_log *log = hook_log_new();
+	char text[4096] = "";
+	int64_t now = clock_now_us();
+	FILE *told = tmpfile();
+	int kept, lines = 0;
+
+	fflush(stderr);
+	kept = dup(2);
+	dup2(fileno(told), 2);
+	log_setup(LOG_WARN, LOG_TEXT);
+	for (int i = 0; i < 1000; i++)
+		hook_log_unknown(log, "nobody", "192.0.2.1", now + i);
+	hook_log_unknown(log, "nobody", "192.0.2.1", now + 11 * SECOND_US);
+	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_SILENT, LOG_TEXT);
+	fflush(stderr);
+	dup2(kept, 2);
+	close(kept);
+	rewind(told);
+	while (fgets(text, sizeof text, told))
+		lines += strstr(text, "an address that is not there") != NULL;
+	fclose(told);
+	CHECK_INT(lines, 2);
+	CHECK(strstr(text, "1000") && strstr(text, "192.0.2.1"));
+	CHECK_INT((int64_t)hook_log_unknown_calls(log), 1001);
+	hook_log_free(log);
+}
+
 TEST(hooks_secrets_rotate_with_and_without_grace)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	const char *first = s.secret, *second;
 	struct answer r = ask(f, f->admin, "{\"grace_s\":3600}",
@@ -302,7 +406,7 @@ TEST(hooks_secrets_rotate_with_and_without_grace)
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
 	s.secret = first;
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
-	fixture_sql(f, "update integrations set before_until = 1", NO_ARGS);
+	fixture_sql(f, "update integration_rows set before_until = 1", NO_ARGS);
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 401);
 	s.secret = second;
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
@@ -327,7 +431,7 @@ TEST(hooks_secrets_rotate_with_and_without_grace)
 
 TEST(hooks_guardrails_block_and_leave_the_id_free)
 {
-	struct hook_stage s = hook_stage_open(",\"guardrails\":{\"events\":[\"push\"]}");
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"events\":[\"push\"]}");
 	struct fixture *f = s.f;
 	struct answer r = hook_send(&s, HOOK_EVENT, "d-1");
 	const char *id;
@@ -354,7 +458,7 @@ TEST(hooks_guardrails_block_and_leave_the_id_free)
 
 TEST(hooks_state_of_agent_and_tenant_counts)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"budget\":\"refuse\"}");
 	struct fixture *f = s.f;
 	struct answer r;
 
@@ -364,10 +468,12 @@ TEST(hooks_state_of_agent_and_tenant_counts)
 		STATUS(r, 403);                                            \
 		CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:" rule); \
 	} while (0)
-	fixture_sql(f, "update agents set is_active = 0", NO_ARGS);
+	fixture_sql(f, "update agent_rows set is_active = 0", NO_ARGS);
 	BLOCKED("agent_active");
-	fixture_sql(f, "update agents set is_active = 1", NO_ARGS);
+	fixture_sql(f, "update agent_rows set is_active = 1", NO_ARGS);
 	fixture_sql(f, "update tenants set status = 'suspended'", NO_ARGS);
+	BLOCKED("tenant_active");
+	fixture_sql(f, "update tenants set status = 'closed'", NO_ARGS);
 	BLOCKED("tenant_active");
 	fixture_sql(f, "update tenants set status = 'active'", NO_ARGS);
 	STATUS(ask(f, f->admin, "{\"is_active\":false}", "PATCH /tenant/%s/integrations/%s",
@@ -388,7 +494,7 @@ TEST(hooks_state_of_agent_and_tenant_counts)
 
 TEST(hooks_rate_is_kept_to)
 {
-	struct hook_stage s = hook_stage_open(",\"guardrails\":{\"per_minute\":3}");
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"per_minute\":3}");
 	struct answer r;
 
 	for (int i = 0; i < 3; i++)
@@ -405,7 +511,7 @@ TEST(hooks_rate_is_kept_to)
 
 TEST(hooks_working_hours_hold_or_refuse)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	time_t now = (time_t)(clock_now_us() / SECOND_US);
 	int hour = (int)(now / 3600 % 24);
@@ -414,14 +520,16 @@ TEST(hooks_working_hours_hold_or_refuse)
 		"{\"working_hours_enabled\":true,\"working_hours_start\":\"%02d:00\","
 		"\"working_hours_end\":\"%02d:30\",\"working_hours_tz\":\"UTC\"}",
 		(hour + 12) % 24, (hour + 12) % 24);
+	const char *held = arena_printf(&f->arena,
+		"select count(*) from jobs where run_at > %lld and waits_for = 'hours'",
+		(long long)(now + 3600) * 1000000);
 	struct answer r;
 
 	STATUS(ask(f, f->admin, hours, "PUT /agents/%s/chat-config", s.agent_id), 200);
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
-	CHECK_INT(fixture_count(f,
-			  arena_printf(&f->arena, "select count(*) from jobs where run_at > %lld",
-				  (long long)(now + 3600) * 1000000)),
-		1);
+	for (int i = 0; i < 4000 && !fixture_count(f, held); i++)
+		usleep(5000);
+	CHECK_INT(fixture_count(f, held), 1);
 	STATUS(ask(f, f->admin, "{\"guardrails\":{\"working_hours\":\"refuse\"}}",
 		       "PATCH /tenant/%s/integrations/%s", f->tenant_id, s.id),
 		200);
@@ -432,17 +540,21 @@ TEST(hooks_working_hours_hold_or_refuse)
 		       "PATCH /tenant/%s/integrations/%s", f->tenant_id, s.id),
 		200);
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
-	CHECK_INT(fixture_count(f,
-			  arena_printf(&f->arena, "select count(*) from jobs where run_at > %lld",
-				  (long long)(now + 3600) * 1000000)),
-		1);
+	hook_settle(&s);
+	for (int i = 0;
+		i < 4000 &&
+		!fixture_count(f, "select count(*) from sessions where status = 'completed'");
+		i++)
+		usleep(5000);
+	CHECK_INT(fixture_count(f, "select count(*) from sessions where status = 'completed'"), 1);
+	CHECK_INT(fixture_count(f, held), 1);
 	fixture_close(f);
 }
 
 TEST(hooks_identical_events_at_one_moment_are_one)
 {
 	enum { AT_ONCE = 16 };
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct racer racers[AT_ONCE] = { 0 };
 
 	for (int i = 0; i < AT_ONCE; i++)
@@ -459,7 +571,7 @@ TEST(hooks_identical_events_at_one_moment_are_one)
 
 TEST(hooks_a_flood_of_rejected_calls_is_a_few_rows)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	struct answer r;
 	int64_t calls = 0;
@@ -486,14 +598,14 @@ TEST(hooks_a_flood_of_rejected_calls_is_a_few_rows)
 
 TEST(hooks_the_log_is_bounded)
 {
-	struct hook_stage s = hook_stage_open(",\"guardrails\":{\"events\":[\"push\"]}");
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"events\":[\"push\"]}");
 	struct fixture *f = s.f;
 	char ip[32];
 
 	/* many addresses in one second share the last row */
 	for (int i = 0; i < 100; i++) {
 		snprintf(ip, sizeof ip, "192.0.2.%d", i);
-		hook_log_note(&f->app,
+		hook_log_note(f->service.hook_log, f->app.store,
 			&(struct hook_note){ .tenant_id = f->tenant_id,
 				.integration_id = s.id,
 				.outcome = "signature",
@@ -517,7 +629,7 @@ TEST(hooks_the_log_is_bounded)
 
 TEST(hooks_forgotten_calls_are_still_known)
 {
-	struct hook_stage s = hook_stage_open("");
+	struct hook_fixture s = hook_fixture_open("");
 	struct fixture *f = s.f;
 	struct answer r = hook_send(&s, HOOK_EVENT, "d-1");
 	const char *id = text_at(&r, "id");
@@ -528,7 +640,8 @@ TEST(hooks_forgotten_calls_are_still_known)
 	fixture_sql(
 		f, "update deliveries set status = 'accepted' where delivery_id = 'd-2'", NO_ARGS);
 	f->app.settings.hook_retention_us = 1;
-	hook_log_forget(&f->app, clock_now_us() + SECOND_US);
+	hook_log_forget(f->service.hook_log, f->app.store, f->app.settings.hook_retention_us,
+		clock_now_us() + SECOND_US);
 	for (int i = 0; i < 500 && COUNT(&s, "select count(*) from deliveries_past") == 0; i++)
 		STATUS(hook_send(&s, HOOK_EVENT, "d-2"), 200);
 	CHECK_INT(COUNT(&s, "select count(*) from deliveries where delivery_id = 'd-1'"), 0);

@@ -92,7 +92,7 @@ static void on_end(void *ctx, struct http_loop *loop)
 	((struct hall *)ctx)->ended++;
 }
 
-static struct http_door *open_door(struct hall *h, int parked_ms)
+static struct http_inproc *open_inproc(struct hall *h, int deferred_ms)
 {
 	struct http_limits limits = { .max_head = 4096,
 		.max_headers = 16,
@@ -101,29 +101,29 @@ static struct http_door *open_door(struct hall *h, int parked_ms)
 		.body_ms = 1,
 		.idle_ms = 1,
 		.reply_ms = 1,
-		.parked_ms = parked_ms };
-	struct http_handler handler = { on_head, on_request, on_fault, on_sent, NULL, on_begin,
-		on_end, h };
+		.deferred_ms = deferred_ms };
+	struct http_handler handler = { on_head, on_request, on_fault, on_sent, NULL, NULL,
+		on_begin, on_end, h };
 
 	*h = (struct hall){ 0 };
-	return http_door_new(&limits, &handler);
+	return http_inproc_new(&limits, &handler);
 }
 
-static void close_door(struct hall *h, struct http_door *d)
+static void close_inproc(struct hall *h, struct http_inproc *d)
 {
 	if (h->working)
 		pthread_join(h->worker, NULL);
-	http_door_free(d);
+	http_inproc_free(d);
 	CHECK_INT(h->begun, 1);
 	CHECK_INT(h->ended, 1);
 }
 
-static bool send_text(struct http_door *d, const char *text, struct buf *out)
+static bool send_text(struct http_inproc *d, const char *text, struct buf *out)
 {
 	bool open;
 
 	out->len = 0;
-	open = http_door_send(d, text, strlen(text), out);
+	open = http_inproc_send(d, text, strlen(text), out);
 	buf_putc(out, '\0');
 	out->len--;
 	return open;
@@ -131,10 +131,10 @@ static bool send_text(struct http_door *d, const char *text, struct buf *out)
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-TEST(http_door_serves)
+TEST(http_inproc_serves)
 {
 	struct hall h;
-	struct http_door *d = open_door(&h, 10000);
+	struct http_inproc *d = open_inproc(&h, 10000);
 	struct buf out;
 	int count = 0;
 
@@ -161,23 +161,23 @@ TEST(http_door_serves)
 	test_step("the client closes");
 	CHECK(send_text(d, "GET / HT", &out));
 	out.len = 0;
-	CHECK(!http_door_half_close(d, &out));
+	CHECK(!http_inproc_half_close(d, &out));
 	CHECK(out.len && strncmp(out.at, "HTTP/1.1 400 ", 13) == 0);
 	out.len = 0;
-	CHECK(!http_door_half_close(d, &out));
+	CHECK(!http_inproc_half_close(d, &out));
 	CHECK_INT(out.len, 0);
 	CHECK(send_text(
 		d, "POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc", &out));
-	close_door(&h, d);
+	close_inproc(&h, d);
 	CHECK_INT(h.dropped, 1);
 	CHECK_INT(h.faults, 2);
 	buf_free(&out);
 }
 
-TEST(http_door_gives_up_on_parked)
+TEST(http_inproc_gives_up_on_parked)
 {
 	struct hall h;
-	struct http_door *d = open_door(&h, 20);
+	struct http_inproc *d = open_inproc(&h, 20);
 	struct buf out;
 
 	buf_init(&out, 1 << 20);
@@ -189,7 +189,7 @@ TEST(http_door_gives_up_on_parked)
 	CHECK(send_text(d, GET("/short"), &out));
 	CHECK_INT(h.sent, 2);
 	CHECK_INT(h.dropped, 1);
-	close_door(&h, d);
+	close_inproc(&h, d);
 	buf_free(&out);
 }
 
@@ -215,7 +215,7 @@ static size_t unpack(const struct buf *out, char *into, size_t room)
 	return n;
 }
 
-TEST(http_door_gzip)
+TEST(http_inproc_gzip)
 {
 	static const struct {
 		const char *path, *accept;
@@ -240,7 +240,7 @@ TEST(http_door_gzip)
 		{ "/404", "gzip", false, false },
 	};
 	struct hall h;
-	struct http_door *d = open_door(&h, 1000);
+	struct http_inproc *d = open_inproc(&h, 1000);
 	struct buf out;
 	char request[256], plain[8192];
 
@@ -262,6 +262,6 @@ TEST(http_door_gzip)
 			CHECK(out.len < 1496);
 		}
 	}
-	close_door(&h, d);
+	close_inproc(&h, d);
 	buf_free(&out);
 }

@@ -1,36 +1,46 @@
 /* test_http_stream.c - replies that are sent while they are made: over a socket, with peers that are
- * slow, deaf or dead, and through the door. */
-#include "http_stage.h"
+ * slow, deaf or dead, and through the in-process server. */
+#include "http_fixture.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "http/conn.h"
 
 enum { PIECE = 16 * 1024, SMALL_WAIT_MS = 200 };
 
 /* The maker: a thread for each exchange, which writes `total` bytes and waits when it is told to. */
 struct maker {
-	struct stage stage; /* for its client and its server */
+	struct http_fixture fixture; /* for its client and its server */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct http_exchange *x;
 	int rooms;    /* told to go on and not yet gone on */
 	size_t total; /* bytes to write; the test may hold it back by `allowed` */
 	size_t allowed;
-	bool not_whole;
+	_Atomic bool not_whole;
 	_Atomic size_t written;
 	_Atomic bool parked; /* waiting for room */
 	_Atomic int gone, makers, done;
 	_Atomic size_t most; /* bytes the two buffers have taken, as seen when parked */
+	struct memory_account house, account;
 	pthread_t thread;
 };
 
 static struct maker *maker_of(struct http_exchange *x)
 {
 	return x->data;
+}
+
+static void allow_room(struct maker *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->rooms++;
+	pthread_cond_broadcast(&m->change);
+	pthread_mutex_unlock(&m->lock);
 }
 
 static void on_room(struct http_exchange *x)
@@ -41,10 +51,7 @@ static void on_room(struct http_exchange *x)
 
 	if (held > m->most)
 		m->most = held;
-	pthread_mutex_lock(&m->lock);
-	m->rooms++;
-	pthread_cond_broadcast(&m->change);
-	pthread_mutex_unlock(&m->lock);
+	allow_room(m);
 }
 
 static void await_room(struct maker *m)
@@ -123,7 +130,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 
 	x->data = m;
 	if (strcmp(x->request.path, "/stream") != 0) {
-		stage_answer(x);
+		http_fixture_answer(x);
 		return HTTP_REPLIED;
 	}
 	m->x = x;
@@ -145,14 +152,24 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 	struct maker *m = ctx;
 
 	(void)x;
-	atomic_fetch_add(complete ? &m->stage.sent : &m->stage.dropped, 1);
+	atomic_fetch_add(complete ? &m->fixture.sent : &m->fixture.dropped, 1);
+}
+
+static struct memory_account *on_account(void *ctx, struct http_exchange *x)
+{
+	(void)x;
+	return &((struct maker *)ctx)->account;
 }
 
 static struct http_handler handler_of(struct maker *m)
 {
-	return (struct http_handler){
-		.head = on_head, .request = on_request, .fault = on_fault, .sent = on_sent, .ctx = m
-	};
+	return (struct http_handler){ .head = on_head,
+		.request = on_request,
+		.fault = on_fault,
+		.sent = on_sent,
+		.account = on_account,
+		.house = &m->house,
+		.ctx = m };
 }
 
 static void maker_init(struct maker *m, size_t total)
@@ -170,17 +187,18 @@ static void maker_open(struct maker *m, size_t total, const struct http_limits *
 
 	maker_init(m, total);
 	handler = handler_of(m);
-	CHECK_INT(http_server_new(&m->stage.server, &settings, &handler, &m->stage.arena, &p), 0);
-	CHECK_INT(http_server_start(m->stage.server), 0);
+	CHECK_INT(
+		http_server_new(&m->fixture.server, &settings, &handler, &m->fixture.arena, &p), 0);
+	CHECK_INT(http_server_start(m->fixture.server), 0);
 }
 
 static void maker_close(struct maker *m)
 {
-	http_server_stop(m->stage.server, PATIENCE_MS);
+	http_server_stop(m->fixture.server, PATIENCE_MS);
 	if (m->makers)
 		pthread_join(m->thread, NULL);
-	http_server_free(m->stage.server);
-	arena_free(&m->stage.arena);
+	http_server_free(m->fixture.server);
+	arena_free(&m->fixture.arena);
 	CHECK_INT(m->done, m->makers);
 }
 
@@ -201,7 +219,7 @@ static void await_parked(struct maker *m)
 /* The bytes of the chunks, joined; *ret_whole says if their end came. */
 static size_t dechunk(struct buf *in, bool *ret_whole)
 {
-	const char *at = strstr(stage_text(in), "\r\n\r\n") + 4, *end = in->at + in->len;
+	const char *at = strstr(http_fixture_text(in), "\r\n\r\n") + 4, *end = in->at + in->len;
 	size_t sum = 0;
 
 	*ret_whole = false;
@@ -223,21 +241,21 @@ TEST(http_stream_sends_chunks_and_keeps_the_connection)
 	bool whole;
 	int fd;
 
-	maker_open(&m, 300 * 1000, &stage_limits);
-	fd = stage_dial(&m.stage);
+	maker_open(&m, 300 * 1000, &fixture_limits);
+	fd = http_fixture_dial(&m.fixture);
 	buf_init(&in, 64 << 20);
-	stage_say(fd, GET("/stream"));
-	CHECK(stage_hear(fd, &in, "\r\n0\r\n\r\n"));
-	CHECK(stage_contains(&in, "Transfer-Encoding: chunked\r\n"));
-	CHECK(!stage_contains(&in, "Content-Length"));
+	http_fixture_say(fd, GET("/stream"));
+	CHECK(http_fixture_hear(fd, &in, "\r\n0\r\n\r\n"));
+	CHECK(http_fixture_contains(&in, "Transfer-Encoding: chunked\r\n"));
+	CHECK(!http_fixture_contains(&in, "Content-Length"));
 	CHECK_INT(dechunk(&in, &whole), 300 * 1000);
 	CHECK(whole);
 	in.len = 0;
-	stage_say(fd, GET_CLOSE("/after"));
-	stage_hear(fd, &in, NULL);
-	CHECK(stage_contains(&in, "GET /after"));
+	http_fixture_say(fd, GET_CLOSE("/after"));
+	http_fixture_hear(fd, &in, NULL);
+	CHECK(http_fixture_contains(&in, "GET /after"));
 	close(fd);
-	stage_await(&m.stage.sent, 2);
+	http_fixture_await(&m.fixture.sent, 2);
 	buf_free(&in);
 	maker_close(&m);
 }
@@ -247,15 +265,16 @@ TEST(http_stream_answers_head_and_what_waits_behind_it)
 	struct maker m;
 	struct buf in;
 
-	maker_open(&m, 1000, &stage_limits);
+	maker_open(&m, 1000, &fixture_limits);
 	buf_init(&in, 1 << 20);
-	stage_ask(&m.stage, "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n" GET_CLOSE("/after"), &in);
-	CHECK(stage_contains(&in, "Transfer-Encoding: chunked\r\n"));
-	CHECK(!stage_contains(&in, "xxx"));
-	CHECK_INT(stage_count(&in, "HTTP/1.1 200"), 2);
-	CHECK(stage_contains(&in, "GET /after"));
+	http_fixture_ask(
+		&m.fixture, "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n" GET_CLOSE("/after"), &in);
+	CHECK(http_fixture_contains(&in, "Transfer-Encoding: chunked\r\n"));
+	CHECK(!http_fixture_contains(&in, "xxx"));
+	CHECK_INT(http_fixture_count(&in, "HTTP/1.1 200"), 2);
+	CHECK(http_fixture_contains(&in, "GET /after"));
 	buf_free(&in);
-	stage_await(&m.stage.sent, 2);
+	http_fixture_await(&m.fixture.sent, 2);
 	maker_close(&m);
 }
 
@@ -264,20 +283,22 @@ TEST(http_stream_ends_with_the_connection_in_1_0)
 	struct maker m;
 	struct buf in;
 
-	maker_open(&m, 100 * 1000, &stage_limits);
+	maker_open(&m, 100 * 1000, &fixture_limits);
 	buf_init(&in, 1 << 20);
-	stage_ask(&m.stage, "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", &in);
-	CHECK(!stage_was_reset);
-	CHECK(stage_contains(&in, "Connection: close\r\n"));
-	CHECK(!stage_contains(&in, "chunked") && !stage_contains(&in, "Content-Length"));
-	CHECK_INT(in.len - (size_t)(strstr(stage_text(&in), "\r\n\r\n") + 4 - in.at), 100 * 1000);
+	http_fixture_ask(&m.fixture, "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", &in);
+	CHECK(!fixture_was_reset);
+	CHECK(http_fixture_contains(&in, "Connection: close\r\n"));
+	CHECK(!http_fixture_contains(&in, "chunked") &&
+		!http_fixture_contains(&in, "Content-Length"));
+	CHECK_INT(in.len - (size_t)(strstr(http_fixture_text(&in), "\r\n\r\n") + 4 - in.at),
+		100 * 1000);
 	test_step("one that is not whole");
 	m.not_whole = true;
 	m.written = 0;
-	stage_ask(&m.stage, "GET /stream HTTP/1.0\r\n\r\n", &in);
-	CHECK(stage_was_reset);
+	http_fixture_ask(&m.fixture, "GET /stream HTTP/1.0\r\n\r\n", &in);
+	CHECK(fixture_was_reset);
 	buf_free(&in);
-	stage_await(&m.stage.dropped, 1);
+	http_fixture_await(&m.fixture.dropped, 1);
 	maker_close(&m);
 }
 
@@ -287,14 +308,14 @@ TEST(http_stream_that_is_not_whole_has_no_end)
 	struct buf in;
 	bool whole;
 
-	maker_open(&m, 100 * 1000, &stage_limits);
+	maker_open(&m, 100 * 1000, &fixture_limits);
 	m.not_whole = true;
 	buf_init(&in, 1 << 20);
-	stage_ask(&m.stage, GET("/stream"), &in);
+	http_fixture_ask(&m.fixture, GET("/stream"), &in);
 	CHECK_INT(dechunk(&in, &whole), 100 * 1000);
 	CHECK(!whole);
 	buf_free(&in);
-	stage_await(&m.stage.dropped, 1);
+	http_fixture_await(&m.fixture.dropped, 1);
 	maker_close(&m);
 }
 
@@ -307,10 +328,10 @@ TEST(http_stream_waits_for_a_slow_peer_in_bounded_memory)
 	bool whole;
 	int fd;
 
-	maker_open(&m, TOTAL, &stage_limits);
-	fd = stage_dial(&m.stage);
+	maker_open(&m, TOTAL, &fixture_limits);
+	fd = http_fixture_dial(&m.fixture);
 	buf_init(&in, 80 << 20);
-	stage_say(fd, GET_CLOSE("/stream"));
+	http_fixture_say(fd, GET_CLOSE("/stream"));
 	await_parked(&m);
 	CHECK(m.written < IN_KERNEL);
 	before = m.written;
@@ -325,13 +346,131 @@ TEST(http_stream_waits_for_a_slow_peer_in_bounded_memory)
 	}
 	await_parked(&m);
 	CHECK(m.written >= before && m.written < before + (8 << 20));
-	stage_hear(fd, &in, NULL);
+	http_fixture_hear(fd, &in, NULL);
 	CHECK_INT(dechunk(&in, &whole), TOTAL);
 	CHECK(m.most && m.most <= 4 * (HTTP_STREAM_HIGH + PIECE));
 	CHECK(whole);
 	close(fd);
 	buf_free(&in);
-	stage_await(&m.stage.sent, 1);
+	http_fixture_await(&m.fixture.sent, 1);
+	maker_close(&m);
+}
+
+/* The two buffers are charged to whoever asks, and given back. */
+TEST(http_stream_is_charged_for_what_waits)
+{
+	enum { TOTAL = 32 << 20 };
+	struct maker m;
+	struct buf in;
+	int fd;
+
+	maker_open(&m, TOTAL, &fixture_limits);
+	fd = http_fixture_dial(&m.fixture);
+	buf_init(&in, 40 << 20);
+	http_fixture_say(fd, GET_CLOSE("/stream"));
+	await_parked(&m);
+	CHECK(m.account.held >= HTTP_STREAM_HIGH && m.account.held < 1 << 20);
+	http_fixture_hear(fd, &in, NULL);
+	http_fixture_await(&m.fixture.sent, 1);
+	CHECK(m.account.held == 0);
+	close(fd);
+	buf_free(&in);
+	maker_close(&m);
+}
+
+/* Nothing waits and all was sent: the open stream keeps two small buffers, and what it was charged for more is given back. */
+TEST(http_stream_gives_back_at_rest)
+{
+	enum { FIRST = 2 << 20, TOTAL = 4 << 20 };
+	int64_t until = clock_mono_ms() + 15000;
+	struct maker m;
+	struct buf in;
+	int fd;
+
+	maker_open(&m, TOTAL, &fixture_limits);
+	m.allowed = FIRST;
+	fd = http_fixture_dial(&m.fixture);
+	buf_init(&in, 40 << 20);
+	http_fixture_say(fd, GET_CLOSE("/stream"));
+	while (in.len < FIRST) {
+		ssize_t n;
+
+		buf_room(&in, PIECE);
+		n = recv(fd, in.at + in.len, PIECE, 0);
+		CHECK(n > 0);
+		in.len += (size_t)n;
+	}
+	CHECK(m.account.peak >= HTTP_STREAM_HIGH);
+	while (m.account.held > HTTP_STREAM_HIGH && clock_mono_ms() < until)
+		usleep(1000);
+	CHECK(m.account.held <= HTTP_STREAM_HIGH);
+	allow(&m, TOTAL);
+	http_fixture_hear(fd, &in, NULL);
+	CHECK(in.len > TOTAL && memcmp(in.at + in.len - 7, "\r\n0\r\n\r\n", 7) == 0);
+	http_fixture_await(&m.fixture.sent, 1);
+	CHECK(m.account.held == 0);
+	close(fd);
+	buf_free(&in);
+	maker_close(&m);
+}
+
+/* Where there is no room for them, one piece waits at a time; the stream is whole all the same. */
+TEST(http_stream_waits_where_there_is_no_room)
+{
+	enum { TOTAL = 32 << 20 };
+
+	for (int full = 0; full < 3; full++) {
+		struct maker m;
+		struct buf in;
+		int fd;
+
+		test_step("the %s is full", full == 2 ? "account" : full ? "house" : "kernel");
+		maker_open(&m, TOTAL, &fixture_limits);
+		m.house.max = m.account.max = 1 << 30;
+		if (full == 1)
+			m.house = (struct memory_account){ .held = 1000, .max = 999 };
+		if (full == 2)
+			m.account = (struct memory_account){ .held = 1 << 20, .max = 80 * 1024 };
+		fd = http_fixture_dial(&m.fixture);
+		buf_init(&in, 40 << 20);
+		http_fixture_say(fd, GET_CLOSE("/stream"));
+		await_parked(&m);
+		http_fixture_hear(fd, &in, NULL);
+		CHECK(in.len > TOTAL && memcmp(in.at + in.len - 7, "\r\n0\r\n\r\n", 7) == 0);
+		if (full == 1)
+			CHECK(m.most <= 4 * PIECE);
+		else if (!full)
+			CHECK(m.most > 4 * PIECE);
+		close(fd);
+		buf_free(&in);
+		maker_close(&m);
+	}
+}
+
+/* A word in between, which finds room again, does not take the place of what the maker waits for. */
+TEST(http_stream_tells_of_room_whoever_wrote_meanwhile)
+{
+	enum { TOTAL = 32 << 20, BARRED = 256 << 20 };
+	struct maker m;
+	struct buf in;
+	int64_t until;
+	int fd;
+
+	maker_open(&m, TOTAL, &fixture_limits);
+	m.house = (struct memory_account){ .held = BARRED + 1, .max = BARRED };
+	fd = http_fixture_dial(&m.fixture);
+	buf_init(&in, 40 << 20);
+	http_fixture_say(fd, GET_CLOSE("/stream"));
+	await_parked(&m);
+	atomic_fetch_sub(&m.house.held, BARRED);
+	until = clock_mono_ms() + PATIENCE_MS;
+	while (http_stream_write(m.x, "y", 1) != HTTP_STREAM_OPEN && clock_mono_ms() < until)
+		poll(NULL, 0, 1);
+	http_fixture_hear(fd, &in, NULL);
+	CHECK(in.len > TOTAL && memcmp(in.at + in.len - 7, "\r\n0\r\n\r\n", 7) == 0);
+	close(fd);
+	allow_room(&m); /* else it would wait for ever where the check fails */
+	buf_free(&in);
 	maker_close(&m);
 }
 
@@ -340,18 +479,18 @@ TEST(http_stream_tells_its_maker_when_the_peer_dies)
 	struct maker m;
 	int fd;
 
-	maker_open(&m, 64 << 20, &stage_limits);
-	fd = stage_dial(&m.stage);
-	stage_say(fd, GET("/stream"));
+	maker_open(&m, 64 << 20, &fixture_limits);
+	fd = http_fixture_dial(&m.fixture);
+	http_fixture_say(fd, GET("/stream"));
 	await_parked(&m);
 	close(fd);
-	stage_await(&m.gone, 1);
-	stage_await(&m.stage.dropped, 1);
+	http_fixture_await(&m.gone, 1);
+	http_fixture_await(&m.fixture.dropped, 1);
 	test_step("while it has nothing to say");
 	m.written = 0;
 	allow(&m, 10);
-	fd = stage_dial(&m.stage);
-	stage_say(fd, GET("/stream"));
+	fd = http_fixture_dial(&m.fixture);
+	http_fixture_say(fd, GET("/stream"));
 	while (m.written < 10)
 		poll(NULL, 0, 1);
 	shutdown(fd, SHUT_RDWR);
@@ -361,46 +500,46 @@ TEST(http_stream_tells_its_maker_when_the_peer_dies)
 		poll(NULL, 0, 1);
 	}
 	CHECK_INT(m.gone, 2);
-	stage_await(&m.stage.dropped, 2);
+	http_fixture_await(&m.fixture.dropped, 2);
 	maker_close(&m);
 }
 
 TEST(http_stream_cuts_off_a_deaf_peer)
 {
-	struct http_limits limits = stage_limits;
+	struct http_limits limits = fixture_limits;
 	struct maker m;
 	int fd;
 
 	limits.reply_ms = SMALL_WAIT_MS;
 	maker_open(&m, 64 << 20, &limits);
-	fd = stage_dial(&m.stage);
-	stage_say(fd, GET("/stream"));
-	stage_await(&m.gone, 1);
-	stage_await(&m.stage.dropped, 1);
-	CHECK_INT(http_server_stats(m.stage.server).timeouts, 1);
+	fd = http_fixture_dial(&m.fixture);
+	http_fixture_say(fd, GET("/stream"));
+	http_fixture_await(&m.gone, 1);
+	http_fixture_await(&m.fixture.dropped, 1);
+	CHECK_INT(http_server_stats(m.fixture.server).timeouts, 1);
 	close(fd);
 	maker_close(&m);
 }
 
 TEST(http_stream_cuts_off_a_silent_maker)
 {
-	struct http_limits limits = stage_limits;
+	struct http_limits limits = fixture_limits;
 	struct maker m;
 	struct buf in;
 	bool whole;
 	int fd;
 
-	limits.parked_ms = SMALL_WAIT_MS;
+	limits.deferred_ms = SMALL_WAIT_MS;
 	maker_open(&m, 1000, &limits);
 	allow(&m, 10);
-	fd = stage_dial(&m.stage);
+	fd = http_fixture_dial(&m.fixture);
 	buf_init(&in, 1 << 20);
-	stage_say(fd, GET("/stream"));
-	stage_hear(fd, &in, NULL);
+	http_fixture_say(fd, GET("/stream"));
+	http_fixture_hear(fd, &in, NULL);
 	CHECK_INT(dechunk(&in, &whole), 10);
 	CHECK(!whole);
 	allow(&m, 1000);
-	stage_await(&m.gone, 1);
+	http_fixture_await(&m.gone, 1);
 	close(fd);
 	buf_free(&in);
 	maker_close(&m);
@@ -409,29 +548,29 @@ TEST(http_stream_cuts_off_a_silent_maker)
 /* Events: each is there before the next is made, and a maker may be silent for a while. */
 TEST(http_stream_sends_each_event_at_once)
 {
-	struct http_limits limits = stage_limits;
+	struct http_limits limits = fixture_limits;
 	struct maker m;
 	struct buf in;
 	int fd;
 
-	limits.parked_ms = limits.reply_ms = SMALL_WAIT_MS;
+	limits.deferred_ms = limits.reply_ms = SMALL_WAIT_MS;
 	maker_open(&m, 50, &limits);
-	fd = stage_dial(&m.stage);
+	fd = http_fixture_dial(&m.fixture);
 	buf_init(&in, 1 << 20);
 	allow(&m, 10);
-	stage_say(fd, GET_CLOSE("/stream"));
+	http_fixture_say(fd, GET_CLOSE("/stream"));
 	for (size_t n = 10; n <= 50; n += 10) {
 		allow(&m, n);
-		CHECK(stage_hear(fd, &in, "a\r\nxxxxxxxxxx\r\n"));
+		CHECK(http_fixture_hear(fd, &in, "a\r\nxxxxxxxxxx\r\n"));
 		if (n < 50)
 			in.len = 0;
 		poll(NULL, 0, SMALL_WAIT_MS / 2);
 	}
-	stage_hear(fd, &in, NULL);
-	CHECK(stage_contains(&in, "\r\n0\r\n\r\n"));
+	http_fixture_hear(fd, &in, NULL);
+	CHECK(http_fixture_contains(&in, "\r\n0\r\n\r\n"));
 	close(fd);
 	buf_free(&in);
-	stage_await(&m.stage.sent, 1);
+	http_fixture_await(&m.fixture.sent, 1);
 	maker_close(&m);
 }
 
@@ -440,12 +579,12 @@ TEST(http_stream_ends_when_the_server_stops)
 	struct maker m;
 	int fd;
 
-	maker_open(&m, 64 << 20, &stage_limits);
-	fd = stage_dial(&m.stage);
-	stage_say(fd, GET("/stream"));
+	maker_open(&m, 64 << 20, &fixture_limits);
+	fd = http_fixture_dial(&m.fixture);
+	http_fixture_say(fd, GET("/stream"));
 	await_parked(&m);
-	http_server_stop(m.stage.server, 50);
-	stage_await(&m.gone, 1);
+	http_server_stop(m.fixture.server, 50);
+	http_fixture_await(&m.gone, 1);
 	close(fd);
 	maker_close(&m);
 }
@@ -454,28 +593,28 @@ TEST(http_stream_goes_through_the_door)
 {
 	struct http_handler handler;
 	struct maker m;
-	struct http_door *d;
+	struct http_inproc *d;
 	struct buf in;
 	bool whole;
 
 	maker_init(&m, 1 << 20);
 	handler = handler_of(&m);
-	d = http_door_new(&stage_limits, &handler);
+	d = http_inproc_new(&fixture_limits, &handler);
 	buf_init(&in, 8 << 20);
-	CHECK(http_door_send(d, GET("/stream"), strlen(GET("/stream")), &in));
+	CHECK(http_inproc_send(d, GET("/stream"), strlen(GET("/stream")), &in));
 	CHECK_INT(dechunk(&in, &whole), 1 << 20);
 	CHECK(whole);
 	in.len = 0;
-	CHECK(http_door_send(d, GET("/after"), strlen(GET("/after")), &in));
-	CHECK(stage_contains(&in, "GET /after"));
+	CHECK(http_inproc_send(d, GET("/after"), strlen(GET("/after")), &in));
+	CHECK(http_fixture_contains(&in, "GET /after"));
 	test_step("one that is not whole");
 	in.len = 0;
 	m.written = 0;
 	m.not_whole = true;
-	CHECK(!http_door_send(d, GET("/stream"), strlen(GET("/stream")), &in));
+	CHECK(!http_inproc_send(d, GET("/stream"), strlen(GET("/stream")), &in));
 	dechunk(&in, &whole);
 	CHECK(!whole);
 	pthread_join(m.thread, NULL);
-	http_door_free(d);
+	http_inproc_free(d);
 	buf_free(&in);
 }

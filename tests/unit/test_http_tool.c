@@ -21,7 +21,7 @@ static bool read_config(
 	struct json_schema *input = json_schema_compile(a, ANY_INPUT, strlen(ANY_INPUT), &v);
 
 	*p = (struct problem){ 0 };
-	return !tool_config_read(a, TOOL_HTTP, text, REACH_ANY, input, ret, p);
+	return !tool_config_read(a, TOOL_HTTP, text, EGRESS_ANY, input, ret, p);
 }
 
 /* "METHOD url|Name: value|body", or the sentence of the refusal. */
@@ -283,7 +283,7 @@ static const char *seen(struct server *s, int n)
 
 /* "status body", or why not. */
 static const char *run_with(struct arena *a, const char *config, const char *arguments,
-	enum reach reach, fetch_fn *fetch)
+	enum egress egress, fetch_fn *fetch)
 {
 	struct tool_config c;
 	struct problem p;
@@ -292,7 +292,7 @@ static const char *run_with(struct arena *a, const char *config, const char *arg
 
 	if (!read_config(a, config, &c, &p))
 		return arena_printf(a, "config: %s %s", p.first->field, p.first->message);
-	if (http_tool_run(&c, arguments, strlen(arguments), reach, NULL, fetch, a, &got, &why))
+	if (http_tool_run(&c, arguments, strlen(arguments), egress, NULL, fetch, a, &got, &why))
 		return why;
 	return arena_printf(a, "%d %s", got.status, got.body);
 }
@@ -307,7 +307,7 @@ TEST(http_tool_calls_a_server)
 			"\"headers\":{\"Authorization\":\"Bearer hidden\"},\"body\":{\"a\":\"{{a}}\"}}",
 			s->port);
 
-	CHECK_STR(run_with(&a, config, "{\"a\":\"x y\",\"b\":2}", REACH_ANY, fetch_run), "200 ok");
+	CHECK_STR(run_with(&a, config, "{\"a\":\"x y\",\"b\":2}", EGRESS_ANY, fetch_run), "200 ok");
 	CHECK(strncmp(seen(s, 0), "POST /items/x%20y?n=2 HTTP/1.1\r\n", 32) == 0);
 	CHECK(strstr(seen(s, 0), "\r\nAuthorization: Bearer hidden\r\n"));
 	CHECK(strstr(seen(s, 0), "\r\nContent-Type: application/json\r\n"));
@@ -315,11 +315,11 @@ TEST(http_tool_calls_a_server)
 	CHECK(!strcasestr(seen(s, 0), "expect:"));
 	config = arena_printf(
 		&a, "{\"method\":\"GET\",\"url\":\"http://127.0.0.1:%d/big\"}", s->port);
-	big = run_with(&a, config, "{}", REACH_ANY, fetch_run);
+	big = run_with(&a, config, "{}", EGRESS_ANY, fetch_run);
 	CHECK_INT(strlen(big), strlen("200 ") + HTTP_TOOL_ANSWER_MAX);
 	config =
 		arena_printf(&a, "{\"method\":\"HEAD\",\"url\":\"http://127.0.0.1:%d/\"}", s->port);
-	CHECK_STR(run_with(&a, config, "{}", REACH_ANY, fetch_run), "200 ");
+	CHECK_STR(run_with(&a, config, "{}", EGRESS_ANY, fetch_run), "200 ");
 	CHECK(strncmp(seen(s, 2), "HEAD / ", 7) == 0);
 	server_stop(s);
 	arena_free(&a);
@@ -340,20 +340,20 @@ TEST(http_tool_follows_redirects_only_where_allowed)
 	/* the same origin: the secrets go along; 303 turns it into a GET */
 	s->redirect_status = 303;
 	s->redirect_to = "/there";
-	CHECK_STR(run_with(&a, plain, "{}", REACH_ANY, fetch_run), "200 ok");
+	CHECK_STR(run_with(&a, plain, "{}", EGRESS_ANY, fetch_run), "200 ok");
 	CHECK(strncmp(seen(s, 1), "GET /there ", 11) == 0);
 	CHECK(strstr(seen(s, 1), "X-Key: hidden") && !strstr(seen(s, 1), "{\"k\":1}"));
 	/* another host: not unless it is allowed, and then without secrets; 307 keeps the rest */
 	s->redirect_status = 307;
 	s->redirect_to = arena_printf(&a, "http://localhost:%d/there", s->port);
-	CHECK_STR(run_with(&a, plain, "{}", REACH_ANY, fetch_run),
+	CHECK_STR(run_with(&a, plain, "{}", EGRESS_ANY, fetch_run),
 		"it redirects to localhost, which is not among allowed_hosts");
 	CHECK_INT(s->count, 3);
-	CHECK_STR(run_with(&a, wider, "{}", REACH_ANY, fetch_run), "200 ok");
+	CHECK_STR(run_with(&a, wider, "{}", EGRESS_ANY, fetch_run), "200 ok");
 	CHECK(strncmp(seen(s, 4), "POST /there ", 12) == 0 && strstr(seen(s, 4), "{\"k\":1}"));
 	CHECK(!strstr(seen(s, 4), "hidden") && strstr(seen(s, 4), "Accept: text/plain"));
 	s->redirect_to = "/go";
-	CHECK_STR(run_with(&a, plain, "{}", REACH_ANY, fetch_run), "it redirects too often");
+	CHECK_STR(run_with(&a, plain, "{}", EGRESS_ANY, fetch_run), "it redirects too often");
 	server_stop(s);
 	arena_free(&a);
 }
@@ -391,11 +391,11 @@ TEST(http_tool_never_reaches_this_machine_with_the_setting_off)
 		test_step("%s", literal[i]);
 		CHECK(tool_config_read(&a, TOOL_HTTP,
 			arena_printf(&a, "{\"method\":\"GET\",\"url\":\"%s\"}", literal[i]),
-			REACH_PUBLIC, NULL, &c, &p));
+			EGRESS_PUBLIC, NULL, &c, &p));
 		CHECK_STR(
 			run_with(&a,
 				arena_printf(&a, "{\"method\":\"GET\",\"url\":\"%s\"}", literal[i]),
-				"{}", REACH_PUBLIC, fetch_run),
+				"{}", EGRESS_PUBLIC, fetch_run),
 			"the address is not one that may be called");
 	}
 	/* a name that only resolves to this machine */
@@ -403,17 +403,17 @@ TEST(http_tool_never_reaches_this_machine_with_the_setting_off)
 		run_with(&a,
 			arena_printf(&a, "{\"method\":\"GET\",\"url\":\"https://a.localhost:%d/\"}",
 				s->port),
-			"{}", REACH_PUBLIC, fetch_run),
+			"{}", EGRESS_PUBLIC, fetch_run),
 		"it resolves to a private address");
-	/* and the same behind a redirect, even to hosts that are allowed */
+	/* and the same after a redirect, even to hosts that are allowed */
 	redirect_to = arena_printf(&a, "https://127.0.0.1:%d/", s->port);
-	CHECK_STR(run_with(&a, config, "{}", REACH_PUBLIC, redirecting),
+	CHECK_STR(run_with(&a, config, "{}", EGRESS_PUBLIC, redirecting),
 		"the address is not one that may be called");
 	redirect_to = arena_printf(&a, "https://a.localhost:%d/", s->port);
-	CHECK_STR(run_with(&a, config, "{}", REACH_PUBLIC, redirecting),
+	CHECK_STR(run_with(&a, config, "{}", EGRESS_PUBLIC, redirecting),
 		"it resolves to a private address");
 	redirect_to = arena_printf(&a, "http://localhost:%d/", s->port);
-	CHECK_STR(run_with(&a, config, "{}", REACH_PUBLIC, redirecting),
+	CHECK_STR(run_with(&a, config, "{}", EGRESS_PUBLIC, redirecting),
 		"it redirects from https to http");
 	CHECK_INT(fetched_really, 2);
 	CHECK_INT(s->count, 0);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/erase.h"
+#include "api/tenants/erase.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 
@@ -119,6 +119,7 @@ TEST(keys_act_as_their_maker_within_tenant_and_scopes)
 	STATUS(r, 201);
 	key = text_at(&r, "key");
 	id = text_at(&r, "id");
+	CHECK(!at(&r, "scopes"));
 	CHECK(strncmp(key, TOKEN_KEY, strlen(TOKEN_KEY)) == 0);
 	r = ask(f, f->admin, "{\"name\":\"some\",\"scopes\":[\"tenant:read\",\"apikeys:own\"]}",
 		"POST /tenant/%s/api-keys", f->tenant_id);
@@ -126,6 +127,7 @@ TEST(keys_act_as_their_maker_within_tenant_and_scopes)
 	r = ask(f, f->admin, "{\"name\":\"none\",\"scopes\":[]}", "POST /tenant/%s/api-keys",
 		f->tenant_id);
 	none = text_at(&r, "key");
+	CHECK(json_is_array(at(&r, "scopes")) && !json_array_size(at(&r, "scopes")));
 
 	STATUS(ask(f, key, NULL, "GET /tenant/%s", f->tenant_id), 200);
 	STATUS(ask(f, key, NULL, "GET /tenant/%s", other), 404);
@@ -151,6 +153,12 @@ TEST(keys_act_as_their_maker_within_tenant_and_scopes)
 	r = ask(f, key, NULL, "GET /tenant/%s/api-keys", f->tenant_id);
 	STATUS(r, 200);
 	CHECK_INT(json_array_size(at(&r, "items")), 4);
+	test_step("all rights are not shown like none"); /* newest first: same, none, some, all */
+	CHECK_INT(json_array_size(at(&r, "items.0.scopes")), 2);
+	CHECK(json_is_array(at(&r, "items.1.scopes")) &&
+		!json_array_size(at(&r, "items.1.scopes")));
+	CHECK_INT(json_array_size(at(&r, "items.2.scopes")), 2);
+	CHECK(!at(&r, "items.3.scopes"));
 	CHECK(!strstr(r.body, "lodge_key_"));
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s/api-keys/%s", f->tenant_id, id), 204);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s/api-keys/%s", f->tenant_id, id), 404);
@@ -168,6 +176,11 @@ TEST(keys_refuse_bad_scopes_and_past_ends)
 	CHECK(refuses(&r, "scopes[0]", "choice"));
 	CHECK(refuses(&r, "scopes[1]", "choice"));
 	CHECK(refuses(&r, "expires_at", "past"));
+	CHECK(strstr(r.body, "must be one of: tenant:read, "));
+	r = ask(f, f->admin, "{\"name\":\"\"}", "POST /tenant/%s/api-keys", f->tenant_id);
+	CHECK(refuses(&r, "name", "format"));
+	r = ask(f, f->admin, "{\"name\":\" \\t\"}", "POST /tenant/%s/api-keys", f->tenant_id);
+	CHECK(refuses(&r, "name", "format"));
 	r = ask(f, f->admin, "{\"name\":\"x\",\"expires_at\":\"2099-01-01T00:00:00Z\"}",
 		"POST /tenant/%s/api-keys", f->tenant_id);
 	STATUS(r, 201);
@@ -186,7 +199,7 @@ TEST(keys_note_their_last_use_without_being_waited_for)
 	CHECK(json_is_null(at(&r, "last_used_at")));
 	for (int i = 0; i < 5; i++)
 		STATUS(ask(f, key, NULL, "GET /tenant/%s", f->tenant_id), 200);
-	/* A change goes through the same queue, behind the note. */
+	/* A change goes through the same queue, after the note. */
 	STATUS(ask(f, key, "{\"name\":\"A\",\"slug\":\"a\"}", "POST /tenant/%s/agents",
 		       f->tenant_id),
 		201);
@@ -247,8 +260,8 @@ TEST(tenants_vanish_at_once_and_are_erased_piece_by_piece)
 	STATUS(ask(f, token, "{\"name\":\"G\"}", "POST /tenant/%s/groups", id), 201);
 	key = ask(f, token, "{\"name\":\"k\"}", "POST /tenant/%s/api-keys", id);
 	STATUS(ask(f, token, NULL, "DELETE /tenant/%s", id), 204);
-	STATUS(ask(f, token, NULL, "GET /tenant/%s", id), 404);
-	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s", id), 404);
+	CHECK(ask(f, token, NULL, "GET /tenant/%s", id).status >= 403);
+	CHECK(ask(f, f->admin, NULL, "GET /tenant/%s", id).status >= 403);
 	CHECK(ask(f, text_at(&key, "key"), NULL, "GET /tenant/%s", id).status >= 401);
 	erase_submit(&f->app);
 	for (int i = 0; i < 1000 && left; i++) {

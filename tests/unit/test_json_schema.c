@@ -1,6 +1,8 @@
 /* test_json_schema.c - what a schema is refused for, what an instance is told, and that it all ends. */
 #include "base/json_schema.h"
+#include "base/json_tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -174,4 +176,139 @@ TEST(json_schema_ends_whatever_it_is_given)
 	CHECK(clock_mono_ms() - began < 20000);
 	buf_free(&text);
 	arena_free(&a);
+}
+
+/* ---- what it takes ---- */
+
+/* The most memory that was held since peak_begin(), in KiB. */
+static void peak_begin(void)
+{
+	FILE *f = fopen("/proc/self/clear_refs", "w");
+
+	if (f) {
+		fputs("5", f);
+		fclose(f);
+	}
+}
+
+static long status_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (f && fgets(line, sizeof line, f))
+		if (strncmp(line, name, strlen(name)) == 0)
+			kib = strtol(line + strlen(name), NULL, 10);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* One match of it took 1.29 GB: every way that is tried keeps all of its groups. */
+TEST(json_schema_patterns_take_little_memory)
+{
+	struct arena a = { 0 };
+	struct buf schema, text;
+	long before;
+
+	buf_init(&schema, 1 << 20);
+	buf_init(&text, 1 << 20);
+	buf_lit(&schema, "{\"pattern\":\"");
+	for (int i = 0; i < 330; i++)
+		buf_lit(&schema, "()");
+	buf_lit(&schema, "(a|b)*c\"}");
+	buf_putc(&text, '"');
+	for (int i = 0; i < 100 * 1000; i++)
+		buf_lit(&text, "ab");
+	buf_lit(&text, "dc\"");
+	buf_putc(&schema, '\0');
+	buf_putc(&text, '\0');
+	peak_begin();
+	before = status_kib("VmRSS:");
+	CHECK_STR(told(&a, schema.at, text.at),
+		": takes a regular expression of the schema too long");
+	CHECK(status_kib("VmHWM:") - before < 64 * 1024);
+	buf_free(&schema);
+	buf_free(&text);
+	arena_free(&a);
+}
+
+/* A long name above many places stands in the paths of all of them. */
+TEST(json_schema_places_take_little_memory)
+{
+	struct arena a = { 0 };
+	struct json_violations v;
+	struct buf schema;
+	long before;
+
+	buf_init(&schema, 1 << 20);
+	buf_lit(&schema, "{\"properties\":{\"");
+	for (int i = 0; i < 30 * 1000; i++)
+		buf_putc(&schema, 'n');
+	buf_lit(&schema, "\":{\"properties\":{\"0\":{}");
+	for (int i = 1; i < 1900; i++)
+		buf_printf(&schema, ",\"%d\":{}", i);
+	buf_lit(&schema, "}}}}");
+	peak_begin();
+	before = status_kib("VmRSS:");
+	CHECK(json_schema_compile(&a, schema.at, schema.len, &v) != NULL);
+	CHECK(status_kib("VmHWM:") - before < 32 * 1024);
+	buf_free(&schema);
+	arena_free(&a);
+}
+
+TEST(json_schema_tells_many_names_and_values_apart)
+{
+	struct arena a = { 0 };
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	for (int twice = 0; twice < 2; twice++) {
+		text.len = 0;
+		buf_lit(&text, "{\"required\":[\"0\"");
+		for (int i = 1; i < 8000; i++)
+			buf_printf(&text, ",\"%d\"", i);
+		buf_puts(&text, twice ? ",\"4711\"]}" : "]}");
+		CHECK_STR(fault_of(&a, arena_strndup(&a, text.at, text.len)),
+			twice ? "/required: must be a list of names without repeats" : "");
+	}
+	text.len = 0;
+	buf_lit(&text, "{\"enum\":[0");
+	for (int i = 1; i < 4000; i++)
+		buf_printf(&text, ",%d,\"%d\"", i, i);
+	buf_lit(&text, "]}");
+	CHECK_STR(told(&a, arena_strndup(&a, text.at, text.len), "\"2711\""), "");
+	CHECK_STR(told(&a, arena_strndup(&a, text.at, text.len), "2711.0"), "");
+	CHECK_STR(told(&a, arena_strndup(&a, text.at, text.len), "[2711]"),
+		": must be one of the 7999 values in enum");
+	buf_free(&text);
+	arena_free(&a);
+}
+
+/* Small things, of which none is worth a look at the arena by itself. */
+TEST(json_trees_end_with_their_arena)
+{
+	enum { MIB = 1 << 20 };
+	static const char *const items[] = { "{}", "[]", "1", "\"a\"", "{\"a\":{\"b\":[0]}}" };
+
+	for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+		struct arena made = { 0 }, a = { .max = MIB };
+		struct buf b;
+
+		test_step("%s", items[i]);
+		buf_init(&b, 16 << 20);
+		for (int n = 0; n < 60000; n++) {
+			buf_putc(&b, n ? ',' : '[');
+			buf_puts(&b, items[i]);
+		}
+		buf_putc(&b, ']');
+		CHECK(json_tree(&made, b.at, b.len, NULL, NULL) != NULL);
+		CHECK(made.total > 2 * MIB);
+		CHECK(json_tree(&a, b.at, b.len, NULL, NULL) == NULL);
+		CHECK(a.total < 2 * MIB);
+		buf_free(&b);
+		arena_free(&made);
+		arena_free(&a);
+	}
 }

@@ -55,7 +55,7 @@ struct tally {
 	int groups, cases, refused, wrong;
 };
 
-/* As the file has it: 0.0075, and not the digits behind it that a double has too. */
+/* As the file has it: 0.0075, and not the digits after it that a double has too. */
 static char *dump(const char *file, json_t *value)
 {
 	size_t digits = strcmp(file, "multipleOf.json") == 0 ? 15 : 17;

@@ -2,7 +2,7 @@
 #include <openssl/pem.h>
 
 #include "base/crypto.h"
-#include "jwt_stage.h"
+#include "jwt_fixture.h"
 #include "outside/address.h"
 #include "outside/fetch.h"
 #include "outside/jwt.h"
@@ -363,9 +363,9 @@ TEST(fetch_goes_only_where_it_may)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		test_step("%s", rows[i].url);
-		CHECK_INT(fetch_permits(rows[i].url, REACH_PUBLIC), rows[i].public);
-		CHECK_INT(fetch_permits(rows[i].url, REACH_LOOPBACK), rows[i].loopback);
-		CHECK_INT(fetch_permits(rows[i].url, REACH_ANY), rows[i].any);
+		CHECK_INT(fetch_permits(rows[i].url, EGRESS_PUBLIC), rows[i].public);
+		CHECK_INT(fetch_permits(rows[i].url, EGRESS_LOOPBACK), rows[i].loopback);
+		CHECK_INT(fetch_permits(rows[i].url, EGRESS_ANY), rows[i].any);
 	}
 	for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
 		test_step("%s", hosts[i].host);

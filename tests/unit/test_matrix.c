@@ -2,7 +2,7 @@
  * the list shows is what can be read.  A cell that fails prints operation, caller, got and wanted. */
 #include "matrix.h"
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "base/id.h"
 
 enum outcome { ALLOWED, WANT_401 = 401, WANT_403 = 403, WANT_404 = 404 };
@@ -22,6 +22,9 @@ static bool holds(const struct caller_case *c, const char *name, size_t len)
 {
 	const char *set = of_agent(name) ? c->agent : c->tenant;
 
+	/* A key has session:approve only where its scopes name it. */
+	if (c->key && !c->scopes && len == 15 && strncmp(name, "session:approve", len) == 0)
+		return false;
 	return set_has(set, name, len) && (!c->scopes || set_has(c->scopes, name, len));
 }
 
@@ -50,10 +53,19 @@ static enum outcome by_permissions(const struct row *row, const struct caller_ca
 	return lacks || (row->owner_only && !c->owner) ? WANT_403 : ALLOWED;
 }
 
+/* A machine key opens what it was made for, and nothing beside it. */
+static bool machine_opens(const char *machine, const struct row *row)
+{
+	return is(machine, "metrics") ? is(row->line, "GET /metrics")
+				      : strncmp(row->line, "GET /admin/", 11) == 0;
+}
+
 static enum outcome wanted(const struct row *row, const struct caller_case *c)
 {
 	if (is(row->needs, NEED_PUBLIC))
 		return ALLOWED;
+	if (c->machine)
+		return machine_opens(c->machine, row) ? ALLOWED : WANT_403;
 	if (c->standing == NO_CREDENTIAL)
 		return WANT_401;
 	if (c->standing == USER_SUSPENDED || (c->key && c->standing == TENANT_SUSPENDED))
@@ -93,7 +105,7 @@ static const char *word_of(enum outcome want)
 
 /* What a path names and no world has: an id that is nowhere, or a word. */
 static const char *fill_or_nowhere(
-	struct stage *s, const char *path, struct target *t, const struct row *row)
+	struct matrix_fixture *s, const char *path, struct target *t, const struct row *row)
 {
 	const struct id nowhere = id_new(NULL);
 	const char *brace, *out = path;
@@ -119,7 +131,7 @@ static bool streams(const struct route *route)
 	       strcmp(route->op->gives, "text/event-stream") == 0;
 }
 
-static bool try_cell(struct stage *s, const struct route *route, const struct row *row,
+static bool try_cell(struct matrix_fixture *s, const struct route *route, const struct row *row,
 	const struct caller_case *c)
 {
 	struct caller_case local = *c;
@@ -159,8 +171,8 @@ static bool try_cell(struct stage *s, const struct route *route, const struct ro
 }
 
 /* Calls visit() for every row of every route; a route without a row is a failure. */
-static void each_row(struct stage *s,
-	void (*visit)(struct stage *s, const struct route *route, const struct row *row))
+static void each_row(struct matrix_fixture *s,
+	void (*visit)(struct matrix_fixture *s, const struct route *route, const struct row *row))
 {
 	for (size_t i = 0; i < api_resource_count; i++)
 		for (size_t k = 0; k < api_resources[i]->route_count; k++) {
@@ -184,7 +196,7 @@ static void each_row(struct stage *s,
 
 static int cells, wrong;
 
-static void all_callers(struct stage *s, const struct route *route, const struct row *row)
+static void all_callers(struct matrix_fixture *s, const struct route *route, const struct row *row)
 {
 	if (is(row->needs, NEED_SIGNED))
 		return;
@@ -199,7 +211,7 @@ static void all_callers(struct stage *s, const struct route *route, const struct
 
 TEST(matrix_every_operation_by_every_caller)
 {
-	struct stage *s = matrix_open();
+	struct matrix_fixture *s = matrix_open();
 
 	cells = wrong = 0;
 	each_row(s, all_callers);
@@ -248,30 +260,32 @@ TEST(matrix_operations_are_those_of_the_document)
 }
 
 /* A hidden and a plain agent of every kind; whoever holds a role holds it on all but the plain open one. */
-struct shelf {
+struct visibility {
 	const char *id;
 	enum agent_kind kind;
 	bool hidden, seen;
 };
 
-enum { SHELF = AGENT_KINDS * 2 };
+enum { VISIBILITY = AGENT_KINDS * 2 };
 
-static void fill_shelf(struct stage *s, struct shelf *shelf)
+static void fill_visibility(struct matrix_fixture *s, struct visibility *visibility)
 {
 	const struct world *w = &s->alpha;
 
-	for (int i = 0; i < SHELF; i++) {
-		shelf[i] = (struct shelf){ .kind = (enum agent_kind)(i / 2), .hidden = i % 2 };
-		shelf[i].id = shelf[i].hidden ? agent_make(s->f, w, shelf[i].kind)
-					      : w->agents[shelf[i].kind];
-		if (!shelf[i].hidden)
+	for (int i = 0; i < VISIBILITY; i++) {
+		visibility[i] =
+			(struct visibility){ .kind = (enum agent_kind)(i / 2), .hidden = i % 2 };
+		visibility[i].id = visibility[i].hidden ? agent_make(s->f, w, visibility[i].kind)
+							: w->agents[visibility[i].kind];
+		if (!visibility[i].hidden)
 			continue;
-		fixture_sql(
-			s->f, "update agents set hidden = 1 where id = $1", ARGS(T(shelf[i].id)));
+		fixture_sql(s->f, "update agent_rows set hidden = 1 where id = $1",
+			ARGS(T(visibility[i].id)));
 		for (size_t c = 0; c < s->caller_count; c++)
 			if (s->callers[c].agent_role && s->callers[c].kind == AGENT_CLOSED)
-				agent_give(s->f, w->tenant_id, shelf[i].id, s->callers[c].user_id,
-					s->callers[c].group_id, s->callers[c].agent_role);
+				agent_give(s->f, w->tenant_id, visibility[i].id,
+					s->callers[c].user_id, s->callers[c].group_id,
+					s->callers[c].agent_role);
 	}
 }
 
@@ -292,8 +306,8 @@ static bool manages(const struct caller_case *c)
 }
 
 /* True if there was a list to compare. */
-static bool compare_list(
-	struct stage *s, const struct caller_case *c, struct shelf *shelf, const char *query)
+static bool compare_list(struct matrix_fixture *s, const struct caller_case *c,
+	struct visibility *visibility, const char *query)
 {
 	bool hidden_too = strstr(query, "include_hidden") != NULL;
 	struct answer r = ask(s->f, c->token, NULL, "GET /tenant/%s/agents?per_page=200%s",
@@ -302,14 +316,16 @@ static bool compare_list(
 
 	if (r.status != 200)
 		return false;
-	for (int i = 0; i < SHELF; i++) {
-		bool want = shelf[i].seen && (!shelf[i].hidden || (hidden_too && manages(c)));
+	for (int i = 0; i < VISIBILITY; i++) {
+		bool want =
+			visibility[i].seen && (!visibility[i].hidden || (hidden_too && manages(c)));
 
 		count += want;
-		if (lists(&r, shelf[i].id) != want)
+		if (lists(&r, visibility[i].id) != want)
 			test_fail(__FILE__, __LINE__,
 				"listAgents%s, as %s: agent of kind %d%s: got %s, wanted %s", query,
-				c->name, (int)shelf[i].kind, shelf[i].hidden ? ", hidden" : "",
+				c->name, (int)visibility[i].kind,
+				visibility[i].hidden ? ", hidden" : "",
 				want ? "not listed" : "listed", want ? "listed" : "not listed");
 	}
 	CHECK_INT(json_array_size(at(&r, "items")), count);
@@ -322,26 +338,27 @@ TEST(matrix_list_and_get_agree)
 	static const char *const queries[] = { "", "&include_hidden=true", "&sort=name",
 		"&include_hidden=true&sort=-updated_at", "&q=a",
 		"&include_hidden=true&favorite=false" };
-	struct stage *s = matrix_open();
-	struct shelf shelf[SHELF];
+	struct matrix_fixture *s = matrix_open();
+	struct visibility visibility[VISIBILITY];
 	int compared = 0;
 
-	fill_shelf(s, shelf);
+	fill_visibility(s, visibility);
 	for (size_t i = 0; i < s->caller_count; i++) {
 		const struct caller_case *c = &s->callers[i];
 
 		if (c->world != &s->alpha || c->kind == AGENT_ADMIN_ONLY)
 			continue;
-		for (int k = 0; k < SHELF; k++) {
-			struct answer r = ask(s->f, c->token, NULL, "GET /agents/%s", shelf[k].id);
+		for (int k = 0; k < VISIBILITY; k++) {
+			struct answer r =
+				ask(s->f, c->token, NULL, "GET /agents/%s", visibility[k].id);
 
 			/* 403: seen, but the key's scopes do not read it. */
-			shelf[k].seen = r.status == 200 || r.status == 403;
+			visibility[k].seen = r.status == 200 || r.status == 403;
 			if (c->standing != STANDS || !c->tenant)
 				CHECK(r.status != 200);
 		}
 		for (size_t q = 0; q < sizeof queries / sizeof *queries; q++)
-			compared += compare_list(s, c, shelf, queries[q]);
+			compared += compare_list(s, c, visibility, queries[q]);
 	}
 	CHECK(compared > 100);
 	matrix_close(s);

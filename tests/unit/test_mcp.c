@@ -195,7 +195,7 @@ TEST(mcp_falls_back_to_older_revisions)
 			{ "{\"jsonrpc\":\"2.0\",\"id\":\"p1\",\"result\":{}}", 202 },
 			{ "\"id\":7,\"error\":{\"code\":-32601", 202 }),
 		"after");
-	/* a server that closes the stream, and goes on behind the last event when it is asked to */
+	/* a server that closes the stream, and goes on after the last event when it is asked to */
 	CHECK_STR(CALLED(&peer, { "tools/call", 200, EVENTS, "id: e-1\nretry: 10\ndata: \n\n" },
 			  { "\nLast-Event-ID: e-1\n", 200, EVENTS, "id: e-2\ndata:\n\n" },
 			  { "GET https://mcp.example/mcp\n", 200, EVENTS,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "media/picture.h"
-#include "picture_stage.h"
+#include "picture_fixture.h"
 #include "t.h"
 
 enum { SIDE = 192, MADE_MAX = 512 * 1024 };
@@ -57,7 +57,7 @@ static struct picture made_of_png(const struct picture *p, enum png_kind kind, b
 {
 	struct buf file;
 
-	stage_png(&file, p, kind, interlaced);
+	picture_fixture_png(&file, p, kind, interlaced);
 	return made_of(&file);
 }
 
@@ -83,7 +83,7 @@ static double overlap(double a, double a_end, double b, double b_end)
 	return end > from ? end - from : 0;
 }
 
-/* Of the pixels that can count at all, the first, and the one behind the last. */
+/* Of the pixels that can count at all, the first, and the one after the last. */
 static int first(int at, double unit)
 {
 	int from = (int)(at * unit) - 2;
@@ -334,7 +334,7 @@ TEST(media_reads_every_kind_of_jpeg)
 			struct buf file;
 
 			test_step("kind %d, %d", kind, i);
-			stage_jpeg(&file, &p, how);
+			picture_fixture_jpeg(&file, &p, how);
 			made = made_of(&file);
 			if (kind == KIND_GREY)
 				keep_only(&p, KIND_GRAY_8);
@@ -355,7 +355,7 @@ TEST(media_reads_every_kind_of_webp)
 		struct buf file;
 
 		test_step("%d", i);
-		stage_webp(&file, &p, lossless);
+		picture_fixture_webp(&file, &p, lossless);
 		made = made_of(&file);
 		check_definition(&p, &made, lossless ? 2 : 6);
 		picture_free(&p);
@@ -371,7 +371,7 @@ TEST(media_keeps_the_alpha_of_webp)
 		struct picture made;
 		struct buf file;
 
-		stage_webp(&file, &p, lossless);
+		picture_fixture_webp(&file, &p, lossless);
 		made = made_of(&file);
 		CHECK(abs(picture_at(&made, 10, SIDE - 30)[3] - 100) <= 2);
 		CHECK_INT(picture_at(&made, 5, 5)[3], 255);
@@ -408,7 +408,7 @@ TEST(media_turns_photographs_upright)
 		struct buf file;
 		char got[5] = "";
 
-		stage_jpeg(&file, &p,
+		picture_fixture_jpeg(&file, &p,
 			(struct jpeg_how){ .orientation = i % 10, .big_endian = i >= 10 });
 		made = made_of(&file);
 		got[0] = corner(&made, 20, 20);
@@ -457,7 +457,7 @@ TEST(media_refuses_a_bomb_by_its_header)
 	struct buf file;
 	long before;
 
-	stage_png(&file, &p, KIND_RGB_8, false);
+	picture_fixture_png(&file, &p, KIND_RGB_8, false);
 	before = peak_kb(true);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		put_big_endian(file.at + 16, sizes[i][0]);
@@ -480,7 +480,7 @@ TEST(media_refuses_what_must_be_held_and_is_large)
 	char *at;
 	long before;
 
-	stage_jpeg(&file, &p, (struct jpeg_how){ .progressive = true });
+	picture_fixture_jpeg(&file, &p, (struct jpeg_how){ .progressive = true });
 	before = peak_kb(true);
 	at = memmem(file.at, file.len, "\xff\xc2", 2);
 	memcpy(at + 5, "\x0f\xa0\x13\x88", 4); /* 4000 high, 5000 wide */
@@ -490,7 +490,7 @@ TEST(media_refuses_what_must_be_held_and_is_large)
 	CHECK_INT(verdict_of(file.at, file.len, "image/jpeg"), PICTURE_TOO_LARGE);
 	CHECK(peak_kb(false) - before < 512);
 	buf_free(&file);
-	stage_webp(&file, &p, true);
+	picture_fixture_webp(&file, &p, true);
 	before = peak_kb(true);
 	at = (char *)memmem(file.at, file.len, "VP8L", 4) + 9;
 	memcpy(at, "\x87\xd3\xe7\x03", 4); /* 14 bits of 4999, 14 of 3999 */
@@ -523,9 +523,9 @@ TEST(media_holds_no_large_picture_whole)
 		long before;
 
 		if (how == 2)
-			stage_jpeg(&file, &p, (struct jpeg_how){ .kind = KIND_YCC });
+			picture_fixture_jpeg(&file, &p, (struct jpeg_how){ .kind = KIND_YCC });
 		else
-			stage_png(&file, &p, KIND_RGB_8, how == 1);
+			picture_fixture_png(&file, &p, KIND_RGB_8, how == 1);
 		before = peak_kb(true);
 		made = made_of(&file);
 		CHECK(peak_kb(false) - before < WORKING_KB); /* as RGBA it is 35 MB */
@@ -541,9 +541,9 @@ TEST(media_tells_types_by_their_bytes)
 	struct buf files[3];
 	static const char *const types[] = { "image/png", "image/jpeg", "image/webp" };
 
-	stage_png(&files[0], &p, KIND_RGB_8, false);
-	stage_jpeg(&files[1], &p, (struct jpeg_how){ .kind = KIND_YCC });
-	stage_webp(&files[2], &p, false);
+	picture_fixture_png(&files[0], &p, KIND_RGB_8, false);
+	picture_fixture_jpeg(&files[1], &p, (struct jpeg_how){ .kind = KIND_YCC });
+	picture_fixture_webp(&files[2], &p, false);
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 3; k++)
 			CHECK_INT(verdict_of(files[i].at, files[i].len, types[k]),
@@ -569,7 +569,7 @@ TEST(media_refuses_what_moves_and_what_never_ends)
 
 	CHECK_INT(verdict_of(animated, sizeof animated - 1, "image/webp"), PICTURE_UNSUPPORTED);
 	CHECK_STR(why, "The WebP picture is animated; send a still one.");
-	stage_jpeg(&file, &p, (struct jpeg_how){ .many_scans = true });
+	picture_fixture_jpeg(&file, &p, (struct jpeg_how){ .many_scans = true });
 	CHECK_INT(verdict_of(file.at, file.len, "image/jpeg"), PICTURE_UNSUPPORTED);
 	CHECK(strstr(why, "scans"));
 	buf_free(&file);
@@ -615,12 +615,12 @@ TEST(media_survives_what_is_cut_or_damaged)
 
 	for (int i = 0; i < 2; i++) {
 		test_step("%d", i);
-		stage_png(&file, &p, i ? KIND_RGBA_16 : KIND_RGB_8, i);
+		picture_fixture_png(&file, &p, i ? KIND_RGBA_16 : KIND_RGB_8, i);
 		maim(&file);
-		stage_jpeg(&file, &p,
+		picture_fixture_jpeg(&file, &p,
 			(struct jpeg_how){ .kind = i ? KIND_YCCK : KIND_YCC, .orientation = 6 });
 		maim(&file);
-		stage_webp(&file, &p, i);
+		picture_fixture_webp(&file, &p, i);
 		maim(&file);
 	}
 	picture_free(&p);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/model_import.h"
+#include "api/models/model_import.h"
 #include "base/clock.h"
 
 static const char litellm[] =

@@ -318,9 +318,13 @@ TEST(models_sealed_with_a_lost_key_say_so)
 
 	fixture_sql(f, "update models set secrets = 'x' where id = $1", ARGS(T(id)));
 	r = patch(f, id, "{\"config\":{" ADDRESS "}}");
-	STATUS(r, 409);
-	CHECK(strstr(text_at(&r, "detail"), "master key"));
+	STATUS(r, 422);
+	CHECK(strstr(r.body, "present master key"));
 	STATUS(patch(f, id, "{\"name\":\"Other\"}"), 200);
+	/* entered anew, it is whole again */
+	STATUS(patch(f, id, "{\"config\":{" ADDRESS ",\"api_key\":\"sk-new\",\"headers\":{}}}"),
+		200);
+	CHECK_STR(secrets_of(f, id).api_key, "sk-new");
 	fixture_close(f);
 }
 

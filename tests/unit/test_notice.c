@@ -1,4 +1,4 @@
-/* test_notice.c - what is told behind a commit: to whom, in which order, and never of what did not happen. */
+/* test_notice.c - what is told after a commit: to whom, in which order, and never of what did not happen. */
 #include "fixture.h"
 
 #include <pthread.h>
@@ -70,14 +70,14 @@ static const char *all(struct ear *e, struct arena *a)
 	return text;
 }
 
-struct stage {
+struct notice_fixture {
 	struct arena arena;
 	const char *where, *folder;
 	struct store *store;
 	struct ear apples, pears;
 };
 
-static struct store *open_here(struct stage *s, struct ear *apples, struct ear *pears)
+static struct store *open_here(struct notice_fixture *s, struct ear *apples, struct ear *pears)
 {
 	struct store_settings settings = { .where = s->where, .workers = 2, .queue_max = 1000 };
 	struct problem p = { 0 };
@@ -97,16 +97,16 @@ static struct store *open_here(struct stage *s, struct ear *apples, struct ear *
 	return store;
 }
 
-static struct stage *stage_open(void)
+static struct notice_fixture *http_fixture_open(void)
 {
-	struct stage *s = calloc(1, sizeof *s);
+	struct notice_fixture *s = calloc(1, sizeof *s);
 
 	s->where = fixture_place(&s->arena, &s->folder);
 	s->store = open_here(s, &s->apples, &s->pears);
 	return s;
 }
 
-static void stage_close(struct stage *s)
+static void http_fixture_close(struct notice_fixture *s)
 {
 	store_stop(s->store);
 	store_close(s->store);
@@ -141,7 +141,7 @@ static void piece_done(struct work *w, int err)
 	p->over = true;
 }
 
-static struct piece piece_of(struct stage *s, const char *text, int verdict)
+static struct piece piece_of(struct notice_fixture *s, const char *text, int verdict)
 {
 	return (struct piece){ .work = { .run = piece_run, .done = piece_done, .mode = READ_WRITE },
 		.ear = &s->apples,
@@ -149,7 +149,7 @@ static struct piece piece_of(struct stage *s, const char *text, int verdict)
 		.verdict = verdict };
 }
 
-static void run(struct stage *s, struct piece *p)
+static void run(struct notice_fixture *s, struct piece *p)
 {
 	CHECK_INT(store_submit(s->store, &p->work), 0);
 	while (!p->over)
@@ -158,7 +158,7 @@ static void run(struct stage *s, struct piece *p)
 
 TEST(notice_comes_behind_the_commit_and_to_its_channel)
 {
-	struct stage *s = stage_open();
+	struct notice_fixture *s = http_fixture_open();
 	struct piece one = piece_of(s, "one", 0), never = piece_of(s, "never", ERR_CONFLICT),
 		     two = piece_of(s, "two", 0);
 
@@ -172,10 +172,10 @@ TEST(notice_comes_behind_the_commit_and_to_its_channel)
 		CHECK_INT(one.heard_at_done, 1); /* listeners know before the one who asked */
 		CHECK_INT(two.heard_at_done, 2);
 	}
-	stage_close(s);
+	http_fixture_close(s);
 }
 
-/* The writer is held up so that the others share one commit behind it. */
+/* The writer is held up so that the others share one commit after it. */
 static int slow_run(struct work *w, struct db *db)
 {
 	usleep(50000);
@@ -184,7 +184,7 @@ static int slow_run(struct work *w, struct db *db)
 
 TEST(notice_of_one_piece_is_dropped_with_it_and_the_others_stay)
 {
-	struct stage *s = stage_open();
+	struct notice_fixture *s = http_fixture_open();
 	struct piece pieces[7];
 	const char *text;
 
@@ -202,12 +202,12 @@ TEST(notice_of_one_piece_is_dropped_with_it_and_the_others_stay)
 	text = all(&s->apples, &s->arena);
 	for (int i = 0; i < 7; i++)
 		CHECK((strstr(text, pieces[i].text) != NULL) == (i % 2 == 0));
-	stage_close(s);
+	http_fixture_close(s);
 }
 
 TEST(notice_works_on_a_connection_of_ones_own)
 {
-	struct stage *s = stage_open();
+	struct notice_fixture *s = http_fixture_open();
 	struct problem p = { 0 };
 	struct db *db = NULL;
 	char *huge = arena_alloc(&s->arena, NOTICE_MAX + 2);
@@ -233,12 +233,12 @@ TEST(notice_works_on_a_connection_of_ones_own)
 	CHECK_INT(db_notice(db, "apples", huge), 0);
 	db_rollback(db);
 	db_close(db);
-	stage_close(s);
+	http_fixture_close(s);
 }
 
 TEST(notice_is_forgotten_when_the_commit_fails)
 {
-	struct stage *s = stage_open();
+	struct notice_fixture *s = http_fixture_open();
 	struct problem p = { 0 };
 	struct db *db = NULL;
 
@@ -254,20 +254,19 @@ TEST(notice_is_forgotten_when_the_commit_fails)
 	wait_for(&s->apples, 1);
 	CHECK_STR(all(&s->apples, &s->arena), "yes");
 	db_close(db);
-	stage_close(s);
+	http_fixture_close(s);
 }
 
 TEST(notice_reaches_another_process_and_an_absence_is_told)
 {
-	struct stage *s;
+	struct notice_fixture *s;
 	struct store *second;
 	struct ear apples = { 0 }, pears = { 0 };
 	struct piece one, two;
 	int64_t until = clock_mono_ms() + PATIENCE_MS;
 
-	if (fixture_is_sqlite())
-		return;
-	s = stage_open();
+	SKIP_UNLESS(!fixture_is_sqlite());
+	s = http_fixture_open();
 	second = open_here(s, &apples, &pears);
 	one = piece_of(s, "one", 0);
 	run(s, &one);
@@ -298,5 +297,5 @@ TEST(notice_reaches_another_process_and_an_absence_is_told)
 	wait_for(&apples, 2);
 	store_stop(second);
 	store_close(second);
-	stage_close(s);
+	http_fixture_close(s);
 }

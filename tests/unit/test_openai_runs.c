@@ -1,17 +1,17 @@
 /* test_openai_runs.c - OpenAI-style runs and responses of agents with tools of their own: approvals, results,
  * models that fail. */
-#include "openai_stage.h"
-#include "turn_stage.h"
+#include "openai_fixture.h"
+#include "turn_fixture.h"
 
 #define TOOLS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define SUM "use tool calculator with {\\\"expression\\\":\\\"6*7\\\"}"
 
-static struct openai_stage as_openai(const struct turn_stage *s)
+static struct openai_fixture as_openai(const struct turn_fixture *s)
 {
-	return (struct openai_stage){ .f = s->f, .agent_id = s->agent_id };
+	return (struct openai_fixture){ .f = s->f, .agent_id = s->agent_id };
 }
 
-static struct answer begin(struct openai_stage *s, const char *text, const char *more)
+static struct answer begin(struct openai_fixture *s, const char *text, const char *more)
 {
 	return openai_ask(s,
 		arena_printf(&s->f->arena,
@@ -24,8 +24,8 @@ static struct answer begin(struct openai_stage *s, const char *text, const char 
 TEST(openai_runs_show_calls_that_wait_for_approval)
 {
 	for (int approved = 0; approved < 2; approved++) {
-		struct turn_stage t;
-		struct openai_stage s;
+		struct turn_fixture t;
+		struct openai_fixture s;
 		struct answer r;
 		const char *thread_id, *run_id, *call;
 
@@ -73,8 +73,8 @@ TEST(openai_runs_show_calls_that_wait_for_approval)
 
 TEST(openai_responses_ask_for_approval)
 {
-	struct turn_stage t;
-	struct openai_stage s;
+	struct turn_fixture t;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id;
 
@@ -115,8 +115,8 @@ TEST(openai_responses_ask_for_approval)
 
 TEST(openai_runs_and_responses_tell_that_a_model_failed)
 {
-	struct turn_stage t;
-	struct openai_stage s;
+	struct turn_fixture t;
+	struct openai_fixture s;
 	struct answer r;
 	json_t *v;
 
@@ -154,12 +154,12 @@ TEST(openai_runs_and_responses_tell_that_a_model_failed)
 
 TEST(openai_responses_of_models_break_off_and_are_cut)
 {
-	struct gateway_stage g;
-	struct openai_stage s;
+	struct gateway_fixture g;
+	struct openai_fixture s;
 	struct answer r;
 
 	gateway_open(&g);
-	s = (struct openai_stage){ .f = g.f };
+	s = (struct openai_fixture){ .f = g.f };
 	gateway_agent(&g, (const char *const[]){ "cut-3", "echo", NULL });
 	r = openai_ask(&s,
 		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\",\"stream\":true}",
@@ -192,8 +192,8 @@ TEST(openai_responses_of_models_break_off_and_are_cut)
 
 TEST(openai_runs_under_way_say_when_to_ask_again)
 {
-	struct turn_stage t;
-	struct openai_stage s;
+	struct turn_fixture t;
+	struct openai_fixture s;
 	struct answer r;
 	const char *thread_id, *run_id;
 
@@ -217,8 +217,8 @@ TEST(openai_runs_under_way_say_when_to_ask_again)
 TEST(openai_threads_move_many_messages_in_order)
 {
 	enum { MANY = 450 };
-	struct turn_stage t;
-	struct openai_stage s;
+	struct turn_fixture t;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id;
 

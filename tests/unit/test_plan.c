@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "broker/plan.h"
+#include "broker/candidates.h"
 #include "broker/secrets.h"
 #include "call/call.h"
 #include "run_alone.h"
@@ -17,7 +17,7 @@ struct table {
 	struct db *db;
 	struct arena arena;
 	struct chat chat;
-	struct plan plan;
+	struct candidates candidates;
 	struct problem problem;
 	struct broker_keys keys;
 	const char *ids[MODELS_MAX]; /* of the chain, in its order */
@@ -35,7 +35,7 @@ static void change(struct table *t, const char *sql, const struct value *args, s
 
 static int make_for(struct table *t, const char *agent_id, const char *model_id)
 {
-	struct plan_asked asked = { .tenant_id = alone_tenant(t->alone),
+	struct candidates_asked asked = { .tenant_id = alone_tenant(t->alone),
 		.agent_id = agent_id,
 		.model_id = model_id,
 		.chat = &t->chat,
@@ -46,7 +46,7 @@ static int make_for(struct table *t, const char *agent_id, const char *model_id)
 
 	t->problem = (struct problem){ 0 };
 	CHECK_INT(db_begin(t->db, READ_ONLY), 0);
-	err = plan_make(t->db, &t->arena, &asked, &t->plan, &t->problem);
+	err = candidates_find(t->db, &t->arena, &asked, &t->candidates, &t->problem);
 	db_rollback(t->db);
 	return err;
 }
@@ -66,8 +66,8 @@ static void table_open(struct table *t, const char *const *scripts)
 	chat_open(&t->chat, &t->arena);
 	chat_message_add(&t->chat, CHAT_USER, "hi");
 	CHECK_INT(make(t), 0);
-	for (size_t i = 0; i < t->plan.count && i < MODELS_MAX; i++)
-		t->ids[i] = arena_strdup(&t->arena, t->plan.at[i].model_id);
+	for (size_t i = 0; i < t->candidates.count && i < MODELS_MAX; i++)
+		t->ids[i] = arena_strdup(&t->arena, t->candidates.at[i].model_id);
 }
 
 static void table_close(struct table *t)
@@ -84,7 +84,7 @@ static void set_secrets(struct table *t, const char *key, const char *header, co
 
 	if (header)
 		s.headers[s.header_count++] = (struct model_header){ header, value };
-	sealed = model_secrets_seal(t->app->vault, &t->arena, t->ids[0], &s);
+	CHECK_INT(model_secrets_seal(t->app->vault, &t->arena, t->ids[0], &s, &sealed), 0);
 	change(t, "update models set secrets = $2 where id = $1", ARGS(T(t->ids[0]), T(sealed)));
 }
 
@@ -92,7 +92,7 @@ static const char *key_at(struct table *t, const char *base_url)
 {
 	change(t, "update models set base_url = $2 where id = $1", ARGS(T(t->ids[0]), T(base_url)));
 	CHECK_INT(make(t), 0);
-	return t->plan.at[0].target.api_key ? t->plan.at[0].target.api_key : "none";
+	return t->candidates.at[0].target.api_key ? t->candidates.at[0].target.api_key : "none";
 }
 
 TEST(plan_gives_a_key_only_to_the_host_it_is_for)
@@ -112,7 +112,7 @@ TEST(plan_gives_a_key_only_to_the_host_it_is_for)
 	test_step("the model's own comes before it");
 	set_secrets(&t, "sk-model", NULL, NULL);
 	CHECK_STR(key_at(&t, "https://api.openai.com/v1"), "sk-model");
-	CHECK(!t.plan.at[0].byok);
+	CHECK(!t.candidates.at[0].byok);
 	test_step("of that kind of provider");
 	set_secrets(&t, NULL, NULL, NULL);
 	change(&t, "update models set kind = 'anthropic' where id = $1", ARGS(T(t.ids[0])));
@@ -137,11 +137,11 @@ TEST(plan_sends_a_models_own_header_in_the_place_of_the_providers)
 	table_open(&t, (const char *const[]){ "ok", NULL });
 	set_secrets(&t, "sk-model", NULL, NULL);
 	CHECK_INT(make(&t), 0);
-	CHECK_INT(lines_with(&t.plan.at[0], "Authorization"), 1);
+	CHECK_INT(lines_with(&t.candidates.at[0], "Authorization"), 1);
 	set_secrets(&t, "sk-model", "authorization", "Basic x");
 	CHECK_INT(make(&t), 0);
-	CHECK_INT(lines_with(&t.plan.at[0], "Authorization"), 1);
-	CHECK_STR(t.plan.at[0].headers[lines_with(&t.plan.at[0], "content-type")],
+	CHECK_INT(lines_with(&t.candidates.at[0], "Authorization"), 1);
+	CHECK_STR(t.candidates.at[0].headers[lines_with(&t.candidates.at[0], "content-type")],
 		"authorization: Basic x");
 	table_close(&t);
 }
@@ -151,42 +151,42 @@ TEST(plan_prices_and_bounds_a_call)
 	struct table t;
 
 	table_open(&t, (const char *const[]){ "ok", NULL });
-	CHECK_INT(t.plan.at[0].price.prompt, 1000000);
-	CHECK_INT(t.plan.at[0].output_tokens, DEFAULT_MAX_TOKENS);
+	CHECK_INT(t.candidates.at[0].price.prompt, 1000000);
+	CHECK_INT(t.candidates.at[0].output_tokens, DEFAULT_MAX_TOKENS);
 	change(&t,
 		"update models set is_free = 1, max_tokens = 17, timeout_s = 3, total_timeout_s = 9",
 		NO_ARGS);
 	t.chat.max_tokens = 100;
 	CHECK_INT(make(&t), 0);
-	CHECK_INT(t.plan.at[0].price.prompt, 0);
-	CHECK_INT(t.plan.at[0].price.completion, 0);
-	CHECK_INT(t.plan.at[0].output_tokens, 17);
-	CHECK_INT(t.plan.at[0].silence_ms, 3000);
-	CHECK_INT(t.plan.at[0].total_ms, 9000);
+	CHECK_INT(t.candidates.at[0].price.prompt, 0);
+	CHECK_INT(t.candidates.at[0].price.completion, 0);
+	CHECK_INT(t.candidates.at[0].output_tokens, 17);
+	CHECK_INT(t.candidates.at[0].silence_ms, 3000);
+	CHECK_INT(t.candidates.at[0].total_ms, 9000);
 	t.chat.max_tokens = 5;
 	CHECK_INT(make(&t), 0);
-	CHECK_INT(t.plan.at[0].output_tokens, 5);
+	CHECK_INT(t.candidates.at[0].output_tokens, 5);
 	test_step("the agent's limits");
-	CHECK(t.plan.per_minute == NIL && t.plan.per_hour == NIL);
+	CHECK(t.candidates.per_minute == NIL && t.candidates.per_hour == NIL);
 	change(&t,
 		"insert into chat_configs (tenant_id, agent_id, chat_rph_limit, chat_rpm_limit, "
 		"working_hours_enabled) values ($1, $2, 60, 6, 0)",
 		ARGS(T(alone_tenant(t.alone)), T(alone_agent(t.alone))));
-	change(&t, "update agents set hourly_limit_pd = 42 where tenant_id = $1 and id = $2",
+	change(&t, "update agent_rows set hourly_limit_pd = 42 where tenant_id = $1 and id = $2",
 		ARGS(T(alone_tenant(t.alone)), T(alone_agent(t.alone))));
 	CHECK_INT(make(&t), 0);
-	CHECK_INT(t.plan.per_minute, 6);
-	CHECK_INT(t.plan.per_hour, 60);
-	CHECK_INT(t.plan.hourly_limit_pd, 42);
+	CHECK_INT(t.candidates.per_minute, 6);
+	CHECK_INT(t.candidates.per_hour, 60);
+	CHECK_INT(t.candidates.hourly_limit_pd, 42);
 	table_close(&t);
 }
 
 static void check_order(struct table *t, const char *order)
 {
 	CHECK_INT(make(t), 0);
-	CHECK_INT(t->plan.count, strlen(order));
-	for (size_t i = 0; i < t->plan.count && i < strlen(order); i++)
-		CHECK_STR(t->plan.at[i].model_id, t->ids[order[i] - 'a']);
+	CHECK_INT(t->candidates.count, strlen(order));
+	for (size_t i = 0; i < t->candidates.count && i < strlen(order); i++)
+		CHECK_STR(t->candidates.at[i].model_id, t->ids[order[i] - 'a']);
 }
 
 static void grant(struct table *t, char model, int priority, int at)
@@ -217,7 +217,7 @@ TEST(plan_stands_in_the_order_of_priority_then_grant)
 	for (int i = 0; i < 6; i++)
 		grant(&t, (char)('a' + i), i < 3 ? 2 : 1, 100 - i);
 	check_order(&t, "fedcba");
-	test_step("failover chains come behind, to a depth, and none stands twice");
+	test_step("failover chains come after, to a depth, and none stands twice");
 	change(&t, "delete from agent_models where tenant_id = $1 and model_id <> $2",
 		ARGS(T(alone_tenant(t.alone)), T(t.ids[0])));
 	check_order(&t, "a");
@@ -226,8 +226,8 @@ TEST(plan_stands_in_the_order_of_priority_then_grant)
 	check_order(&t, "acbd");
 	fail_over(&t, 'd', "e");
 	fail_over(&t, 'e', "f");
-	CHECK_INT(PLAN_DEPTH, 3);
-	check_order(&t, "acbde"); /* f would be the fourth behind a */
+	CHECK_INT(FAILOVER_DEPTH, 3);
+	check_order(&t, "acbde"); /* f would be the fourth after a */
 	test_step("a model that only stands in need not be granted, but the first must be");
 	change(&t, "update agent_models set access = 'read_only' where tenant_id = $1",
 		ARGS(T(alone_tenant(t.alone))));
@@ -251,7 +251,7 @@ TEST(plan_says_of_several_refusals_the_first)
 	test_step("a model without an agent needs no grant");
 	change(&t, "update models set status = 'active' where id = $1", ARGS(T(t.ids[0])));
 	CHECK_INT(make_for(&t, NULL, t.ids[0]), 0);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[0]);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[0]);
 	table_close(&t);
 }
 
@@ -278,29 +278,29 @@ TEST(plan_routes_by_what_the_request_needs)
 		ARGS(T(t.ids[2])));
 	t.chat.max_tokens = 100;
 	CHECK_INT(make(&t), 0);
-	CHECK(t.plan.count >= 2);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[1]);
-	CHECK_STR(t.plan.at[1].model_id, t.ids[2]);
+	CHECK(t.candidates.count >= 2);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[1]);
+	CHECK_STR(t.candidates.at[1].model_id, t.ids[2]);
 	test_step("what is free comes first");
 	change(&t,
 		"update models set is_free = 1, prompt_pd = null, completion_pd = null where id = $1",
 		ARGS(T(t.ids[2])));
 	CHECK_INT(make(&t), 0);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[2]);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[2]);
 	change(&t, "update models set is_free = 0 where id = $1", ARGS(T(t.ids[2])));
 	test_step("and what nobody has priced, last");
 	CHECK_INT(make(&t), 0);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[1]);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[1]);
 	test_step("long answers need room");
 	t.chat.max_tokens = 8000;
 	CHECK_INT(make(&t), 0);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[2]);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[2]);
 	t.chat.max_tokens = 100;
 	test_step("images need eyes");
 	m = chat_message_add(&t.chat, CHAT_USER, "what is this?");
 	chat_image(chat_part_add(&t.chat, m, PART_IMAGE_URL), SLICE("https://example.org/a.png"));
 	CHECK_INT(make(&t), 0);
-	CHECK_STR(t.plan.at[0].model_id, t.ids[2]);
+	CHECK_STR(t.candidates.at[0].model_id, t.ids[2]);
 	change(&t, "update models set supports_vision = 0", NO_ARGS);
 	CHECK_INT(make(&t), ERR_CONFLICT);
 	CHECK_STR(t.problem.code, "no_model");

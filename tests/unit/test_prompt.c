@@ -10,7 +10,8 @@ static const char *told(const struct chat *chat, struct arena *a)
 	for (const struct chat_message *m = chat->messages; m; m = m->next) {
 		out = arena_printf(a, "%s%s%s:", out, *out ? " | " : "", roles[m->role]);
 		if (m->call_id.len)
-			out = arena_printf(a, "%s(%.*s)", out, (int)m->call_id.len, m->call_id.at);
+			out = arena_printf(a, "%s(%.*s)%s", out, (int)m->call_id.len, m->call_id.at,
+				m->failed ? "!" : "");
 		for (const struct chat_part *p = m->parts; p; p = p->next)
 			out = arena_printf(a, "%s %.*s", out, (int)p->text.len, p->text.at);
 		for (const struct chat_call *c = m->calls; c; c = c->next)
@@ -19,14 +20,16 @@ static const char *told(const struct chat *chat, struct arena *a)
 				c->arguments.at);
 		for (const struct chat_thought *t = m->thoughts; t; t = t->next)
 			out = arena_printf(a, "%s <%s %.*s %.*s%s>", out, t->maker,
-				(int)t->text.len, t->text.at, (int)t->seal.len, t->seal.at,
-				t->redacted ? " redacted" : "");
+				(int)t->text.len, t->text.at, (int)t->signature.len,
+				t->signature.at, t->redacted ? " redacted" : "");
 	}
 	return out;
 }
 
-static void reads(struct message_row *rows, size_t count, const char *wanted)
+static void reads_failed(
+	struct message_row *rows, size_t count, const struct list *failures, const char *wanted)
 {
+	const struct list failed = failures ? *failures : (struct list){ 0 };
 	struct arena a = { 0 };
 	struct chat chat;
 	struct list list = { rows, count };
@@ -36,9 +39,46 @@ static void reads(struct message_row *rows, size_t count, const char *wanted)
 		rows[i].thoughts = rows[i].thoughts ? rows[i].thoughts : "";
 	}
 	chat_open(&chat, &a);
-	prompt_messages(&list, &chat);
+	prompt_messages(&list, &failed, &chat);
 	CHECK_STR(told(&chat, &a), wanted);
 	arena_free(&a);
+}
+
+static void reads(struct message_row *rows, size_t count, const char *wanted)
+{
+	reads_failed(rows, count, NULL, wanted);
+}
+
+/* By message and id: a model may call its calls the same again. */
+TEST(prompt_results_of_calls_that_failed_are_marked)
+{
+	struct failed_call failed[] = { { "m0", "a" }, { "m2", "b" }, { "m7", "a" },
+		{ "m7", "c" } };
+	struct message_row rows[] = {
+		{ .id = "m1",
+			.role = "assistant",
+			.content = "",
+			.tool_calls = "[{\"id\":\"a\",\"name\":\"n\",\"arguments\":{}}]" },
+		{ .id = "m1b", .role = "tool", .tool_call_id = "a", .content = "A" },
+		{ .id = "m2",
+			.role = "assistant",
+			.content = "",
+			.tool_calls = "[{\"id\":\"a\",\"name\":\"n\",\"arguments\":{}},"
+				      "{\"id\":\"b\",\"name\":\"n\",\"arguments\":{}}]" },
+		{ .id = "m3", .role = "tool", .tool_call_id = "a", .content = "A" },
+		{ .id = "m4", .role = "tool", .tool_call_id = "b", .content = "B" },
+		{ .id = "m7",
+			.role = "assistant",
+			.content = "",
+			.tool_calls = "[{\"id\":\"a\",\"name\":\"n\",\"arguments\":{}},"
+				      "{\"id\":\"b\",\"name\":\"n\",\"arguments\":{}}]" },
+		{ .id = "m8", .role = "tool", .tool_call_id = "a", .content = "A" },
+	};
+
+	reads_failed(rows, sizeof rows / sizeof *rows, &(struct list){ failed, 4 },
+		"assistant: [a n {}] | tool:(a) A | assistant: [a n {}] [b n {}] | tool:(a) A | "
+		"tool:(b)! B | assistant: [a n {}] [b n {}] | tool:(a)! A | "
+		"tool:(b)! There is no result.");
 }
 
 TEST(prompt_results_stand_behind_their_calls_and_other_words_behind_those)
@@ -85,5 +125,5 @@ TEST(prompt_orphans_do_no_harm)
 			.tool_calls = "[{\"id\":\"a\",\"name\":\"one\",\"arguments\":{}}]" },
 	};
 
-	reads(rows, 2, "assistant: x [a one {}] | tool:(a) There is no result.");
+	reads(rows, 2, "assistant: x [a one {}] | tool:(a)! There is no result.");
 }

@@ -128,6 +128,6 @@ TEST(provider_key_is_shown_to_nobody)
 	CHECK_INT(fixture_work(f, open_one, &o), ERR_NOT_FOUND);
 	fixture_sql(f, "update provider_keys set id = 'c000000000000000000000000'", NO_ARGS);
 	o.tenant_id = f->tenant_id;
-	CHECK_INT(fixture_work(f, open_one, &o), ERR_STORE);
+	CHECK_INT(fixture_work(f, open_one, &o), ERR_SECRET);
 	fixture_close(f);
 }

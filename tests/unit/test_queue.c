@@ -1,6 +1,6 @@
 /* test_queue.c - the queue as whoever uses it sees it: what runs, in which order, how many at once, and how
  * a job ends. */
-#include "queue_stage.h"
+#include "queue_fixture.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,24 +13,24 @@
 #define LEFT "select count(*) from jobs"
 
 struct one_runner {
-	struct queue_stage *stage;
+	struct queue_fixture *fixture;
 	struct runner *runner;
 };
 
-/* A stage with one runner, which is not started yet. */
+/* A fixture with one runner, which is not started yet. */
 static struct one_runner open_one(struct runner_settings settings)
 {
 	struct one_runner o;
 
-	o.stage = queue_stage_open_with(&settings, &o.runner, 1);
+	o.fixture = queue_fixture_open_with(&settings, &o.runner, 1);
 	return o;
 }
 
 static void close_one(struct one_runner o)
 {
 	runner_stop(o.runner, 20);
-	stage_drop_jobs(o.stage);
-	queue_stage_close(o.stage);
+	queue_fixture_drop_jobs(o.fixture);
+	queue_fixture_close(o.fixture);
 	runner_free(o.runner);
 }
 
@@ -39,10 +39,10 @@ TEST(queue_runs_what_is_added_and_forgets_it)
 	struct one_runner o = open_one((struct runner_settings){ .most = 8 });
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add_many(o.stage, 0, &(struct job_new){ .subject = "x" }, 100);
-	stage_add_many(o.stage, 1, &(struct job_new){ .payload = "{\"a\":1}" }, 1);
-	stage_wait(o.stage, 101);
-	UNTIL(o.stage, LEFT, 0);
+	queue_fixture_add_many(o.fixture, 0, &(struct job_new){ .subject = "x" }, 100);
+	queue_fixture_add_many(o.fixture, 1, &(struct job_new){ .payload = "{\"a\":1}" }, 1);
+	queue_fixture_wait(o.fixture, 101);
+	UNTIL(o.fixture, LEFT, 0);
 	UNTIL_TRUE(runner_stats(o.runner).finished == 101);
 	CHECK_INT(runner_stats(o.runner).begun, 101);
 	CHECK_INT(runner_stats(o.runner).failed, 0);
@@ -55,30 +55,30 @@ TEST(queue_takes_many_at_once)
 	enum { JOBS = 400 };
 	struct one_runner o = open_one((struct runner_settings){ .most = 1000 });
 
-	for (int i = 0; i < STAGE_TENANTS; i++)
-		stage_add_many(
-			o.stage, i, &(struct job_new){ .kind = "slow" }, JOBS / STAGE_TENANTS);
+	for (int i = 0; i < QUEUE_FIXTURE_TENANTS; i++)
+		queue_fixture_add_many(o.fixture, i, &(struct job_new){ .kind = "slow" },
+			JOBS / QUEUE_FIXTURE_TENANTS);
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_wait(o.stage, JOBS);
+	queue_fixture_wait(o.fixture, JOBS);
 	CHECK_INT(runner_stats(o.runner).open, JOBS);
 	close_one(o);
 	o = open_one((struct runner_settings){ .most = 1000 });
-	stage_add_many(o.stage, 0, &(struct job_new){ .kind = "quick" }, 2 * JOBS);
-	stage_add_many(o.stage, 1, &(struct job_new){ .kind = "quick" }, 3);
+	queue_fixture_add_many(o.fixture, 0, &(struct job_new){ .kind = "quick" }, 2 * JOBS);
+	queue_fixture_add_many(o.fixture, 1, &(struct job_new){ .kind = "quick" }, 3);
 	CHECK_INT(runner_start(o.runner), 0);
-	UNTIL(o.stage, LEFT, 0);
+	UNTIL(o.fixture, LEFT, 0);
 	close_one(o);
 }
 
 struct refused {
 	struct work work;
-	struct queue_stage *stage;
+	struct queue_fixture *fixture;
 	_Atomic bool over;
 };
 
 static int add_and_refuse(struct work *w, struct db *db)
 {
-	struct queue_stage *s = ((struct refused *)w)->stage;
+	struct queue_fixture *s = ((struct refused *)w)->fixture;
 	struct job_new in = { .tenant_id = s->tenants[0], .kind = "quick" };
 	char id[26];
 	int err = jobs_add(db, &s->arena, &in, clock_now_us(), id);
@@ -95,45 +95,45 @@ static void refused_done(struct work *w, int err)
 TEST(queue_adds_with_the_transaction_or_not_at_all)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 8 });
-	struct refused r = { .stage = o.stage };
-	struct job_new in = { .tenant_id = o.stage->tenants[0], .kind = "quick" };
-	char id[26], *big = arena_alloc(&o.stage->arena, JOB_PAYLOAD_MAX + 2);
+	struct refused r = { .fixture = o.fixture };
+	struct job_new in = { .tenant_id = o.fixture->tenants[0], .kind = "quick" };
+	char id[26], *big = arena_alloc(&o.fixture->arena, JOB_PAYLOAD_MAX + 2);
 
 	CHECK_INT(runner_start(o.runner), 0);
 	r.work = (struct work){ .run = add_and_refuse, .done = refused_done, .mode = READ_WRITE };
-	CHECK_INT(store_submit(o.stage->store, &r.work), 0);
+	CHECK_INT(store_submit(o.fixture->store, &r.work), 0);
 	UNTIL_TRUE(r.over);
-	stage_add(o.stage, 0, &(struct job_new){ .subject = "second" });
-	stage_wait(o.stage, 1);
-	CHECK_STR(o.stage->log[0].subject, "second");
+	queue_fixture_add(o.fixture, 0, &(struct job_new){ .subject = "second" });
+	queue_fixture_wait(o.fixture, 1);
+	CHECK_STR(o.fixture->log[0].subject, "second");
 	memset(big, 'x', JOB_PAYLOAD_MAX + 1);
 	in.payload = big;
-	CHECK_INT(jobs_add(o.stage->db, &o.stage->arena, &in, 1, id), ERR_TOO_LARGE);
+	CHECK_INT(jobs_add(o.fixture->db, &o.fixture->arena, &in, 1, id), ERR_TOO_LARGE);
 	close_one(o);
 }
 
 TEST(queue_tenants_take_turns)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 1 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
-	stage_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 300);
-	stage_add_many(s, 1, &(struct job_new){ .kind = "slow" }, 3);
-	stage_add_many(s, 2, &(struct job_new){ .kind = "slow" }, 3);
+	queue_fixture_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 300);
+	queue_fixture_add_many(s, 1, &(struct job_new){ .kind = "slow" }, 3);
+	queue_fixture_add_many(s, 2, &(struct job_new){ .kind = "slow" }, 3);
 	CHECK_INT(runner_start(o.runner), 0);
 	for (size_t i = 0; i < 12; i++) {
-		stage_wait(s, i + 1);
+		queue_fixture_wait(s, i + 1);
 		CHECK_INT(s->log[i].tenant, i < 9 ? (int)i % 3 : 0);
-		CHECK_INT(stage_begun(s), i + 1);
-		CHECK_INT(stage_finish(s, i), 0);
+		CHECK_INT(queue_fixture_begun(s), i + 1);
+		CHECK_INT(queue_fixture_finish(s, i), 0);
 	}
 	/* One that comes now is next, or next but one. */
-	stage_wait(s, 13);
-	stage_add(s, 3, &(struct job_new){ .kind = "slow" });
-	CHECK_INT(stage_finish(s, 12), 0);
-	stage_wait(s, 14);
-	CHECK_INT(stage_finish(s, 13), 0);
-	stage_wait(s, 15);
+	queue_fixture_wait(s, 13);
+	queue_fixture_add(s, 3, &(struct job_new){ .kind = "slow" });
+	CHECK_INT(queue_fixture_finish(s, 12), 0);
+	queue_fixture_wait(s, 14);
+	CHECK_INT(queue_fixture_finish(s, 13), 0);
+	queue_fixture_wait(s, 15);
 	CHECK(s->log[13].tenant == 3 || s->log[14].tenant == 3);
 	close_one(o);
 }
@@ -141,20 +141,20 @@ TEST(queue_tenants_take_turns)
 TEST(queue_flood_leaves_places_to_others)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 8 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 1000);
-	stage_wait(s, 6);
-	stage_add_many(s, 1, &(struct job_new){ .kind = "slow" }, 1000);
-	stage_wait(s, 7);
+	queue_fixture_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 1000);
+	queue_fixture_wait(s, 6);
+	queue_fixture_add_many(s, 1, &(struct job_new){ .kind = "slow" }, 1000);
+	queue_fixture_wait(s, 7);
 	CHECK_INT(s->log[6].tenant, 1);
-	stage_add(s, 2, &(struct job_new){ .kind = "slow" });
-	stage_wait(s, 8);
+	queue_fixture_add(s, 2, &(struct job_new){ .kind = "slow" });
+	queue_fixture_wait(s, 8);
 	for (int i = 0; i < 6; i++)
 		CHECK_INT(s->log[i].tenant, 0);
-	CHECK_INT(stage_begun(s), 8);
-	CHECK_INT(stage_int(s, RUNNING), 8);
+	CHECK_INT(queue_fixture_begun(s), 8);
+	CHECK_INT(queue_fixture_int(s, RUNNING), 8);
 	close_one(o);
 }
 
@@ -168,15 +168,15 @@ TEST(queue_takes_the_higher_priority_of_a_tenant_first)
 	const char *order = "";
 
 	for (size_t i = 0; i < 6; i++)
-		stage_add(o.stage, 0,
+		queue_fixture_add(o.fixture, 0,
 			&(struct job_new){ .kind = "slow",
 				.subject = jobs[i].name,
 				.priority = jobs[i].priority });
 	CHECK_INT(runner_start(o.runner), 0);
 	for (size_t i = 0; i < 6; i++) {
-		stage_wait(o.stage, i + 1);
-		order = arena_printf(&o.stage->arena, "%s%s", order, o.stage->log[i].subject);
-		CHECK_INT(stage_finish(o.stage, i), 0);
+		queue_fixture_wait(o.fixture, i + 1);
+		order = arena_printf(&o.fixture->arena, "%s%s", order, o.fixture->log[i].subject);
+		CHECK_INT(queue_fixture_finish(o.fixture, i), 0);
 	}
 	CHECK_STR(order, "cefabd");
 	close_one(o);
@@ -188,50 +188,53 @@ TEST(queue_runs_what_is_delayed_when_its_time_has_come)
 	int64_t now = clock_now_us();
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add(o.stage, 0,
+	queue_fixture_add(o.fixture, 0,
 		&(struct job_new){ .subject = "far", .run_at = now + 3600 * SECOND_US });
-	stage_add(o.stage, 0, &(struct job_new){ .subject = "late", .run_at = now + 300000 });
-	stage_add(o.stage, 1, &(struct job_new){ .subject = "soon", .run_at = now + 150000 });
-	stage_wait(o.stage, 1);
+	queue_fixture_add(
+		o.fixture, 0, &(struct job_new){ .subject = "late", .run_at = now + 300000 });
+	queue_fixture_add(
+		o.fixture, 1, &(struct job_new){ .subject = "soon", .run_at = now + 150000 });
+	queue_fixture_wait(o.fixture, 1);
 	CHECK(clock_now_us() >= now + 150000);
-	CHECK_STR(o.stage->log[0].subject, "soon");
-	stage_wait(o.stage, 2);
+	CHECK_STR(o.fixture->log[0].subject, "soon");
+	queue_fixture_wait(o.fixture, 2);
 	CHECK(clock_now_us() >= now + 300000);
 	CHECK(clock_now_us() < now + 5 * SECOND_US);
-	CHECK_STR(o.stage->log[1].subject, "late");
-	UNTIL(o.stage, LEFT, 1);
+	CHECK_STR(o.fixture->log[1].subject, "late");
+	UNTIL(o.fixture, LEFT, 1);
 	close_one(o);
 }
 
 TEST(queue_lane_holds_so_many_and_lets_others_by)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 16, .lane_most = 2 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add_many(s, 0, &(struct job_new){ .kind = "slow", .lane = "a" }, 700);
-	stage_add(s, 0, &(struct job_new){ .kind = "slow", .lane = "b", .subject = "b" });
-	stage_add(s, 0, &(struct job_new){ .kind = "slow", .subject = "free" });
-	stage_wait(s, 4);
+	queue_fixture_add_many(s, 0, &(struct job_new){ .kind = "slow", .lane = "a" }, 700);
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "slow", .lane = "b", .subject = "b" });
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "slow", .subject = "free" });
+	queue_fixture_wait(s, 4);
 	UNTIL(s, HELD, 698);
-	CHECK_INT(stage_int(s, "select count(*) from jobs where state = 'running' and lane = 'a'"),
+	CHECK_INT(queue_fixture_int(
+			  s, "select count(*) from jobs where state = 'running' and lane = 'a'"),
 		2);
 	for (size_t i = 0; i < 4; i++)
-		CHECK_INT(stage_finish(s, i), 0);
-	stage_wait(s, 6);
+		CHECK_INT(queue_fixture_finish(s, i), 0);
+	queue_fixture_wait(s, 6);
 	UNTIL(s, RUNNING, 2);
-	CHECK_INT(stage_begun(s), 6);
+	CHECK_INT(queue_fixture_begun(s), 6);
 	/* Another tenant's lane of that name is another lane. */
-	stage_add_many(s, 1, &(struct job_new){ .kind = "slow", .lane = "a" }, 3);
-	stage_wait(s, 8);
+	queue_fixture_add_many(s, 1, &(struct job_new){ .kind = "slow", .lane = "a" }, 3);
+	queue_fixture_wait(s, 8);
 	UNTIL(s, RUNNING, 4);
 	/* What is held keeps its order by priority. */
-	stage_add(s, 0,
+	queue_fixture_add(s, 0,
 		&(struct job_new){
 			.kind = "slow", .lane = "a", .subject = "urgent", .priority = 5 });
 	UNTIL(s, "select count(*) from jobs where state = 'held' and subject = 'urgent'", 1);
-	CHECK_INT(stage_finish(s, 4), 0);
-	stage_wait(s, 9);
+	CHECK_INT(queue_fixture_finish(s, 4), 0);
+	queue_fixture_wait(s, 9);
 	CHECK_STR(s->log[8].subject, "urgent");
 	close_one(o);
 }
@@ -239,24 +242,25 @@ TEST(queue_lane_holds_so_many_and_lets_others_by)
 TEST(queue_retries_later_each_time_and_then_buries)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 4, .lease_ms = 400 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add(s, 0, &(struct job_new){ .kind = "broken", .max_attempts = 3 });
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "broken", .max_attempts = 3 });
 	for (size_t i = 0; i < 3; i++) {
-		stage_wait(s, i + 1);
+		queue_fixture_wait(s, i + 1);
 		CHECK_INT(s->log[i].attempts, (int)i + 1);
 		UNTIL(s, RUNNING, 0);
 		if (i == 2)
 			break;
-		CHECK_INT(stage_int(s,
+		CHECK_INT(queue_fixture_int(s,
 				  "select run_at - updated_at from jobs where state = 'delayed'") >=
 				  PAUSE_FIRST_MS * 500 << i,
 			1);
-		stage_sql(s, "update jobs set run_at = 1 where state = 'delayed'");
+		queue_fixture_sql(s, "update jobs set run_at = 1 where state = 'delayed'");
 	}
-	CHECK_INT(stage_int(s, "select count(*) from jobs where state = 'dead' and attempts = 3 "
-			       "and error = 'A service that is needed for this did not answer'"),
+	CHECK_INT(queue_fixture_int(s,
+			  "select count(*) from jobs where state = 'dead' and attempts = 3 "
+			  "and error = 'A service that is needed for this did not answer'"),
 		1);
 	UNTIL_TRUE(runner_stats(o.runner).failed == 3);
 	CHECK_INT(runner_stats(o.runner).finished, 0);
@@ -283,33 +287,33 @@ TEST(queue_pause_doubles_up_to_a_limit_and_varies)
 TEST(queue_puts_back_as_asked)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 4 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 	int64_t now = clock_now_us();
 	char *long_text = arena_alloc(&s->arena, 3 * JOB_ERROR_MAX);
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add(s, 0, &(struct job_new){ .kind = "slow", .max_attempts = 2 });
-	stage_wait(s, 1);
-	CHECK_INT(stage_put_back(s, 0, now, false, NULL), 0); /* handed over: as if never begun */
-	stage_wait(s, 2);
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "slow", .max_attempts = 2 });
+	queue_fixture_wait(s, 1);
+	CHECK_INT(fixture_requeue(s, 0, now, false, NULL), 0); /* handed over: as if never begun */
+	queue_fixture_wait(s, 2);
 	CHECK_INT(s->log[1].attempts, 1);
 	*long_text = 'x';
 	for (int i = 1; i < 3 * JOB_ERROR_MAX - 2; i += 2)
 		memcpy(long_text + i, "\xc3\xa9", 2);
-	CHECK_INT(stage_put_back(s, 1, now, true, long_text), 0); /* failed: at once again */
-	stage_wait(s, 3);
+	CHECK_INT(fixture_requeue(s, 1, now, true, long_text), 0); /* failed: at once again */
+	queue_fixture_wait(s, 3);
 	CHECK_INT(s->log[2].attempts, 2);
-	CHECK_INT(stage_int(s, "select length(error) from jobs") <= JOB_ERROR_MAX, 1);
-	CHECK_INT(stage_put_back(s, 2, now, true, "third time"), 0);
-	CHECK_INT(stage_int(s, "select count(*) from jobs where state = 'dead' "
-			       "and owner is null and error = 'third time'"),
+	CHECK_INT(queue_fixture_int(s, "select length(error) from jobs") <= JOB_ERROR_MAX, 1);
+	CHECK_INT(fixture_requeue(s, 2, now, true, "third time"), 0);
+	CHECK_INT(queue_fixture_int(s, "select count(*) from jobs where state = 'dead' "
+				       "and owner is null and error = 'third time'"),
 		1);
 	UNTIL_TRUE(runner_stats(o.runner).open == 0);
 	CHECK_INT(runner_stats(o.runner).failed, 2);
 	/* Whoever says nothing about a job has failed at it. */
-	stage_add(s, 0, &(struct job_new){ .kind = "slow" });
-	stage_wait(s, 4);
-	stage_over(s, 3, 0);
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "slow" });
+	queue_fixture_wait(s, 4);
+	queue_fixture_over(s, 3, 0);
 	UNTIL(s, "select count(*) from jobs where state = 'delayed' and attempts = 1", 1);
 	close_one(o);
 }
@@ -317,12 +321,12 @@ TEST(queue_puts_back_as_asked)
 TEST(queue_leaves_kinds_it_does_not_know_to_others)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 4 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add_many(s, 0, &(struct job_new){ .kind = "of tomorrow" }, 40);
-	stage_add(s, 0, &(struct job_new){ .kind = "quick" });
-	stage_wait(s, 1);
+	queue_fixture_add_many(s, 0, &(struct job_new){ .kind = "of tomorrow" }, 40);
+	queue_fixture_add(s, 0, &(struct job_new){ .kind = "quick" });
+	queue_fixture_wait(s, 1);
 	UNTIL(s, "select count(*) from jobs where state = 'delayed' and attempts = 0", 40);
 	close_one(o);
 }
@@ -330,24 +334,25 @@ TEST(queue_leaves_kinds_it_does_not_know_to_others)
 TEST(queue_hands_over_when_it_stops)
 {
 	struct one_runner o = open_one((struct runner_settings){ .most = 4 });
-	struct queue_stage *s = o.stage;
+	struct queue_fixture *s = o.fixture;
 
 	CHECK_INT(runner_start(o.runner), 0);
-	stage_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 5);
-	stage_wait(s, 3);
+	queue_fixture_add_many(s, 0, &(struct job_new){ .kind = "slow" }, 5);
+	queue_fixture_wait(s, 3);
 	runner_stop(o.runner, 30);
 	for (int i = 0; i < 3; i++)
 		CHECK(s->log[i].stopped);
-	CHECK_INT(stage_begun(s), 3);
-	CHECK_INT(stage_int(s, "select count(*) from jobs where state = 'waiting' and attempts = 0 "
-			       "and owner is null"),
+	CHECK_INT(queue_fixture_begun(s), 3);
+	CHECK_INT(queue_fixture_int(s,
+			  "select count(*) from jobs where state = 'waiting' and attempts = 0 "
+			  "and owner is null"),
 		5);
-	CHECK_INT(stage_int(s, "select count(*) from job_runners"), 0);
+	CHECK_INT(queue_fixture_int(s, "select count(*) from job_runners"), 0);
 	/* Whoever comes too late learns it, also when the runner is gone. */
-	CHECK_INT(stage_finish(s, 0), ERR_CONFLICT);
+	CHECK_INT(queue_fixture_finish(s, 0), ERR_CONFLICT);
 	runner_free(o.runner);
-	CHECK_INT(stage_finish(s, 1), ERR_CONFLICT);
-	CHECK_INT(stage_put_back(s, 2, 0, true, NULL), ERR_CONFLICT);
-	CHECK_INT(stage_int(s, LEFT), 5);
-	queue_stage_close(s);
+	CHECK_INT(queue_fixture_finish(s, 1), ERR_CONFLICT);
+	CHECK_INT(fixture_requeue(s, 2, 0, true, NULL), ERR_CONFLICT);
+	CHECK_INT(queue_fixture_int(s, LEFT), 5);
+	queue_fixture_close(s);
 }

@@ -1,6 +1,6 @@
 /* test_responses.c - OpenAI-style responses of agents and of models, on the model inside the program. */
-#include "gateway_stage.h"
-#include "openai_stage.h"
+#include "gateway_fixture.h"
+#include "openai_fixture.h"
 
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 #define ADD \
 	"\"tools\":[{\"type\":\"function\",\"name\":\"add\",\"parameters\":{\"type\":\"object\"}}]"
 
-static struct answer respond(struct openai_stage *s, const char *model, const char *more)
+static struct answer respond(struct openai_fixture *s, const char *model, const char *more)
 {
 	return openai_ask(
 		s, arena_printf(&s->f->arena, "{\"model\":\"%s\",%s}", model, more), "POST " R);
@@ -16,9 +16,9 @@ static struct answer respond(struct openai_stage *s, const char *model, const ch
 
 static const char *both[] = { "demo", NULL };
 
-static void each(void (*run)(struct openai_stage *s, const char *model))
+static void each(void (*run)(struct openai_fixture *s, const char *model))
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 
 	openai_open(&s);
 	both[1] = arena_printf(&s.f->arena, "agent:%s", s.slug);
@@ -29,7 +29,7 @@ static void each(void (*run)(struct openai_stage *s, const char *model))
 	openai_close(&s);
 }
 
-static void whole(struct openai_stage *s, const char *model)
+static void whole(struct openai_fixture *s, const char *model)
 {
 	struct answer r = respond(s, model,
 		"\"input\":\"count to 5\",\"metadata\":{\"a\":\"b\"},\"temperature\":0.5,"
@@ -83,7 +83,7 @@ TEST(responses_are_answered_whole)
 	each(whole);
 }
 
-static void streamed(struct openai_stage *s, const char *model)
+static void streamed(struct openai_fixture *s, const char *model)
 {
 	struct answer r = respond(s, model, "\"input\":\"count to 20\",\"stream\":true");
 	json_t *v;
@@ -104,7 +104,7 @@ TEST(responses_are_streamed)
 	each(streamed);
 }
 
-static void functions(struct openai_stage *s, const char *model)
+static void functions(struct openai_fixture *s, const char *model)
 {
 	struct answer r = respond(
 		s, model, "\"input\":\"use tool add with {\\\"a\\\":1}\",\"store\":true," ADD);
@@ -147,7 +147,7 @@ TEST(responses_call_the_callers_functions)
 
 TEST(responses_of_agents_work_in_the_background)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id, *model;
 
@@ -175,7 +175,7 @@ TEST(responses_of_agents_work_in_the_background)
 
 TEST(responses_of_agents_are_cancelled)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 
 	gateway_open(&s);
@@ -208,7 +208,7 @@ TEST(responses_refuse_in_openais_shape)
 		{ "\"input\":\"x\",\"metadata\":{\"a\":1}", "metadata" },
 		{ "\"input\":\"x\",\"temperature\":9", "temperature" },
 	};
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 
 	openai_open(&s);
@@ -232,7 +232,7 @@ TEST(responses_refuse_in_openais_shape)
 
 TEST(responses_are_for_who_asked)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	const char *member, *user;
 	struct answer r;
 

@@ -1,5 +1,5 @@
 /* test_retention.c - the pieces of old messages go, and whoever resumes from among them gets the whole. */
-#include "stream_stage.h"
+#include "stream_fixture.h"
 
 #include "base/clock.h"
 #include "sessions/retention.h"
@@ -9,7 +9,7 @@ static int64_t deltas(struct fixture *f)
 	return fixture_count(f, "select count(*) from session_events where kind = 'delta'");
 }
 
-/* Chores are done when what was submitted behind them is. */
+/* Maintenance are done when what was submitted after them is. */
 static int nothing(struct db *db, void *data)
 {
 	(void)db;
@@ -28,11 +28,11 @@ static void keep_house(struct fixture *f, int64_t now)
 TEST(retention_drops_the_pieces_of_messages_that_are_whole)
 {
 	int64_t now = clock_now_us(), hour = 3600 * SECOND_US;
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *done, *open;
 	struct answer r;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	done = stream_session(&s, NULL);
 	open = stream_session(&s, NULL);
 	for (int i = 0; i < 5; i++) {
@@ -40,7 +40,7 @@ TEST(retention_drops_the_pieces_of_messages_that_are_whole)
 		stream_add(&s, open, SESSION_EVENT_DELTA, "{\"message_id\":\"m\",\"text\":\"x\"}");
 	}
 	stream_add(&s, done, SESSION_EVENT_MESSAGE, "{\"content\":\"xxxxx\"}");
-	fixture_sql(s.f, "update sessions set writing_id = id where id = $1", ARGS(T(open)));
+	fixture_sql(s.f, "update session_rows set writing_id = id where id = $1", ARGS(T(open)));
 	keep_house(s.f, now);
 	CHECK_INT(deltas(s.f), 10);
 	keep_house(s.f, now + hour + 60 * SECOND_US);
@@ -49,7 +49,7 @@ TEST(retention_drops_the_pieces_of_messages_that_are_whole)
 	STATUS(r, 200);
 	CHECK(strstr(r.body, "id: 6\nevent: message\ndata: {\"content\":\"xxxxx\"}\n\n"));
 	CHECK(!strstr(r.body, "event: delta"));
-	fixture_sql(s.f, "update sessions set writing_id = null", NO_ARGS);
+	fixture_sql(s.f, "update session_rows set writing_id = null", NO_ARGS);
 	keep_house(s.f, now + hour + 60 * SECOND_US);
 	CHECK_INT(deltas(s.f), 0);
 	STATUS(ask(s.f, s.f->admin, "{\"name\":\"B\"}", "PATCH /agents/%s", s.agent_id), 200);
@@ -57,15 +57,15 @@ TEST(retention_drops_the_pieces_of_messages_that_are_whole)
 	keep_house(s.f, now + 8 * 24 * hour);
 	CHECK_INT(fixture_count(s.f, "select count(*) from tenant_events"), 0);
 	CHECK_INT(fixture_count(s.f, "select count(*) from session_events"), 1);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 TEST(retention_drops_more_than_one_piece_of_work)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *id;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	fixture_sql(s.f,
 		"insert into session_events (tenant_id, session_id, seq, kind, created_at, data) "
@@ -77,5 +77,5 @@ TEST(retention_drops_more_than_one_piece_of_work)
 	for (int i = 0; i < 1000 && deltas(s.f); i++)
 		CHECK_INT(fixture_work(s.f, nothing, NULL), 0);
 	CHECK_INT(deltas(s.f), 0);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 
 #define OF_AGENT "/tenant/{tenant_id}/agents/{agent_id}"
 #define AN_ID "c0123456789abcdefghijklmn"
@@ -66,6 +66,53 @@ TEST(router_finds_every_route_under_every_spelling)
 		expect(r, &a, route, arena_printf(&a, "/api/v1%s", plural));
 		if (strncmp(route->path, OF_AGENT, strlen(OF_AGENT)) == 0)
 			expect(r, &a, route, strstr(path, "/agents/"));
+	}
+	router_free(r);
+	arena_free(&a);
+}
+
+/* Whatever begins like a path of OpenAI's service is told what is wrong as that one tells it. */
+TEST(router_knows_whose_shape_an_error_has)
+{
+	static const struct {
+		const char *path;
+		bool openai;
+	} rows[] = {
+		{ "/v1", true },
+		{ "/v1/", true },
+		{ "/v1/embeddings", true },
+		{ "/v1/files/file-abc/content", true },
+		{ "/v1/assistants/asst_abc123", true },
+		{ "/v1/threads/thread_abc123/runs/run_x/steps", true },
+		{ "/v1/models/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s", true },
+		{ "/v1/tenants", false },
+		{ "/v1/tenants/nope/agents", false },
+		{ "/v1/agents/asst_abc123", false },
+		{ "/v1/me/nope", false },
+		{ "/v1/admin", false },
+		{ "/api/v1/embeddings", false },
+		{ "/embeddings", false },
+		{ "/", false },
+		{ "*", false },
+		{ "", false },
+	};
+	struct router *r = router_new(api_resources, api_resource_count);
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		test_step("%s", rows[i].path);
+		CHECK_INT(router_speaks_openai(r, rows[i].path, strlen(rows[i].path)),
+			rows[i].openai);
+	}
+	for (size_t i = 0; i < router_route_count(r); i++) {
+		const struct route *route = router_route(r, i);
+		const char *path = filled(&a, route->path);
+
+		test_step("%s", path);
+		CHECK_INT(router_speaks_openai(r, path, strlen(path)), route->openai);
+		path = arena_printf(&a, "/v1%s", path);
+		if (!route->as_printed)
+			CHECK(!router_speaks_openai(r, path, strlen(path)));
 	}
 	router_free(r);
 	arena_free(&a);

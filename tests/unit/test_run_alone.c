@@ -1,11 +1,12 @@
 /* test_run_alone.c - a run without HTTP, as sessions use it: events into a sink, one end, and another run that
- * goes on behind the model that broke off. */
+ * goes on after the model that broke off. */
 #include <pthread.h>
 #include <semaphore.h>
 
 #include "base/clock.h"
+#include "api/service.h"
 #include "broker/collect.h"
-#include "broker/run.h"
+#include "broker/completion.h"
 #include "call/call.h"
 #include "run_alone.h"
 #include "t.h"
@@ -13,14 +14,14 @@
 struct owner {
 	struct arena arena;
 	struct chat chat;
-	struct plan plan;
+	struct candidates candidates;
 	struct collected heard;
 	int starts, ends;
 	bool failed, cancelled, refused;
 	size_t index;
 	sem_t over;
 	pthread_mutex_t lock; /* over the next: a run that is over must not be touched */
-	struct run *run;
+	struct completion *run;
 };
 
 static void on_event(void *data, const struct event *e)
@@ -31,7 +32,7 @@ static void on_event(void *data, const struct event *e)
 	collect_take(&o->heard, e);
 }
 
-static void on_over(void *data, const struct run_end *end)
+static void on_over(void *data, const struct completion_end *end)
 {
 	struct owner *o = data;
 
@@ -49,7 +50,7 @@ static void on_over(void *data, const struct run_end *end)
 static int make_plan(struct alone *a, struct owner *o)
 {
 	struct app *app = alone_app(a);
-	struct plan_asked asked = { .tenant_id = alone_tenant(a),
+	struct candidates_asked asked = { .tenant_id = alone_tenant(a),
 		.agent_id = alone_agent(a),
 		.chat = &o->chat,
 		.vault = app->vault,
@@ -59,7 +60,7 @@ static int make_plan(struct alone *a, struct owner *o)
 	int err = store_connect(app->store, &db, &o->arena, &p);
 
 	if (!err)
-		err = plan_make(db, &o->arena, &asked, &o->plan, &p);
+		err = candidates_find(db, &o->arena, &asked, &o->candidates, &p);
 	db_close(db);
 	return err;
 }
@@ -88,16 +89,16 @@ static void owner_close(struct owner *o)
 
 static void start(struct alone *a, struct owner *o, size_t first)
 {
-	struct run_asked asked = { .tenant_id = alone_tenant(a),
+	struct completion_asked asked = { .tenant_id = alone_tenant(a),
 		.agent_id = alone_agent(a),
-		.plan = &o->plan,
+		.candidates = &o->candidates,
 		.chat = &o->chat,
 		.first = first,
 		.sink = { on_event, o },
 		.over = on_over,
 		.data = o };
 
-	CHECK_INT(run_start(alone_app(a)->broker, &asked, &o->run), 0);
+	CHECK_INT(completion_start(service_of(alone_app(a))->broker, &asked, &o->run), 0);
 }
 
 /* Cancels the run, if it is not over by now. */
@@ -105,7 +106,7 @@ static void cancel(struct owner *o)
 {
 	pthread_mutex_lock(&o->lock);
 	if (o->run)
-		run_cancel(o->run);
+		completion_cancel(o->run);
 	pthread_mutex_unlock(&o->lock);
 }
 
@@ -165,18 +166,18 @@ TEST(run_alone_accounting_off_enters_nothing)
 {
 	struct alone *a = alone_open((const char *const[]){ "500", "ok", NULL });
 	struct app *app = alone_app(a);
-	struct broker_settings in = *broker_settings(app->broker);
+	struct broker_settings in = *broker_settings(service_of(app)->broker);
 	struct owner o;
 
-	broker_stop(app->broker, 0);
-	broker_free(app->broker);
+	broker_stop(service_of(app)->broker, 0);
+	broker_free(service_of(app)->broker);
 	in.accounting = false;
-	app->broker = broker_new(&in);
+	service_of(app)->broker = broker_new(&in);
 	owner_open(a, &o);
 	start(a, &o, 0);
 	sem_wait(&o.over);
 	CHECK(o.heard.finished);
-	CHECK_INT(broker_stats(app->broker).failovers, 1);
+	CHECK_INT(broker_stats(service_of(app)->broker).failovers, 1);
 	CHECK_INT(alone_count(a, "select count(*) from ledger"), 0);
 	owner_close(&o);
 	alone_close(a);

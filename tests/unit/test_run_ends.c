@@ -1,6 +1,6 @@
 /* test_run_ends.c - calls whose caller reads slowly or goes away, which are too many, or whose lease runs out:
  * over a real socket. */
-#include "gateway_stage.h"
+#include "gateway_fixture.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "broker/broker.h"
 
-static void serve(struct gateway_stage *s)
+static void serve(struct gateway_fixture *s)
 {
 	struct http_settings settings = { .listen = "127.0.0.1:0",
 		.loops = 1,
@@ -23,7 +23,7 @@ static void serve(struct gateway_stage *s)
 			.body_ms = 10000,
 			.idle_ms = 60000,
 			.reply_ms = 60000,
-			.parked_ms = 60000,
+			.deferred_ms = 60000,
 			.patient_ms = 60000 } };
 	struct http_handler handler = call_handler(&s->f->app);
 	struct problem p = { 0 };
@@ -32,15 +32,15 @@ static void serve(struct gateway_stage *s)
 	CHECK_INT(http_server_start(s->f->app.server), 0);
 }
 
-static void unserve(struct gateway_stage *s)
+static void unserve(struct gateway_fixture *s)
 {
 	http_server_stop(s->f->app.server, 0);
-	broker_stop(s->f->app.broker, 0);
+	broker_stop(s->f->service.broker, 0);
 	http_server_free(s->f->app.server);
 	s->f->app.server = NULL;
 }
 
-static int call(struct gateway_stage *s, const char *body)
+static int call(struct gateway_fixture *s, const char *body)
 {
 	const char *at = http_server_address(s->f->app.server), *text;
 	struct sockaddr_in sa = { .sin_family = AF_INET,
@@ -58,28 +58,28 @@ static int call(struct gateway_stage *s, const char *body)
 	return fd;
 }
 
-static void await_asked(struct gateway_stage *s, int n)
+static void await_asked(struct gateway_fixture *s, int n)
 {
 	for (int i = 0; i < 5000 && s->mock.asked < n; i++)
 		poll(NULL, 0, 1);
 	CHECK_INT(s->mock.asked, n);
 }
 
-/* Ticks until nothing is promised. */
-static void tick_until_settled(struct gateway_stage *s)
+/* Ticks until nothing is reserved. */
+static void tick_until_settled(struct gateway_fixture *s)
 {
 	for (int i = 0; i < 6000; i++) {
-		broker_tick(s->f->app.broker);
+		broker_tick(s->f->service.broker);
 		if (!fixture_count(s->f, "select count(*) from reservations"))
 			return;
 		poll(NULL, 0, 10);
 	}
-	test_fail(__FILE__, __LINE__, "something is still promised");
+	test_fail(__FILE__, __LINE__, "something is still reserved");
 }
 
 TEST(run_ends_when_its_caller_goes_away)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 
 	gateway_open(&s);
 	serve(&s);
@@ -107,10 +107,10 @@ TEST(run_ends_when_its_caller_goes_away)
 }
 
 /* Ticks until so many rows are in the ledger. */
-static void tick_until_entered(struct gateway_stage *s, int64_t rows)
+static void tick_until_entered(struct gateway_fixture *s, int64_t rows)
 {
 	for (int i = 0; i < 6000; i++) {
-		broker_tick(s->f->app.broker);
+		broker_tick(s->f->service.broker);
 		if (fixture_count(s->f, "select count(*) from ledger") == rows)
 			return;
 		poll(NULL, 0, 10);
@@ -128,7 +128,7 @@ TEST(run_that_costs_nothing_is_entered_without_a_promise)
 		{ "price of zero", "update models set prompt_pd = 0, completion_pd = 0", 0 },
 		{ "a price for its cache", "update models set cache_read_pd = 1", 1 },
 	};
-	struct gateway_stage s;
+	struct gateway_fixture s;
 
 	gateway_open(&s);
 	serve(&s);
@@ -159,7 +159,7 @@ TEST(run_that_costs_nothing_is_entered_without_a_promise)
 
 TEST(run_holds_back_what_a_slow_reader_does_not_take)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	int fd, rooms = 0;
 	char some[65536];
 
@@ -191,7 +191,7 @@ TEST(run_holds_back_what_a_slow_reader_does_not_take)
 
 TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct answer r;
 	int64_t until;
 	int fd;
@@ -212,7 +212,7 @@ TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 	test_step("the lease");
 	until = fixture_count(s.f, "select lease_until from reservations");
 	poll(NULL, 0, 50);
-	broker_tick(s.f->app.broker);
+	broker_tick(s.f->service.broker);
 	for (int i = 0; i < 500; i++, poll(NULL, 0, 2))
 		if (fixture_count(s.f, "select lease_until from reservations") > until)
 			break;
@@ -220,13 +220,13 @@ TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 
 	test_step("a lease that ran out all the same");
 	fixture_sql(s.f, "update reservations set lease_until = 1", NO_ARGS);
-	broker_chores(s.f->app.broker);
+	broker_maintain(s.f->service.broker);
 	gateway_await_settled(&s);
 	CHECK_INT(fixture_count(s.f, "select count(*) from ledger where outcome = 'lost'"), 1);
 	close(fd);
-	for (int i = 0; i < 500 && broker_stats(s.f->app.broker).open; i++, poll(NULL, 0, 10))
-		broker_tick(s.f->app.broker);
-	CHECK_INT(broker_stats(s.f->app.broker).open, 0);
+	for (int i = 0; i < 500 && broker_stats(s.f->service.broker).open; i++, poll(NULL, 0, 10))
+		broker_tick(s.f->service.broker);
+	CHECK_INT(broker_stats(s.f->service.broker).open, 0);
 	CHECK_INT(fixture_count(s.f, "select count(*) from ledger"), 1); /* not a second time */
 	unserve(&s);
 	gateway_close(&s);
@@ -234,7 +234,7 @@ TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 
 TEST(run_of_the_model_inside_waits_for_its_reader)
 {
-	struct gateway_stage s;
+	struct gateway_fixture s;
 	struct buf in;
 	int fd;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "access/seal.h"
+#include "access/audit_chain.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 
@@ -56,7 +56,7 @@ static int seal_all(struct fixture *f, const uint8_t *key)
 	while (!err && sealed) {
 		err = db_begin(db, READ_WRITE);
 		if (!err)
-			err = seal_some(db, &f->arena, key, &sealed, &p);
+			err = chain_extend(db, &f->arena, key, &sealed, &p);
 		if (err)
 			db_rollback(db);
 		else
@@ -68,17 +68,17 @@ static int seal_all(struct fixture *f, const uint8_t *key)
 	return err;
 }
 
-static struct seal_report check_with(struct fixture *f, const uint8_t *key)
+static struct chain_report check_with(struct fixture *f, const uint8_t *key)
 {
 	struct db *db = link_to(f);
-	struct seal_report r;
+	struct chain_report r;
 
-	CHECK_INT(seal_check(db, &f->arena, key, &r), 0);
+	CHECK_INT(chain_check(db, &f->arena, key, &r), 0);
 	db_close(db);
 	return r;
 }
 
-static struct seal_report check_chain(struct fixture *f)
+static struct chain_report check_chain(struct fixture *f)
 {
 	return check_with(f, chain_key(f));
 }
@@ -87,7 +87,7 @@ TEST(seal_chains_every_row_once)
 {
 	struct fixture *f = fixture_open();
 	int64_t rows = fixture_count(f, "select count(*) from audit_logs");
-	struct seal_report r = check_chain(f);
+	struct chain_report r = check_chain(f);
 
 	CHECK_INT(r.sealed, 0);
 	CHECK_INT(r.waiting, rows);
@@ -208,7 +208,7 @@ static void put_back(struct fixture *f)
 TEST(seal_finds_all_tampering)
 {
 	struct fixture *f = chain_of_ten();
-	struct seal_report r = check_chain(f);
+	struct chain_report r = check_chain(f);
 
 	CHECK(!r.fault && r.sealed == 10);
 	keep_copies(f);
@@ -274,7 +274,7 @@ static void erase(struct fixture *f, const char *user_id, const char *row_id, in
 TEST(seal_holds_when_personal_data_is_erased)
 {
 	struct fixture *f = chain_of_ten();
-	struct seal_report r;
+	struct chain_report r;
 
 	write_rows(f, 2); /* one of the user's, not sealed yet */
 	erase(f, f->admin_id, NULL, 6);
@@ -317,7 +317,7 @@ TEST(seal_finds_a_forged_erasure)
 	};
 	static const int64_t seqs[] = { 3, 3, 2, 2, 2, 11 };
 	struct fixture *f = chain_of_ten();
-	struct seal_report r;
+	struct chain_report r;
 
 	erase(f, f->admin_id, NULL, 5); /* those with an even number */
 	write_rows(f, 1);
@@ -355,7 +355,7 @@ TEST(seal_erases_a_tenant_in_bounded_steps)
 	while (at && ++steps < 100) {
 		CHECK_INT(db_begin(e.db, READ_WRITE), 0);
 		CHECK_INT(audit_erase_tenant(&e, f->tenant_id, &at, &erased), 0);
-		CHECK(erased <= SEAL_BATCH);
+		CHECK(erased <= CHAIN_BATCH);
 		all += erased;
 		CHECK_INT(db_commit(e.db), 0);
 	}
@@ -370,7 +370,7 @@ TEST(seal_erases_a_tenant_in_bounded_steps)
 
 struct crowd {
 	struct fixture *f;
-	struct sealer *sealers[2];
+	struct chain_writer *sealers[2];
 	_Atomic bool over;
 };
 
@@ -380,7 +380,7 @@ static void *seal_on(void *arg)
 
 	while (!c->over) {
 		for (int i = 0; i < 2; i++)
-			sealer_wake(c->sealers[i]);
+			chain_writer_wake(c->sealers[i]);
 		usleep(2000);
 	}
 	return NULL;
@@ -404,7 +404,7 @@ static void await_sealed(struct crowd *c)
 		usleep(2000);
 }
 
-/* Two sealers stand for two processes; on PostgreSQL they run at the same time. */
+/* Two writers of the chain stand for two processes; on PostgreSQL they run at the same time. */
 TEST(seal_leaves_no_gap_under_writers)
 {
 	struct fixture *f = fixture_open();
@@ -412,10 +412,10 @@ TEST(seal_leaves_no_gap_under_writers)
 	struct fixture views[3] = { *f, *f, *f };
 	struct crowd writers[3];
 	pthread_t sealing, writing[3];
-	struct seal_report r;
+	struct chain_report r;
 
 	for (int i = 0; i < 2; i++)
-		c.sealers[i] = sealer_new(f->app.store, chain_key(f));
+		c.sealers[i] = chain_writer_new(f->app.store, chain_key(f));
 	fixture_sql(f, "delete from audit_logs", NO_ARGS);
 	pthread_create(&sealing, NULL, seal_on, &c);
 	for (int i = 0; i < 3; i++) {
@@ -438,7 +438,7 @@ TEST(seal_leaves_no_gap_under_writers)
 		arena_free(&views[i].arena);
 	fixture_close(f);
 	for (int i = 0; i < 2; i++)
-		sealer_free(c.sealers[i]);
+		chain_writer_free(c.sealers[i]);
 }
 
 TEST(seal_goes_on_in_a_copy)

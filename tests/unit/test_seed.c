@@ -1,12 +1,12 @@
 /* test_seed.c - what a tenant begins with, made with it and gone with it; and the model with which an
  * agent begins. */
-#include "search_stage.h"
+#include "search_fixture.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/erase.h"
-#include "api/seed.h"
+#include "api/tenants/erase.h"
+#include "api/tenants/seed.h"
 #include "sessions/builtin_tools.h"
 
 static const char *id_of(const json_t *object)
@@ -43,23 +43,17 @@ static int64_t total(struct fixture *f, const char *tenant_id, const char *what)
 static const char *new_tenant(struct fixture *f, const char *slug, const char *plan_id)
 {
 	const char *plan = plan_id ? arena_printf(&f->arena, ",\"plan_id\":\"%s\"", plan_id) : "";
-	struct answer r = ask(f, f->admin,
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"New\",\"slug\":\"%s\"%s}", slug, plan),
 		"POST /tenants");
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 static const char *new_plan(struct fixture *f, int max_agents)
 {
-	struct answer r = ask(f, f->admin,
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"P\",\"slug\":\"p%d\",\"max_agents\":%d}",
 			max_agents, max_agents),
 		"POST /admin/plans");
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 /* The demo model alone, in its chain and in what it could call now. */
@@ -344,24 +338,19 @@ static const char *new_model(
 				     ? ",\"config\":{\"base_url\":\"https://m.example.org\","
 				       "\"model\":\"m\",\"api_key\":\"k\"}"
 				     : "";
-	struct answer r = ask(f, f->admin,
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"%s\",\"slug\":\"%s\",\"kind\":\"%s\"%s%s}",
 			slug, slug, kind, config, more),
 		"POST /admin/models");
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 static const char *new_agent(struct fixture *f, const char *tenant_id)
 {
 	static int count;
-	struct answer r = ask(f, f->admin,
+
+	return fixture_created(f, f->admin,
 		arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"a%d\"}", ++count),
 		"POST /tenant/%s/agents", tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 /* The model with which a new agent of the tenant begins; NULL for none. */

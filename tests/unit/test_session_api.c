@@ -4,27 +4,8 @@
 
 #include <unistd.h>
 
-#include "api/erase.h"
+#include "api/tenants/erase.h"
 #include "base/id.h"
-
-static const char *make_agent(struct fixture *f, const char *slug)
-{
-	struct answer r = ask(f, f->admin,
-		arena_printf(&f->arena, "{\"name\":\"Desk\",\"slug\":\"%s\"}", slug),
-		"POST /tenant/%s/agents", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
-}
-
-static const char *make_session(
-	struct fixture *f, const char *token, const char *agent, const char *body)
-{
-	struct answer r = ask(f, token, body, "POST /agents/%s/sessions", agent);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
-}
 
 static int64_t total(const struct answer *r)
 {
@@ -34,7 +15,7 @@ static int64_t total(const struct answer *r)
 TEST(sessions_are_made_read_named_and_deleted)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id;
+	const char *agent = fixture_agent(f, "a"), *id;
 	struct answer r = ask(f, f->admin, "{\"title\":\"Order 1042\",\"metadata\":{\"ticket\":7}}",
 		"POST /tenant/%s/agents/%s/sessions", f->tenant_id, agent);
 
@@ -76,6 +57,7 @@ TEST(sessions_are_made_read_named_and_deleted)
 	STATUS(ask(f, f->admin, NULL, "GET /sessions/%s", id), 404);
 	STATUS(ask(f, f->admin, NULL, "DELETE /sessions/%s", id), 404);
 	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
+	fixture_sweep(f);
 	CHECK_INT(fixture_count(f, "select count(*) from session_people"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from session_events"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from search_things where type = 'session'"), 0);
@@ -88,8 +70,8 @@ TEST(sessions_are_made_read_named_and_deleted)
 TEST(sessions_take_messages_and_tell_nobody_else_what_they_say)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"),
-		   *id = make_session(f, f->admin, agent, "{\"message\":\"my secret words\"}");
+	const char *agent = fixture_agent(f, "a"),
+		   *id = fixture_session(f, f->admin, agent, "{\"message\":\"my secret words\"}");
 	struct answer r = ask(f, f->admin, NULL, "GET /sessions/%s/messages", id);
 
 	STATUS(r, 200);
@@ -125,14 +107,15 @@ static void add_messages(struct fixture *f, const char *session, int count)
 			ARGS(T(f->tenant_id), T(id.text), T(session),
 				T(arena_printf(&f->arena, "message %d", i))));
 	}
-	fixture_sql(f, "update sessions set message_count = $3 where tenant_id = $1 and id = $2",
+	fixture_sql(f,
+		"update session_rows set message_count = $3 where tenant_id = $1 and id = $2",
 		ARGS(T(f->tenant_id), T(session), N(count)));
 }
 
 TEST(session_messages_come_by_pages_newest_first)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_session(f, f->admin, make_agent(f, "a"), "{}"), *after;
+	const char *id = fixture_session(f, f->admin, fixture_agent(f, "a"), "{}"), *after;
 	struct answer r;
 
 	add_messages(f, id, 7);
@@ -156,15 +139,15 @@ TEST(session_messages_come_by_pages_newest_first)
 TEST(sessions_are_seen_by_those_who_take_part_or_hold_a_role)
 {
 	struct fixture *f = fixture_open();
-	const char *one_token, *two_token, *agent = make_agent(f, "a"), *mine, *theirs;
+	const char *one_token, *two_token, *agent = fixture_agent(f, "a"), *mine, *theirs;
 	const char *one = fixture_user(f, "one@example.org", &one_token);
 	const char *two = fixture_user(f, "two@example.org", &two_token);
 	struct answer r;
 
 	fixture_member(f, f->tenant_id, one, "MEMBER");
 	fixture_member(f, f->tenant_id, two, "MEMBER");
-	mine = make_session(f, one_token, agent, "{\"title\":\"Mine\"}");
-	theirs = make_session(f, two_token, agent, "{\"title\":\"Theirs\"}");
+	mine = fixture_session(f, one_token, agent, "{\"title\":\"Mine\"}");
+	theirs = fixture_session(f, two_token, agent, "{\"title\":\"Theirs\"}");
 	r = ask(f, one_token, NULL, "GET /agents/%s/sessions", agent);
 	CHECK_INT(total(&r), 1);
 	CHECK_STR(text_at(&r, "items.0.id"), mine);
@@ -205,11 +188,11 @@ TEST(my_sessions_are_those_of_all_tenants)
 {
 	struct fixture *f = fixture_open();
 	const char *other = fixture_tenant(f, "other", f->admin_id);
-	const char *here = make_session(f, f->admin, make_agent(f, "a"), "{}"), *there;
+	const char *here = fixture_session(f, f->admin, fixture_agent(f, "a"), "{}"), *there;
 	struct answer r = ask(
 		f, f->admin, "{\"name\":\"B\",\"slug\":\"b\"}", "POST /tenant/%s/agents", other);
 
-	there = make_session(f, f->admin, text_at(&r, "id"), "{}");
+	there = fixture_session(f, f->admin, text_at(&r, "id"), "{}");
 	r = ask(f, f->admin, NULL, "GET /me/sessions");
 	CHECK_INT(total(&r), 2);
 	CHECK_STR(text_at(&r, "items.0.id"), there);
@@ -235,12 +218,12 @@ TEST(my_sessions_are_those_of_all_tenants)
 TEST(sessions_are_cancelled_only_while_something_runs)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_session(f, f->admin, make_agent(f, "a"), "{}");
+	const char *id = fixture_session(f, f->admin, fixture_agent(f, "a"), "{}");
 	struct answer r = ask(f, f->admin, NULL, "POST /sessions/%s/cancel", id);
 
 	STATUS(r, 409);
-	fixture_sql(
-		f, "update sessions set status = 'waiting_approval' where id = $1", ARGS(T(id)));
+	fixture_sql(f, "update session_rows set status = 'waiting_approval' where id = $1",
+		ARGS(T(id)));
 	r = ask(f, f->admin, NULL, "POST /sessions/%s/cancel", id);
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "status"), "cancelled");
@@ -255,18 +238,18 @@ TEST(subtasks_are_given_listed_and_deleted_with_their_session)
 {
 	struct fixture *f = fixture_open();
 	const char *token, *user = fixture_user(f, "m@example.org", &token), *child, *deeper;
-	const char *agent = make_agent(f, "a"), *second = make_agent(f, "b");
+	const char *agent = fixture_agent(f, "a"), *second = fixture_agent(f, "b");
 	const char *id, *body = "{\"title\":\"Look\",\"message\":\"Look it up\"}";
 	struct answer r;
 
 	fixture_member(f, f->tenant_id, user, "MEMBER");
-	id = make_session(f, token, agent, "{}");
+	id = fixture_session(f, token, agent, "{}");
 	r = ask(f, token, body, "POST /sessions/%s/subtasks", id);
 	STATUS(r, 201);
 	child = text_at(&r, "id");
 	CHECK(strstr(header_of(f, &r, "location"), child));
 	CHECK_STR(text_at(&r, "parent_session_id"), id);
-	CHECK_STR(text_at(&r, "agent_name"), "Desk");
+	CHECK_STR(text_at(&r, "agent_name"), "A");
 	CHECK_STR(text_at(&r, "title"), "Look");
 	r = ask(f, token, body, "POST /sessions/%s/subtasks", child);
 	STATUS(r, 201);
@@ -279,10 +262,10 @@ TEST(subtasks_are_given_listed_and_deleted_with_their_session)
 	r = ask(f, token, body, "POST /sessions/%s/subtasks", id);
 	STATUS(r, 201);
 	CHECK_STR(text_at(&r, "agent_id"), second);
-	fixture_sql(f, "update sessions set status = 'completed' where id = $1",
+	fixture_sql(f, "update session_rows set status = 'completed' where id = $1",
 		ARGS(T(text_at(&r, "id"))));
-	fixture_sql(
-		f, "update sessions set status = 'waiting_approval' where id = $1", ARGS(T(child)));
+	fixture_sql(f, "update session_rows set status = 'waiting_approval' where id = $1",
+		ARGS(T(child)));
 	r = ask(f, token, NULL, "GET /sessions/%s/subtasks", id);
 	CHECK_INT(total(&r), 2);
 	CHECK_STR(text_at(&r, "items.0.title"), "There");
@@ -306,15 +289,15 @@ static const char *add_approval(struct fixture *f, const char *session)
 		"insert into approvals (tenant_id, id, session_id, call_id, tool_name, status, "
 		"created_at, arguments) values ($1, $2, $3, 'call_1', 'refund', 'pending', 1, $4)",
 		ARGS(T(f->tenant_id), T(id.text), T(session), T("{\"order\":1042}")));
-	fixture_sql(f, "update sessions set status = 'waiting_approval' where id = $1",
+	fixture_sql(f, "update session_rows set status = 'waiting_approval' where id = $1",
 		ARGS(T(session)));
 	return arena_strdup(&f->arena, id.text);
 }
 
-TEST(approvals_wait_for_those_who_may_write_to_their_session)
+TEST(approvals_wait_for_those_who_may_decide)
 {
 	struct fixture *f = fixture_open();
-	const char *one_token, *two_token, *guest_token, *agent = make_agent(f, "a"), *mine,
+	const char *one_token, *two_token, *guest_token, *agent = fixture_agent(f, "a"), *mine,
 							 *theirs, *first, *second;
 	const char *one = fixture_user(f, "one@example.org", &one_token);
 	const char *two = fixture_user(f, "two@example.org", &two_token);
@@ -324,22 +307,27 @@ TEST(approvals_wait_for_those_who_may_write_to_their_session)
 	fixture_member(f, f->tenant_id, one, "MEMBER");
 	fixture_member(f, f->tenant_id, two, "MEMBER");
 	fixture_member(f, f->tenant_id, guest, "GUEST");
-	mine = make_session(f, one_token, agent, "{}");
-	theirs = make_session(f, two_token, agent, "{}");
+	mine = fixture_session(f, one_token, agent, "{}");
+	theirs = fixture_session(f, two_token, agent, "{}");
 	fixture_sql(f,
 		"insert into session_people (tenant_id, user_id, session_id) values ($1, $2, $3)",
 		ARGS(T(f->tenant_id), T(guest), T(mine)));
 	first = add_approval(f, mine);
 	second = add_approval(f, theirs);
+	/* taking part is not enough */
 	r = ask(f, one_token, NULL, "GET /tenant/%s/approvals", f->tenant_id);
+	CHECK_INT(total(&r), 0);
+	r = ask(f, one_token, NULL, "GET /sessions/%s/approvals", mine);
 	CHECK_INT(total(&r), 1);
 	CHECK_STR(text_at(&r, "items.0.id"), first);
 	CHECK_STR(text_at(&r, "items.0.agent_id"), agent);
 	CHECK_STR(text_at(&r, "items.0.tool_call_id"), "call_1");
 	CHECK_INT(json_integer_value(at(&r, "items.0.arguments.order")), 1042);
 	r = ask(f, one_token, NULL, "GET /me/approvals");
-	CHECK_INT(total(&r), 1);
-	CHECK_STR(text_at(&r, "items.0.id"), first);
+	CHECK_INT(total(&r), 0);
+	STATUS(ask(f, one_token, "{\"approved\":true}", "POST /sessions/%s/approvals/%s", mine,
+		       first),
+		403);
 	r = ask(f, f->admin, NULL, "GET /me/approvals");
 	CHECK_INT(total(&r), 2);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/approvals", f->tenant_id);
@@ -351,7 +339,7 @@ TEST(approvals_wait_for_those_who_may_write_to_their_session)
 	STATUS(ask(f, f->admin, "{\"role\":\"VIEWER\"}", "PUT /agents/%s/roles/%s", agent, one),
 		201);
 	r = ask(f, one_token, NULL, "GET /me/approvals");
-	CHECK_INT(total(&r), 1);
+	CHECK_INT(total(&r), 0);
 	STATUS(ask(f, f->admin, "{\"role\":\"MANAGER\"}", "PUT /agents/%s/roles/%s", agent, one),
 		200);
 	r = ask(f, one_token, NULL, "GET /me/approvals");
@@ -362,12 +350,12 @@ TEST(approvals_wait_for_those_who_may_write_to_their_session)
 	STATUS(ask(f, one_token, "{\"approved\":true}", "POST /sessions/%s/approvals/%s", mine,
 		       second),
 		404);
-	r = ask(f, two_token, "{\"approved\":false}", "POST /sessions/%s/approvals/%s", theirs,
+	r = ask(f, one_token, "{\"approved\":false}", "POST /sessions/%s/approvals/%s", theirs,
 		second);
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "status"), "denied");
-	CHECK_STR(text_at(&r, "decided_by_id"), two);
-	STATUS(ask(f, two_token, "{\"approved\":true}", "POST /sessions/%s/approvals/%s", theirs,
+	CHECK_STR(text_at(&r, "decided_by_id"), one);
+	STATUS(ask(f, one_token, "{\"approved\":true}", "POST /sessions/%s/approvals/%s", theirs,
 		       second),
 		409);
 	r = ask(f, two_token, NULL, "GET /sessions/%s/approvals", theirs);
@@ -385,7 +373,7 @@ TEST(approvals_wait_for_those_who_may_write_to_their_session)
 TEST(session_files_are_saved_and_never_shown)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_session(f, f->admin, make_agent(f, "a"), "{}"), *file;
+	const char *id = fixture_session(f, f->admin, fixture_agent(f, "a"), "{}"), *file;
 	struct id made = id_new(NULL);
 	struct answer r;
 
@@ -412,13 +400,14 @@ TEST(session_files_are_saved_and_never_shown)
 TEST(memories_are_added_listed_and_removed)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id;
+	const char *agent = fixture_agent(f, "a"), *id;
 	struct answer r = ask(f, f->admin, "{\"content\":\"Invoices go out on Mondays.\"}",
 		"POST /agents/%s/memories", agent);
 
 	STATUS(r, 201);
 	id = text_at(&r, "id");
 	CHECK(json_is_null(at(&r, "source_session_id")));
+	CHECK_STR(text_at(&r, "scope"), "shared");
 	CHECK(strstr(header_of(f, &r, "location"), id));
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/agents/%s/memories", f->tenant_id, agent);
 	CHECK_INT(total(&r), 1);
@@ -430,12 +419,44 @@ TEST(memories_are_added_listed_and_removed)
 	fixture_close(f);
 }
 
+/* What is somebody's own is seen and removed by that one, whatever roles the others hold. */
+TEST(memories_of_a_person_are_that_persons)
+{
+	struct fixture *f = fixture_open();
+	const char *token, *agent = fixture_agent(f, "a"), *mine, *theirs;
+	const char *user = fixture_user(f, "one@example.org", &token);
+	struct answer r = ask(f, f->admin, "{\"content\":\"mine\",\"scope\":\"private\"}",
+		"POST /agents/%s/memories", agent);
+
+	fixture_member(f, f->tenant_id, user, "MEMBER");
+	STATUS(r, 201);
+	mine = text_at(&r, "id");
+	CHECK_STR(text_at(&r, "user_id"), f->admin_id);
+	fixture_sql(f,
+		"insert into memories (tenant_id, agent_id, id, created_at, content, content_folded, "
+		"scope, user_id) values ($1, $2, $3, 1, 'theirs', 'theirs', 'private', $4)",
+		ARGS(T(f->tenant_id), T(agent), T("c00000000000000000000mine"), T(user)));
+	theirs = "c00000000000000000000mine";
+	r = ask(f, token, NULL, "GET /agents/%s/memories", agent);
+	CHECK_INT(total(&r), 1);
+	CHECK_STR(text_at(&r, "items.0.content"), "theirs");
+	CHECK_STR(text_at(&r, "items.0.scope"), "private");
+	r = ask(f, f->admin, NULL, "GET /agents/%s/memories", agent);
+	CHECK_INT(total(&r), 1);
+	CHECK_STR(text_at(&r, "items.0.id"), mine);
+	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s/memories/%s", agent, theirs), 404);
+	STATUS(ask(f, token, NULL, "DELETE /agents/%s/memories/%s", agent, mine), 403);
+	STATUS(ask(f, token, NULL, "DELETE /agents/%s/memories/%s", agent, theirs), 204);
+	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s/memories/%s", agent, mine), 204);
+	fixture_close(f);
+}
+
 TEST(sessions_are_exported_whole)
 {
 	enum { MANY = 450 }; /* more than a page of an export */
 	struct fixture *f = fixture_open();
 	const char *id =
-		make_session(f, f->admin, make_agent(f, "a"), "{\"title\":\"Long # one\"}");
+		fixture_session(f, f->admin, fixture_agent(f, "a"), "{\"title\":\"Long # one\"}");
 	struct answer r;
 	int seen = 0;
 
@@ -477,17 +498,48 @@ TEST(sessions_are_exported_whole)
 	fixture_close(f);
 }
 
+/* A model may say anything as the arguments of a call, and as much of it as an answer may have. */
+TEST(sessions_show_calls_whatever_their_arguments_are)
+{
+	struct fixture *f = fixture_open();
+	const char *id = fixture_session(f, f->admin, fixture_agent(f, "a"), "{}");
+	char *much = arena_alloc(&f->arena, 300 * 1024 + 1);
+	const char *calls;
+	struct answer r;
+
+	memset(much, 'x', 300 * 1024);
+	calls = arena_printf(&f->arena,
+		"[{\"id\":\"one\",\"name\":\"time\",\"client\":true,\"arguments\":\"{broken\"},"
+		"{\"id\":\"two\",\"name\":\"time\",\"arguments\":[1]},"
+		"{\"id\":\"three\",\"name\":\"time\",\"arguments\":{\"text\":\"%s\"}}]",
+		much);
+	fixture_sql(f,
+		"insert into messages (tenant_id, id, session_id, role, status, prompt_tokens, "
+		"completion_tokens, cache_read_tokens, cache_write_tokens, cost_pd, created_at, "
+		"tool_calls, content) values ($1, $2, $3, 'assistant', 'complete', 0, 0, 0, 0, 0, 1, "
+		"$4, '')",
+		ARGS(T(f->tenant_id), T("czzzzzzzzzzzzzzzzzzzzzzzz"), T(id), T(calls)));
+	r = ask(f, f->admin, NULL, "GET /sessions/%s/messages", id);
+	STATUS(r, 200);
+	CHECK_INT(json_array_size(at(&r, "items.0.tool_calls")), 3);
+	CHECK_STR(text_at(&r, "items.0.tool_calls.0.arguments"), "{broken");
+	CHECK_INT(json_array_size(at(&r, "items.0.tool_calls.1.arguments")), 1);
+	CHECK(!at(&r, "items.0.tool_calls.0.client"));
+	STATUS(ask(f, f->admin, NULL, "GET /sessions/%s/export?format=markdown", id), 200);
+	fixture_close(f);
+}
+
 /* ---- what goes with what ---- */
 
 TEST(sessions_go_with_their_agent_and_their_tenant_and_not_into_a_copy)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *other = make_agent(f, "b"), *body, *copy;
+	const char *agent = fixture_agent(f, "a"), *other = fixture_agent(f, "b"), *body, *copy;
 	struct answer r;
 
 	body = "{\"title\":\"T\",\"message\":\"count to 2\"}";
-	make_session(f, f->admin, agent, body);
-	make_session(f, f->admin, other, body);
+	fixture_session(f, f->admin, agent, body);
+	fixture_session(f, f->admin, other, body);
 	STATUS(ask(f, f->admin, "{\"content\":\"kept\"}", "POST /agents/%s/memories", agent), 201);
 	r = ask(f, f->admin, "{\"name\":\"Copy\"}", "POST /agents/%s/clone", agent);
 	STATUS(r, 201);
@@ -498,6 +550,7 @@ TEST(sessions_go_with_their_agent_and_their_tenant_and_not_into_a_copy)
 	CHECK_INT(total(&r), 0);
 	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s", agent), 204);
 	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 1);
+	fixture_sweep(f);
 	CHECK_INT(fixture_count(f, "select count(*) from memories"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from search_things where type = 'session'"), 1);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
@@ -515,19 +568,23 @@ TEST(sessions_go_with_their_agent_and_their_tenant_and_not_into_a_copy)
 TEST(sessions_deleted_at_work_leave_nothing_to_do)
 {
 	struct fixture *f = fixture_open_seeded();
-	const char *agent = make_agent(f, "at-work");
+	const char *agent = fixture_agent(f, "at-work");
 
 	for (int i = 0; i < 8; i++) {
 		const char *id =
-			make_session(f, f->admin, agent, "{\"message\":\"count to 2000\"}");
+			fixture_session(f, f->admin, agent, "{\"message\":\"count to 2000\"}");
 
-		usleep((unsigned)i * 3000); /* before, while and behind its work */
+		usleep((unsigned)i * 3000); /* before, while and after its work */
 		STATUS(ask(f, f->admin, NULL, "DELETE /sessions/%s", id), 204);
 	}
-	for (int i = 0; i < 2500 && fixture_count(f, "select count(*) from jobs"); i++)
+	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
+	test_step("the rows go by themselves, the last one's too");
+	for (int i = 0; i < 2500 && fixture_count(f, "select (select count(*) from jobs) + "
+						     "(select count(*) from session_rows)");
+		i++)
 		usleep(2000);
 	CHECK_INT(fixture_count(f, "select count(*) from jobs"), 0);
-	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from session_rows"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from messages"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from session_events"), 0);
 	fixture_close(f);

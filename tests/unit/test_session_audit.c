@@ -11,7 +11,7 @@ static void add_session(
 	struct fixture *f, const char *id, const char *agent, const char *title, int64_t at_us)
 {
 	fixture_sql(f,
-		"insert into sessions (tenant_id, id, agent_id, title, title_folded, status, origin, "
+		"insert into session_rows (tenant_id, id, agent_id, title, title_folded, status, origin, "
 		"created_by_id, iteration_count, message_count, last_event_id, created_at, updated_at) "
 		"values ($1, $2, $3, $4, lower($4), 'completed', 'user', $5, 1, 2, 3, $6, $6)",
 		ARGS(T(f->tenant_id), T(id), T(agent), T(title), T(f->admin_id), N(at_us)));

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "sessions/state.h"
-#include "turn_stage.h"
+#include "turn_fixture.h"
 
 TEST(session_states_have_ways_in_and_ways_out)
 {
@@ -38,7 +38,7 @@ TEST(session_states_move_by_the_table_whatever_is_done)
 	static const char *const tools[] = { "calculator", "time", "subtask", NULL };
 	const char *ids[SESSIONS];
 	unsigned seed = 20261115;
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, tools);
 	fixture_sql(s.f, "update tools set requires_approval = 1 where name = 'time'", NO_ARGS);

@@ -96,6 +96,7 @@ static const struct example {
 	{ "tls_key", NULL, NULL },
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
+	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
 static const struct example a_path = { "", "keys/elsewhere", NULL };
@@ -212,7 +213,7 @@ TEST(settings_defaults)
 	CHECK_INT(r.s.log_level, LOG_INFO);
 	CHECK_INT(r.s.log_format, LOG_TEXT);
 	CHECK(r.s.access_log);
-	CHECK(!r.s.allow_private_addresses);
+	CHECK(!r.s.private_all);
 	CHECK_INT(r.s.trusted_proxies.count, 0);
 	CHECK_INT(r.s.argument_count, 0);
 	CHECK(!settings_given(&r.s, "listen"));
@@ -242,7 +243,7 @@ TEST(settings_every_row_through_flag_variable_and_file)
 		load(&by_variable, NULL, "", arena_printf(&a, "%s=%s", variable, good), NULL);
 		load(&by_file, NULL, "", "", arena_printf(&a, "%s = %s\n", row->name, good));
 		load(&by_flag, NULL, arena_printf(&a, "%s|%s", flag, good), "", NULL);
-		if (row->kind == SETTING_FLAG) {
+		if (row->kind == SETTING_FLAG || row->or_flag) {
 			/* A flag's value comes in the same word. */
 			CHECK_INT(by_flag.err, ERR_USAGE);
 			done(&by_flag);

@@ -11,15 +11,12 @@
 static const char *make(struct fixture *f, const char *token, const char *tenant, const char *slug,
 	const char *visibility)
 {
-	struct answer r = ask(f, token,
+	return fixture_created(f, token,
 		arena_printf(&f->arena,
 			"{\"name\":\"S\",\"slug\":\"%s\",\"description\":\"D\","
 			"\"instructions\":\"I\",\"visibility\":\"%s\"}",
 			slug, visibility),
 		"POST /tenant/%s/skills", tenant);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
 }
 
 TEST(skills_are_made_read_changed_and_removed)
@@ -116,7 +113,7 @@ TEST(skills_name_every_field_that_is_wrong)
 
 struct racer {
 	struct fixture *f;
-	struct http_door *door;
+	struct http_inproc *inproc;
 	int status;
 };
 
@@ -131,7 +128,7 @@ static void *race(void *data)
 		"POST /tenant/%s/skills HTTP/1.1\r\nHost: lodge.test\r\nAuthorization: Bearer %s\r\n"
 		"Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
 		r->f->tenant_id, r->f->admin, strlen(SKILL("race", "")), SKILL("race", ""));
-	http_door_send(r->door, out.at, out.len, &in);
+	http_inproc_send(r->inproc, out.at, out.len, &in);
 	buf_putc(&in, '\0');
 	r->status = atoi(in.at + 9);
 	buf_free(&out);
@@ -150,7 +147,7 @@ TEST(skills_have_slugs_of_their_own)
 		.body_ms = 10000,
 		.idle_ms = 10000,
 		.reply_ms = 10000,
-		.parked_ms = 60000 };
+		.deferred_ms = 60000 };
 	struct fixture *f = fixture_open();
 	struct http_handler handler = call_handler(&f->app);
 	struct racer racers[RACERS];
@@ -159,12 +156,12 @@ TEST(skills_have_slugs_of_their_own)
 	struct answer r;
 
 	for (int i = 0; i < RACERS; i++) {
-		racers[i] = (struct racer){ f, http_door_new(&limits, &handler), 0 };
+		racers[i] = (struct racer){ f, http_inproc_new(&limits, &handler), 0 };
 		pthread_create(&threads[i], NULL, race, &racers[i]);
 	}
 	for (int i = 0; i < RACERS; i++) {
 		pthread_join(threads[i], NULL);
-		http_door_free(racers[i].door);
+		http_inproc_free(racers[i].inproc);
 		made += racers[i].status == 201;
 		taken += racers[i].status == 409;
 	}
@@ -257,9 +254,7 @@ TEST(skills_are_filtered)
 	STATUS(r, 201);
 	id = text_at(&r, "id");
 	make(f, f->admin, f->tenant_id, "other", "private");
-	r = ask(f, f->admin, "{\"name\":\"A\",\"slug\":\"a\"}", "POST /tenant/%s/agents",
-		f->tenant_id);
-	agent = text_at(&r, "id");
+	agent = fixture_agent(f, "a");
 	STATUS(ask(f, f->admin, arena_printf(&f->arena, "{\"skill_id\":\"%s\"}", id),
 		       "POST /agents/%s/skills", agent),
 		201);
@@ -282,7 +277,7 @@ TEST(skills_are_filtered)
 	CHECK(text_at(&r, "next_after") != NULL);
 #undef FINDS
 	test_step("an agent the caller cannot see has no skills for them");
-	fixture_sql(f, "update agents set default_role_enabled = 0", NO_ARGS);
+	fixture_sql(f, "update agent_rows set default_role_enabled = 0", NO_ARGS);
 	r = ask(f, token, NULL, "GET /tenant/%s/skills?agent_id=%s", f->tenant_id, agent);
 	STATUS(r, 200);
 	CHECK_INT(json_integer_value(at(&r, "total")), 0);
@@ -386,9 +381,8 @@ TEST(skills_hold_files)
 TEST(skills_by_agents_pass_the_agents_settings)
 {
 	struct fixture *f = fixture_open();
-	struct answer r = ask(f, f->admin, "{\"name\":\"A\",\"slug\":\"a\"}",
-		"POST /tenant/%s/agents", f->tenant_id);
-	const char *agent = text_at(&r, "id");
+	const char *agent = fixture_agent(f, "a");
+	struct answer r;
 	static const struct {
 		int can;
 		const char *scope, *visibility;
@@ -407,7 +401,7 @@ TEST(skills_by_agents_pass_the_agents_settings)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		test_step("%zu", i);
 		fixture_sql(f,
-			"update agents set can_author_skills = $2, skill_visibility_scope = $3 "
+			"update agent_rows set can_author_skills = $2, skill_visibility_scope = $3 "
 			"where id = $1",
 			ARGS(T(agent), N(cases[i].can), T(cases[i].scope)));
 		r = ask(f, f->admin,

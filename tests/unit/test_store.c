@@ -8,38 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/api.h"
+#include "serve/registry.h"
 #include "store/engine.h"
-
-static const char *const tenant_tables[] = { "members", "groups", "group_members", "api_keys",
-	"agents", "agent_roles", "agent_group_roles", "favorites", "model_tenants", "agent_models",
-	"user_models", "skills", "skill_files", "agent_skills", "agent_skill_permissions" };
-
-/* Does the text name the table as a word? */
-static bool names_table(const char *sql, const char *table)
-{
-	size_t len = strlen(table);
-
-	for (const char *p = strstr(sql, table); p; p = strstr(p + 1, table)) {
-		bool before = p == sql || p[-1] == ' ' || p[-1] == '(';
-		bool after = p[len] == '\0' || p[len] == ' ' || p[len] == ')';
-
-		if (before && after)
-			return true;
-	}
-	return false;
-}
-
-static void check_tenant(struct db *db, struct arena *a, const struct statement *st)
-{
-	const char *text = statement_text(a, db->engine, st);
-
-	for (size_t i = 0; i < sizeof tenant_tables / sizeof *tenant_tables; i++)
-		if (names_table(text, tenant_tables[i]) && !strstr(text, "tenant_id") &&
-			!st->across)
-			test_fail(__FILE__, __LINE__, "%s reads %s without its tenant", st->name,
-				tenant_tables[i]);
-}
 
 static int arguments(const char *sql, char mark)
 {
@@ -53,19 +23,21 @@ static int arguments(const char *sql, char mark)
 /* The plan as text, one step a line. */
 static const char *plan_of(struct db *db, struct arena *a, const struct statement *st)
 {
-	const char *text = statement_text(a, db->engine, st), *plan = "";
 	struct statement explain = { "explain", .scan = "a test" };
+	struct statement_form form;
+	const char *plan = "";
 	struct prepared *p;
 
+	statement_form(a, db->engine, st, &form);
 	if (db->engine == &sqlite_engine) {
-		explain.sql = arena_printf(a, "explain query plan %s", text);
+		explain.sql = arena_printf(a, "explain query plan %s", form.text);
 	} else {
 		const char *nulls = "";
 
-		for (int i = 0, n = arguments(text, '$'); i < n; i++)
+		for (int i = 0, n = arguments(form.text, '$'); i < n; i++)
 			nulls = arena_printf(a, "%s%snull", nulls, i ? ", " : "");
 		if (db->engine->script(
-			    db, arena_printf(a, "deallocate all; prepare q as %s", text)))
+			    db, arena_printf(a, "deallocate all; prepare q as %s", form.text)))
 			test_fail(__FILE__, __LINE__, "%s: %s", st->name, db_error(db));
 		db_forget(db);
 		explain.sql = arena_printf(a,
@@ -107,6 +79,8 @@ static void check_plan(struct db *db, struct arena *a, const struct statement *s
 TEST(store_every_statement_prepares_and_none_reads_a_whole_table)
 {
 	struct fixture *f = fixture_open();
+	struct set_walk walk = { 0 };
+	const struct statement_set *set;
 	struct problem p = { 0 };
 	struct db *db;
 
@@ -116,14 +90,13 @@ TEST(store_every_statement_prepares_and_none_reads_a_whole_table)
 			db->engine->script(db,
 				"set enable_seqscan = off; set plan_cache_mode = force_generic_plan"),
 			0);
-	for (int i = 0; api_statements[i]; i++) {
-		for (size_t k = 0; k < api_statements[i]->count; k++) {
-			const struct statement *st = &api_statements[i]->list[k];
+	while ((set = api_next_set(&walk))) {
+		for (size_t k = 0; k < set->count; k++) {
+			const struct statement *st = &set->list[k];
 
 			test_step("%s", st->name);
 			if (db_try(db, st))
 				test_fail(__FILE__, __LINE__, "%s", db_error(db));
-			check_tenant(db, &f->arena, st);
 			check_plan(db, &f->arena, st);
 		}
 	}
@@ -153,8 +126,7 @@ TEST(store_belongs_to_one_server_on_sqlite)
 	struct store_settings settings = { .workers = 1, .queue_max = 1 };
 	struct problem p = { 0 };
 
-	if (!fixture_is_sqlite())
-		return;
+	SKIP_UNLESS(fixture_is_sqlite());
 	f = fixture_open();
 	settings.where = f->where;
 	CHECK_INT(store_open(&second, &settings, STORE_SERVE, &f->arena, &p), ERR_STORE);
@@ -265,8 +237,7 @@ TEST(store_keeps_the_log_short_on_sqlite)
 	struct stat log;
 	int64_t n = 0, before = 0;
 
-	if (!fixture_is_sqlite())
-		return;
+	SKIP_UNLESS(fixture_is_sqlite());
 	f = fixture_open();
 	CHECK_INT(store_connect(f->app.store, &reader, &f->arena, &p), 0);
 	CHECK_INT(db_begin(reader, READ_ONLY), 0);
@@ -329,8 +300,7 @@ TEST(store_comes_back_after_its_connections_are_cut)
 {
 	struct fixture *f;
 
-	if (fixture_is_sqlite())
-		return;
+	SKIP_UNLESS(!fixture_is_sqlite());
 	f = fixture_open();
 	STATUS(ask(f, f->admin, NULL, "GET /me"), 200);
 	for (int round = 0; round < 3; round++) {

@@ -1,5 +1,5 @@
 /* test_streams.c - a session's events over HTTP: in order, resumed, slow, revoked, stopped. */
-#include "stream_stage.h"
+#include "stream_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "call/held.h"
 
 enum { LONG_MS = 15000 };
 
-static void add_numbered(struct stream_stage *s, const char *session_id, int from, int to)
+static void add_numbered(struct stream_fixture *s, const char *session_id, int from, int to)
 {
 	char data[64];
 
@@ -41,12 +42,12 @@ static void expect_numbered(struct reader *c, int from, int to)
 TEST(streams_tell_what_was_and_what_comes)
 {
 	int64_t until = clock_mono_ms() + LONG_MS;
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct answer r;
 	const char *id;
 	struct reader c;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	add_numbered(&s, id, 1, 3);
 	reader_open(&c, &s, s.f->admin, NULL, "/sessions/%s/events?after=0", id);
@@ -55,18 +56,18 @@ TEST(streams_tell_what_was_and_what_comes)
 	add_numbered(&s, id, 4, 5);
 	expect_numbered(&c, 4, 5);
 	CHECK(!c.over);
-	do /* they are counted behind their sending */
+	do /* they are counted after their sending */
 		r = ask(s.f, s.f->admin, NULL, "GET /metrics");
 	while (!strstr(r.body, "\nlodge_events_sent_total 5\n") && clock_mono_ms() < until);
 	CHECK(strstr(r.body, "\nlodge_event_streams_open 1\n"));
 	CHECK(strstr(r.body, "\nlodge_events_sent_total 5\n"));
 	reader_close(&c);
-	/* Resumed behind what was seen last; the header outranks the query of the first request. */
+	/* Resumed after what was seen last; the header outranks the query of the first request. */
 	reader_open(&c, &s, s.f->admin, "4", "/tenant/%s/sessions/%s/events?after=1",
 		s.f->tenant_id, id);
 	expect_numbered(&c, 5, 5);
 	reader_close(&c);
-	/* Without either it begins with what happens next, as it does behind a number not yet reached. */
+	/* Without either it begins with what happens next, as it does after a number not yet reached. */
 	reader_open(&c, &s, s.f->admin, NULL, "/sessions/%s/events", id);
 	while (!c.status)
 		reader_next(&c, 50);
@@ -79,16 +80,16 @@ TEST(streams_tell_what_was_and_what_comes)
 	add_numbered(&s, id, 7, 7);
 	expect_numbered(&c, 7, 7);
 	reader_close(&c);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 TEST(streams_end_behind_what_was_if_asked)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	struct answer r;
 	const char *id;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	r = ask(s.f, s.f->admin, NULL, "GET /sessions/%s/events?after=0&wait=false", id);
 	STATUS(r, 200);
@@ -105,15 +106,15 @@ TEST(streams_end_behind_what_was_if_asked)
 	CHECK(refuses(&r, "Last-Event-ID", "pattern"));
 	r = ask(s.f, s.f->admin, NULL, "HEAD /sessions/%s/events", id);
 	STATUS(r, 200);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
-/* ---- the law: what was received, one piece behind the other, is the log ---- */
+/* ---- the law: what was received, one piece after the other, is the log ---- */
 
 enum { SESSIONS = 16, WRITERS = 4, READERS = 20, EVENTS = 24 };
 
 struct race {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *ids[SESSIONS];
 	_Atomic int wrong;
 };
@@ -175,7 +176,7 @@ TEST(streams_lose_and_repeat_nothing)
 	pthread_t threads[WRITERS + READERS];
 
 	memset(&race, 0, sizeof race);
-	stream_stage_open(&race.s, 0);
+	stream_fixture_open(&race.s, 0);
 	for (int i = 0; i < SESSIONS; i++)
 		race.ids[i] = stream_session(&race.s, NULL);
 	for (int i = 0; i < WRITERS + READERS; i++) {
@@ -185,7 +186,7 @@ TEST(streams_lose_and_repeat_nothing)
 	for (int i = 0; i < WRITERS + READERS; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_INT(race.wrong, 0);
-	stream_stage_close(&race.s);
+	stream_fixture_close(&race.s);
 }
 
 /* ---- those who are slow ---- */
@@ -193,13 +194,13 @@ TEST(streams_lose_and_repeat_nothing)
 TEST(streams_cut_off_who_takes_nothing_and_take_them_back)
 {
 	enum { BIG = 64 * 1024, COUNT = 200 };
-	struct stream_stage s;
+	struct stream_fixture s;
 	char *data = malloc(BIG + 64);
 	const char *id;
 	struct reader c;
 	int seen = 0;
 
-	stream_stage_open(&s, 400);
+	stream_fixture_open(&s, 400);
 	id = stream_session(&s, NULL);
 	reader_open(&c, &s, s.f->admin, "0", "/sessions/%s/events", id);
 	for (int i = 0; i < COUNT; i++) {
@@ -223,18 +224,99 @@ TEST(streams_cut_off_who_takes_nothing_and_take_them_back)
 	}
 	reader_close(&c);
 	free(data);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
+}
+
+/* Large events for many who do not read: no more of them than a tenant may hold, and those whose stream ends for it go
+ * on where it ended. */
+TEST(streams_hold_no_more_than_their_tenant_may)
+{
+	enum { BIG = 3 << 20, COUNT = 16, LIMIT = 16 << 20 };
+	struct stream_fixture s;
+	struct reader c[COUNT];
+	char *data = malloc(BIG + 64);
+	struct memory_account *house;
+	const char *id;
+
+	stream_fixture_open(&s, 0);
+	s.f->app.settings.tenant_memory = LIMIT;
+	house = held_house(s.f->app.held);
+	id = stream_session(&s, NULL);
+	snprintf(data, BIG + 64, "{\"pad\":\"%0*d\"}", BIG, 1);
+	for (int i = 0; i < COUNT; i++)
+		reader_open(&c[i], &s, s.f->admin, NULL, "/sessions/%s/events", id);
+	for (int i = 0; i < COUNT; i++) /* greeted, so that it listens */
+		CHECK(recv(c[i].fd, &(char){ 0 }, 1, MSG_PEEK) == 1);
+	house->peak = house->held;
+	stream_add(&s, id, SESSION_EVENT_NOTICE, data);
+	for (int i = 0; i < LONG_MS && house->held < BIG; i++)
+		usleep(1000);
+	for (int i = 0; i < 1000 && house->held < LIMIT / 4 * 3; i++) /* time for it to go wrong */
+		usleep(1000);
+	CHECK(house->peak >= BIG);
+	CHECK(house->peak < LIMIT + 5 * BIG);
+	for (int i = 0; i < COUNT; i++)
+		reader_close(&c[i]);
+	for (int i = 0; i < LONG_MS && house->held > BIG; i++)
+		usleep(1000);
+	test_step("who comes again is told");
+	reader_open(&c[0], &s, s.f->admin, "0", "/sessions/%s/events", id);
+	CHECK(reader_next(&c[0], LONG_MS));
+	CHECK_INT(c[0].data.len, strlen(data));
+	reader_close(&c[0]);
+	free(data);
+	stream_fixture_close(&s);
+}
+
+/* Those who have read everything hold next to nothing, however large it was, and go on reading. */
+TEST(streams_give_back_what_was_read)
+{
+	enum { BIG = 1 << 20, COUNT = 8 };
+	int64_t until = clock_mono_ms() + LONG_MS;
+	struct stream_fixture s;
+	struct reader c[COUNT];
+	char *data = malloc(BIG + 64);
+	struct memory_account *house;
+	const char *id;
+
+	stream_fixture_open(&s, 0);
+	house = held_house(s.f->app.held);
+	id = stream_session(&s, NULL);
+	snprintf(data, BIG + 64, "{\"pad\":\"%0*d\"}", BIG, 1);
+	for (int i = 0; i < COUNT; i++)
+		reader_open(&c[i], &s, s.f->admin, "0", "/sessions/%s/events", id);
+	for (int i = 0; i < COUNT; i++) /* greeted, so that it listens */
+		CHECK(recv(c[i].fd, &(char){ 0 }, 1, MSG_PEEK) == 1);
+	house->peak = house->held;
+	stream_add(&s, id, SESSION_EVENT_NOTICE, data);
+	for (int i = 0; i < COUNT; i++) {
+		CHECK(reader_next(&c[i], LONG_MS));
+		CHECK_INT(c[i].data.len, strlen(data));
+	}
+	CHECK(house->peak > BIG);
+	while (house->held > COUNT / 2 * BIG && clock_mono_ms() < until)
+		usleep(1000);
+	CHECK(house->held <=
+		COUNT / 2 * BIG); /* the hub's own copy, and what loops have not told */
+	stream_add(&s, id, SESSION_EVENT_NOTICE, "{\"n\":2}");
+	for (int i = 0; i < COUNT; i++) {
+		CHECK(reader_next(&c[i], LONG_MS));
+		CHECK_STR(c[i].data.at, "{\"n\":2}");
+		reader_close(&c[i]);
+	}
+	free(data);
+	stream_fixture_close(&s);
 }
 
 TEST(streams_catch_up_who_is_behind)
 {
 	enum { BIG = 32 * 1024, COUNT = 150 };
-	struct stream_stage s;
+	struct stream_fixture s;
 	char *data = malloc(BIG + 64);
 	const char *id;
 	struct reader c;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	reader_open(&c, &s, s.f->admin, "0", "/sessions/%s/events", id);
 	for (int i = 0; i < COUNT; i++) {
@@ -250,18 +332,18 @@ TEST(streams_catch_up_who_is_behind)
 	CHECK(!c.over);
 	reader_close(&c);
 	free(data);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 /* ---- those who may no longer ---- */
 
-static void revoked(void (*revoke)(struct stream_stage *s, const char *user_id, const char *id))
+static void revoked(void (*revoke)(struct stream_fixture *s, const char *user_id, const char *id))
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *token, *user, *id;
 	struct reader c;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	user = fixture_user(s.f, "mira@example.org", &token);
 	fixture_member(s.f, s.f->tenant_id, user, "MEMBER");
 	id = stream_session(&s, user);
@@ -280,22 +362,22 @@ static void revoked(void (*revoke)(struct stream_stage *s, const char *user_id, 
 		reader_next(&c, 50);
 	CHECK(c.status == 403 || c.status == 404);
 	reader_close(&c);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
-static void suspend(struct stream_stage *s, const char *user_id, const char *id)
+static void suspend(struct stream_fixture *s, const char *user_id, const char *id)
 {
 	(void)id;
 	fixture_sql(s->f, "update users set is_suspended = 1 where id = $1", ARGS(T(user_id)));
 }
 
-static void leave(struct stream_stage *s, const char *user_id, const char *id)
+static void leave(struct stream_fixture *s, const char *user_id, const char *id)
 {
 	(void)id;
 	fixture_sql(s->f, "delete from session_people where user_id = $1", ARGS(T(user_id)));
 }
 
-static void delete (struct stream_stage *s, const char *user_id, const char *id)
+static void delete (struct stream_fixture *s, const char *user_id, const char *id)
 {
 	(void)user_id;
 	STATUS(ask(s->f, s->f->admin, NULL, "DELETE /sessions/%s", id), 204);
@@ -310,10 +392,10 @@ TEST(streams_end_for_whom_may_no_longer_listen)
 
 TEST(streams_are_for_those_who_take_part)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *token, *user, *mine, *other, *tenant;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	user = fixture_user(s.f, "mira@example.org", &token);
 	fixture_member(s.f, s.f->tenant_id, user, "MEMBER");
 	mine = stream_session(&s, user);
@@ -324,17 +406,17 @@ TEST(streams_are_for_those_who_take_part)
 	STATUS(ask(s.f, token, NULL, "GET /tenant/%s/sessions/%s/events?wait=false", tenant, mine),
 		404);
 	STATUS(ask(s.f, NULL, NULL, "GET /sessions/%s/events?wait=false", mine), 401);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }
 
 TEST(streams_end_whole_when_the_service_stops)
 {
-	struct stream_stage s;
+	struct stream_fixture s;
 	const char *id;
 	struct reader c, me;
 	int64_t began;
 
-	stream_stage_open(&s, 0);
+	stream_fixture_open(&s, 0);
 	id = stream_session(&s, NULL);
 	reader_open(&c, &s, s.f->admin, "0", "/sessions/%s/events", id);
 	reader_open(&me, &s, s.f->admin, NULL, "/me/events");
@@ -353,5 +435,5 @@ TEST(streams_end_whole_when_the_service_stops)
 	reader_close(&me);
 	STATUS(ask(s.f, s.f->admin, NULL, "GET /sessions/%s/events", id), 503);
 	STATUS(ask(s.f, s.f->admin, NULL, "GET /me/events"), 503);
-	stream_stage_close(&s);
+	stream_fixture_close(&s);
 }

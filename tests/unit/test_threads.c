@@ -1,5 +1,5 @@
 /* test_threads.c - OpenAI-style threads, messages, runs and steps on the model inside the program. */
-#include "openai_stage.h"
+#include "openai_fixture.h"
 
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 	"\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"add\",\"description\":\"d\"," \
 	"\"parameters\":{\"type\":\"object\"}}}]"
 
-static const char *thread(struct openai_stage *s, const char *body)
+static const char *thread(struct openai_fixture *s, const char *body)
 {
 	struct answer r = openai_ask(s, body, "POST " T_);
 
@@ -16,13 +16,13 @@ static const char *thread(struct openai_stage *s, const char *body)
 	return text_at(&r, "id");
 }
 
-static const char *said(struct openai_stage *s, const char *text)
+static const char *said(struct openai_fixture *s, const char *text)
 {
 	return thread(s, arena_printf(&s->f->arena,
 				 "{\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}", text));
 }
 
-static struct answer run(struct openai_stage *s, const char *thread_id, const char *more)
+static struct answer run(struct openai_fixture *s, const char *thread_id, const char *more)
 {
 	return openai_ask(s,
 		arena_printf(&s->f->arena, "{\"assistant_id\":\"%s\"%s}", s->agent_id, more),
@@ -31,7 +31,7 @@ static struct answer run(struct openai_stage *s, const char *thread_id, const ch
 
 TEST(threads_without_a_run_keep_messages)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id, *first, *second;
 
@@ -87,6 +87,7 @@ TEST(threads_without_a_run_keep_messages)
 	r = openai_ask(&s, NULL, "GET /sessions/%s", id);
 	CHECK_STR(text_at(&r, "origin"), "api");
 	CHECK_INT(fixture_count(s.f, "select count(*) from threads"), 0);
+	fixture_sweep(s.f);
 	CHECK_INT(fixture_count(s.f, "select count(*) from thread_messages"), 0);
 
 	test_step("deleted");
@@ -115,7 +116,7 @@ TEST(threads_refuse_what_they_do_not_keep)
 			"messages[0].attachments" },
 		{ "{\"metadata\":{\"a\":[]}}", "metadata" },
 	};
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 
 	openai_open(&s);
@@ -131,7 +132,7 @@ TEST(threads_refuse_what_they_do_not_keep)
 
 TEST(threads_are_for_who_made_them)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	const char *token, *member, *user, *id;
 
 	openai_open(&s);
@@ -160,7 +161,7 @@ TEST(threads_are_for_who_made_them)
 
 TEST(threads_runs_are_polled)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r, t;
 	const char *id, *run_id;
 
@@ -213,7 +214,9 @@ TEST(threads_runs_are_polled)
 	CHECK_STR(text_at(&t, "data.0.instructions"), "I");
 
 	test_step("it is over");
-	STATUS(openai_ask(&s, NULL, "POST " T_ "/%s/runs/%s/cancel", id, run_id), 400);
+	r = openai_ask(&s, NULL, "POST " T_ "/%s/runs/%s/cancel", id, run_id);
+	STATUS(r, 400);
+	CHECK_STR(text_at(&r, "error.message"), "Cannot cancel a run with status 'completed'.");
 	STATUS(openai_ask(&s, "{\"tool_outputs\":[{\"tool_call_id\":\"x\",\"output\":\"y\"}]}",
 		       "POST " T_ "/%s/runs/%s/submit_tool_outputs", id, run_id),
 		400);
@@ -223,7 +226,7 @@ TEST(threads_runs_are_polled)
 
 TEST(threads_runs_are_streamed)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 	json_t *v;
 
@@ -258,7 +261,7 @@ TEST(threads_runs_are_streamed)
 
 TEST(threads_runs_call_the_callers_functions)
 {
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id, *run_id, *call;
 
@@ -336,7 +339,7 @@ TEST(threads_runs_refuse_in_openais_shape)
 		{ ",\"additional_messages\":[{\"role\":\"user\"}]",
 			"additional_messages[0].content", 400 },
 	};
-	struct openai_stage s;
+	struct openai_fixture s;
 	struct answer r;
 	const char *id, *other;
 
@@ -367,9 +370,112 @@ TEST(threads_runs_refuse_in_openais_shape)
 	s.agent_id = other;
 
 	test_step("an agent that is switched off; nobody is to try again");
-	fixture_sql(s.f, "update agents set is_active = 0 where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(s.f, "update agent_rows set is_active = 0 where id = $1", ARGS(T(s.agent_id)));
 	r = run(&s, id, "");
 	STATUS(r, 409);
 	CHECK_STR(header_of(s.f, &r, "x-should-retry"), "false");
+	openai_close(&s);
+}
+
+/* ---- rates ---- */
+
+static const char *words_of(struct openai_fixture *s, int count, const char *role)
+{
+	const char *list = "";
+
+	for (int i = 0; i < count; i++)
+		list = arena_printf(&s->f->arena, "%s%s{\"role\":\"%s\",\"content\":\"say x\"}",
+			list, i ? "," : "", role);
+	return list;
+}
+
+static int64_t counted(struct openai_fixture *s)
+{
+	return fixture_count(
+		s->f, "select coalesce(sum(calls), 0) from rate_slots where seconds = 60");
+}
+
+/* What a request counts. */
+static void counts(struct openai_fixture *s, int64_t want, const struct answer *r)
+{
+	static int64_t before;
+
+	if (want < 0)
+		before = counted(s);
+	else
+		CHECK_INT(counted(s) - before, want);
+	if (r)
+		STATUS(*r, 200);
+}
+
+TEST(threads_runs_count_each_message_of_a_user)
+{
+	struct openai_fixture s;
+	struct answer r;
+	const char *thread;
+
+	openai_open(&s);
+	STATUS(openai_ask(&s, "{\"chat_rph_limit\":20}", "PUT /agents/%s/chat-config", s.agent_id),
+		200);
+	test_step("with the thread and with the run");
+	counts(&s, -1, NULL);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"assistant_id\":\"%s\",\"thread\":{\"messages\":[%s,%s]},"
+			"\"additional_messages\":[%s]}",
+			s.agent_id, words_of(&s, 3, "user"), words_of(&s, 2, "assistant"),
+			words_of(&s, 2, "user")),
+		"POST /v1/threads/runs");
+	counts(&s, 5, &r);
+	thread = text_at(&r, "thread_id");
+	openai_rest(&s, thread, text_at(&r, "id"));
+	test_step("said before");
+	for (int i = 0; i < 2; i++)
+		STATUS(openai_ask(
+			       &s, words_of(&s, 1, "user"), "POST /v1/threads/%s/messages", thread),
+			200);
+	counts(&s, -1, NULL);
+	r = openai_ask(&s, arena_printf(&s.f->arena, "{\"assistant_id\":\"%s\"}", s.agent_id),
+		"POST /v1/threads/%s/runs", thread);
+	counts(&s, 2, &r);
+	openai_rest(&s, thread, text_at(&r, "id"));
+	test_step("nothing new");
+	counts(&s, -1, NULL);
+	r = openai_ask(&s, arena_printf(&s.f->arena, "{\"assistant_id\":\"%s\"}", s.agent_id),
+		"POST /v1/threads/%s/runs", thread);
+	counts(&s, 1, &r);
+	openai_rest(&s, thread, text_at(&r, "id"));
+	test_step("a response, with what was answered before");
+	counts(&s, -1, NULL);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":[%s,%s,%s]}", s.agent_id,
+			words_of(&s, 4, "user"), words_of(&s, 1, "assistant"),
+			words_of(&s, 3, "user")),
+		"POST /v1/responses");
+	counts(&s, 3, &r);
+	test_step("more than there is room for");
+	counts(&s, -1, NULL);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"assistant_id\":\"%s\",\"thread\":{\"messages\":[%s]}}", s.agent_id,
+			words_of(&s, 10, "user")),
+		"POST /v1/threads/runs");
+	STATUS(r, 429);
+	CHECK(header_of(s.f, &r, "Retry-After"));
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"assistant_id\":\"%s\",\"thread\":{\"messages\":[%s]}}", s.agent_id,
+			words_of(&s, 21, "user")),
+		"POST /v1/threads/runs");
+	STATUS(r, 429);
+	CHECK(!header_of(s.f, &r, "Retry-After"));
+	counts(&s, 0, NULL);
+	r = openai_ask(&s,
+		arena_printf(&s.f->arena,
+			"{\"assistant_id\":\"%s\",\"thread\":{\"messages\":[%s]}}", s.agent_id,
+			words_of(&s, 9, "user")),
+		"POST /v1/threads/runs");
+	counts(&s, 9, &r);
+	openai_rest(&s, text_at(&r, "thread_id"), text_at(&r, "id"));
 	openai_close(&s);
 }

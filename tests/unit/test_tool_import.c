@@ -1,6 +1,6 @@
 /* test_tool_import.c - tools of an MCP server made tools of the tenant, with everything that may be wrong with
  * them. */
-#include "mcp_stage.h"
+#include "mcp_fixture.h"
 
 #define TOOLS                                                                                     \
 	"[{\"name\":\"search\",\"description\":\"Finds pages.\",\"inputSchema\":{\"$schema\":"    \
@@ -15,11 +15,11 @@
 TEST(tool_import_makes_tools_and_tells_what_it_did_not)
 {
 	struct fixture *f = fixture_open();
-	struct mcp_stage s;
+	struct mcp_fixture s;
 	const char *body;
 	struct answer r;
 
-	mcp_stage_open(&s, TOOLS);
+	mcp_fixture_open(&s, TOOLS);
 	body = arena_printf(&f->arena,
 		"{\"url\":\"http://127.0.0.1:%d/mcp\",\"prefix\":\"wiki.\",\"headers\":{\"X-Key\":"
 		"\"s3cret-key\"},\"requires_approval\":true}",
@@ -67,7 +67,7 @@ TEST(tool_import_makes_tools_and_tells_what_it_did_not)
 	CHECK_INT(json_array_size(at(&r, "items")), 3);
 	CHECK_INT(json_integer_value(at(&r, "items.2.meta.created")), 2);
 	CHECK(!strstr(r.body, "s3cret"));
-	mcp_stage_close(&s);
+	mcp_fixture_close(&s);
 	/* nobody is there any more */
 	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
 	STATUS(r, 502);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
-#include "peer_stage.h"
+#include "peer_fixture.h"
 #include "sessions/tool_outside.h"
 #include "sessions/tool_run.h"
 #include "t.h"
@@ -61,25 +61,25 @@ static void answer(struct peer *p, int fd, const char *request)
 
 /* ---- a call ---- */
 
-struct stage {
+struct tool_pool_fixture {
 	struct arena arena;
 	struct peer peer;
 	struct vault *vault;
 	struct tool_pool *pool;
 };
 
-static void stage_begin(struct stage *s, enum reach reach, size_t threads)
+static void fixture_begin(struct tool_pool_fixture *s, enum egress egress, size_t threads)
 {
 	struct vault_keys keys = { .count = 1, .key = { { 7 } } };
-	struct tool_pool_settings settings = { .reach = reach, .threads_most = threads };
+	struct tool_pool_settings settings = { .egress = egress, .threads_most = threads };
 
-	*s = (struct stage){ .vault = vault_new(&keys, NULL) };
+	*s = (struct tool_pool_fixture){ .vault = vault_new(&keys, NULL) };
 	peer_open(&s->peer, answer);
 	settings.vault = s->vault;
 	s->pool = tool_pool_new(&settings);
 }
 
-static void stage_end(struct stage *s)
+static void fixture_end(struct tool_pool_fixture *s)
 {
 	tool_pool_free(s->pool);
 	peer_close(&s->peer);
@@ -128,7 +128,7 @@ static void heard_await(struct heard *h, int count)
 		.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER \
 	}
 
-static int begin(struct stage *s, const char *tenant, const struct held_tool *tool,
+static int begin(struct tool_pool_fixture *s, const char *tenant, const struct held_tool *tool,
 	const char *arguments, struct heard *h, struct tool_work **ret)
 {
 	struct tool_asked in = { .tenant_id = tenant,
@@ -142,8 +142,8 @@ static int begin(struct stage *s, const char *tenant, const struct held_tool *to
 	return tool_run_start(s->pool, &in, done, h, ret ? ret : &w);
 }
 
-static const char *run(
-	struct stage *s, const struct held_tool *tool, const char *arguments, size_t *ret_whole)
+static const char *run(struct tool_pool_fixture *s, const struct held_tool *tool,
+	const char *arguments, size_t *ret_whole)
 {
 	struct heard h = HEARD;
 
@@ -154,7 +154,7 @@ static const char *run(
 	return arena_strdup(&s->arena, h.text);
 }
 
-static struct held_tool http_tool(struct stage *s, const char *path, const char *more)
+static struct held_tool http_tool(struct tool_pool_fixture *s, const char *path, const char *more)
 {
 	return (struct held_tool){ .id = "tool-1",
 		.name = "t",
@@ -167,7 +167,7 @@ static struct held_tool http_tool(struct stage *s, const char *path, const char 
 		.sealed = "" };
 }
 
-static const char *fetched(struct stage *s, const char *path, const char *more)
+static const char *fetched(struct tool_pool_fixture *s, const char *path, const char *more)
 {
 	struct held_tool tool = { .id = "tool-2",
 		.name = "http_fetch",
@@ -187,11 +187,11 @@ static const char *fetched(struct stage *s, const char *path, const char *more)
 
 TEST(tool_pool_runs_http_tools)
 {
-	struct stage s;
+	struct tool_pool_fixture s;
 	struct held_tool tool;
 	size_t whole;
 
-	stage_begin(&s, REACH_LOOPBACK, 0);
+	fixture_begin(&s, EGRESS_LOOPBACK, 0);
 	tool = http_tool(&s, "/body/{{a}}", "");
 	tool.config = arena_printf(&s.arena,
 		"{\"method\":\"POST\",\"url\":\"http://127.0.0.1:%d/body\",\"body\":{\"x\":\"{{a}}\"}}",
@@ -216,49 +216,50 @@ TEST(tool_pool_runs_http_tools)
 	tool = http_tool(&s, "/away", ",\"allowed_hosts\":[\"10.1.2.3\"]");
 	CHECK_STR(run(&s, &tool, "{}", NULL),
 		"failed: The call failed: the address is not one that may be called.");
-	stage_end(&s);
+	fixture_end(&s);
 }
 
 TEST(tool_pool_keeps_secrets_from_the_model)
 {
-	struct stage s;
+	struct tool_pool_fixture s;
 	struct held_tool tool;
 	const char *secrets = "{\"Authorization\":\"Bearer s3cret-value\"}",
 		   *settings = "{\"key\":\"another-s3cret\",\"unknown\":\"not an argument\"}", *got;
 
-	stage_begin(&s, REACH_LOOPBACK, 0);
+	fixture_begin(&s, EGRESS_LOOPBACK, 0);
 	tool = http_tool(
 		&s, "/echo?key={{key}}&a={{a}}", ",\"headers\":{\"Authorization\":\"********\"}");
-	tool.sealed = vault_seal(s.vault, &s.arena, tool.id, secrets, strlen(secrets));
+	tool.sealed = vault_seal(s.vault, &s.arena, SEALED_TOOL, tool.id, secrets, strlen(secrets));
 	tool.grant_id = "grant-1";
-	tool.configuration =
-		vault_seal(s.vault, &s.arena, tool.grant_id, settings, strlen(settings));
+	tool.configuration = vault_seal(
+		s.vault, &s.arena, SEALED_TOOL, tool.grant_id, settings, strlen(settings));
 	/* what is set for the agent stands before what the model says */
 	got = run(&s, &tool, "{\"a\":\"plain\",\"key\":\"mine\"}", NULL);
 	CHECK(strstr(got, "GET /echo?key=********&a=plain "));
 	CHECK(strstr(got, "Authorization: ********\r\n"));
 	CHECK(!strstr(got, "s3cret") && !strstr(got, "mine") && !strstr(got, "not an argument"));
 	/* sealed under another key: nothing is sent */
-	tool.sealed = vault_seal(s.vault, &s.arena, "tool-9", secrets, strlen(secrets));
+	tool.sealed =
+		vault_seal(s.vault, &s.arena, SEALED_TOOL, "tool-9", secrets, strlen(secrets));
 	CHECK_INT(s.peer.asked, 1);
 	CHECK(strstr(run(&s, &tool, "{}", NULL), "failed: The tool was not called: its secrets"));
 	CHECK_INT(s.peer.asked, 1);
 	/* and a configuration that the schema refuses */
-	tool.sealed = vault_seal(s.vault, &s.arena, tool.id, secrets, strlen(secrets));
+	tool.sealed = vault_seal(s.vault, &s.arena, SEALED_TOOL, tool.id, secrets, strlen(secrets));
 	settings = "{\"key\":5}";
-	tool.configuration =
-		vault_seal(s.vault, &s.arena, tool.grant_id, settings, strlen(settings));
+	tool.configuration = vault_seal(
+		s.vault, &s.arena, SEALED_TOOL, tool.grant_id, settings, strlen(settings));
 	CHECK(strstr(
 		run(&s, &tool, "{}", NULL), "failed: The tool was not called: what is set for"));
 	CHECK_INT(s.peer.asked, 1);
-	stage_end(&s);
+	fixture_end(&s);
 }
 
 TEST(tool_pool_fetches_pages_as_text)
 {
-	struct stage s;
+	struct tool_pool_fixture s;
 
-	stage_begin(&s, REACH_LOOPBACK, 0);
+	fixture_begin(&s, EGRESS_LOOPBACK, 0);
 	CHECK_STR(
 		fetched(&s, "/page#there", ""), "T & U\n\nOne two three.\n\n- x\n- y (/y?a=1&b=2)");
 	CHECK_STR(fetched(&s, "/page", ",\"max_bytes\":5"),
@@ -271,26 +272,26 @@ TEST(tool_pool_fetches_pages_as_text)
 	CHECK_STR(fetched(&s, "/away", ""),
 		"failed: The address could not be read: the address is not one that may be called.");
 	CHECK(strstr(fetched(&s, "/big", ",\"max_bytes\":1048576"), "of more than 1048576"));
-	stage_end(&s);
+	fixture_end(&s);
 	/* not this machine, unless that is permitted */
-	stage_begin(&s, REACH_PUBLIC, 0);
+	fixture_begin(&s, EGRESS_PUBLIC, 0);
 	CHECK_STR(fetched(&s, "/page", ""),
 		"failed: The address could not be read: the address is not one that may be called.");
 	CHECK_INT(s.peer.asked, 0);
-	stage_end(&s);
+	fixture_end(&s);
 }
 
 /* ---- time and fairness ---- */
 
 TEST(tool_pool_ends_what_hangs)
 {
-	struct stage s;
+	struct tool_pool_fixture s;
 	struct held_tool tool;
 	struct heard h = HEARD;
 	struct tool_work *w;
 	int64_t began = clock_mono_ms();
 
-	stage_begin(&s, REACH_LOOPBACK, 0);
+	fixture_begin(&s, EGRESS_LOOPBACK, 0);
 	tool = http_tool(&s, "/hang", ",\"timeout_s\":1");
 	CHECK(strstr(run(&s, &tool, "{}", NULL), "failed: The call failed: "));
 	CHECK(clock_mono_ms() - began >= 900 && clock_mono_ms() - began < 5000);
@@ -304,19 +305,19 @@ TEST(tool_pool_ends_what_hangs)
 	heard_await(&h, 1);
 	CHECK_STR(h.text, "failed: The call was cancelled.");
 	CHECK(clock_mono_ms() - began < 5000);
-	stage_end(&s);
+	fixture_end(&s);
 }
 
 TEST(tool_pool_shares_its_threads_among_tenants)
 {
 	enum { FLOOD = 50 };
-	struct stage s;
+	struct tool_pool_fixture s;
 	struct held_tool hang, quick;
 	struct heard slow = HEARD, fast = HEARD;
 	struct tool_work *works[FLOOD];
 	int err = 0, begun = 0;
 
-	stage_begin(&s, REACH_LOOPBACK, 8); /* a tenant has two of them */
+	fixture_begin(&s, EGRESS_LOOPBACK, 8); /* a tenant has two of them */
 	hang = http_tool(&s, "/hang", "");
 	quick = http_tool(&s, "/other", "");
 	for (int i = 0; i < FLOOD; i++)
@@ -342,12 +343,12 @@ TEST(tool_pool_shares_its_threads_among_tenants)
 	s.pool = NULL;
 	CHECK_INT(slow.count, FLOOD + begun);
 	CHECK_INT(slow.failed, slow.count);
-	stage_end(&s);
+	fixture_end(&s);
 }
 
 /* From many threads at once, with some called off. */
 struct caller {
-	struct stage *stage;
+	struct tool_pool_fixture *fixture;
 	struct held_tool *tool;
 	int number;
 	struct heard heard;
@@ -360,7 +361,8 @@ static void *call_many(void *arg)
 	for (int i = 0; i < 20; i++) {
 		struct tool_work *w;
 
-		if (begin(c->stage, i % 2 ? "one" : "two", c->tool, "{\"a\":\"x\"}", &c->heard, &w))
+		if (begin(c->fixture, i % 2 ? "one" : "two", c->tool, "{\"a\":\"x\"}", &c->heard,
+			    &w))
 			test_fail(__FILE__, __LINE__, "not taken");
 		heard_await(&c->heard, i + 1);
 	}
@@ -370,15 +372,15 @@ static void *call_many(void *arg)
 TEST(tool_pool_serves_many_callers)
 {
 	enum { CALLERS = 8 };
-	struct stage s;
+	struct tool_pool_fixture s;
 	struct held_tool tool;
 	struct caller callers[CALLERS];
 	pthread_t threads[CALLERS];
 
-	stage_begin(&s, REACH_LOOPBACK, 6);
+	fixture_begin(&s, EGRESS_LOOPBACK, 6);
 	tool = http_tool(&s, "/body", "");
 	for (int i = 0; i < CALLERS; i++) {
-		callers[i] = (struct caller){ .stage = &s, .tool = &tool, .heard = HEARD };
+		callers[i] = (struct caller){ .fixture = &s, .tool = &tool, .heard = HEARD };
 		CHECK(pthread_create(&threads[i], NULL, call_many, &callers[i]) == 0);
 	}
 	for (int i = 0; i < CALLERS; i++) {
@@ -386,5 +388,5 @@ TEST(tool_pool_serves_many_callers)
 		CHECK_INT(callers[i].heard.count, 20);
 		CHECK_INT(callers[i].heard.failed, 0);
 	}
-	stage_end(&s);
+	fixture_end(&s);
 }

@@ -1,18 +1,19 @@
 /* test_tool_turns.c - agents at work with tools outside: one of an MCP server, and those that hang, flood or
  * fail.  Whatever a tool does, the model is told and the session goes on. */
-#include "mcp_stage.h"
-#include "turn_stage.h"
+#include "mcp_fixture.h"
+#include "turn_fixture.h"
 
 TEST(tool_turns_call_the_tools_of_an_mcp_server)
 {
-	struct mcp_stage server;
-	struct turn_stage s;
+	struct mcp_fixture server;
+	struct turn_fixture s;
 	struct answer r;
 
 	turn_open(&s, NULL);
-	mcp_stage_open(&server,
+	mcp_fixture_open(&server,
 		"[{\"name\":\"search\",\"description\":\"Finds pages.\",\"inputSchema\":{\"type\":"
-		"\"object\",\"properties\":{\"q\":{\"type\":\"string\"}},\"required\":[\"q\"]}}]");
+		"\"object\",\"properties\":{\"q\":{\"type\":\"string\"}},\"required\":[\"q\"]}},"
+		"{\"name\":\"breaks\",\"description\":\"Fails.\",\"inputSchema\":{\"type\":\"object\"}}]");
 	s.f->app.settings.allow_private_addresses = true;
 	r = ask(s.f, s.f->admin,
 		arena_printf(&s.f->arena,
@@ -31,7 +32,38 @@ TEST(tool_turns_call_the_tools_of_an_mcp_server)
 		"select count(*) from session_runs where session_id = %s and status = 'completed'",
 		2);
 	CHECK(strstr(turn_transcript(&s), "The arguments do not suit the tool: /q "));
-	mcp_stage_close(&server);
+	/* a model that is only given texts knows a failure from an answer */
+	turn_tool(&s, s.agent_id, "breaks");
+	CHECK_INT(turn_say(&s, "use tool breaks with {}"), 0);
+	turn_await_count(&s,
+		"select count(*) from session_runs where session_id = %s and status = 'completed'",
+		3);
+	CHECK(strstr(turn_transcript(&s),
+		"The tool breaks answered: The call failed:\nthe disk is gone"));
+	mcp_fixture_close(&server);
+	turn_close(&s);
+}
+
+/* One provider has a mark for it, and is given it with the next request. */
+TEST(tool_turns_mark_what_failed_for_a_provider_that_knows_such_a_mark)
+{
+	struct turn_fixture s;
+	const char *body;
+
+	turn_open_mock(&s, (const char *const[]){ "400", NULL },
+		(const char *const[]){ "calculator", NULL });
+	fixture_sql(s.f, "update models set kind = 'demo'", NO_ARGS);
+	CHECK_INT(turn_say(&s, "use tool calculator with {\"expression\":\"6*7\"} and use tool "
+			       "calculator with {\"expression\":\"1/0\"}"),
+		0);
+	turn_await(&s, "completed");
+	fixture_sql(
+		s.f, "update models set kind = 'anthropic' where base_url is not null", NO_ARGS);
+	CHECK_INT(turn_say(&s, "go on"), 0);
+	turn_await(&s, "failed");
+	body = s.gateway.mock.last_body;
+	CHECK(strstr(body, "\"text\":\"42\"}]},{\"type\":\"tool_result\"") != NULL);
+	CHECK(strstr(body, "}],\"is_error\":true}") != NULL);
 	turn_close(&s);
 }
 
@@ -51,7 +83,7 @@ static void answer(struct peer *p, int fd, const char *request)
 	}
 }
 
-static void make_tool(struct turn_stage *s, const struct peer *p, const char *name)
+static void make_tool(struct turn_fixture *s, const struct peer *p, const char *name)
 {
 	STATUS(ask(s->f, s->f->admin,
 		       arena_printf(&s->f->arena,
@@ -65,7 +97,7 @@ static void make_tool(struct turn_stage *s, const struct peer *p, const char *na
 
 TEST(tool_turns_go_on_whatever_a_tool_does)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 	struct peer p;
 
 	turn_open(&s, NULL);
@@ -92,5 +124,68 @@ TEST(tool_turns_go_on_whatever_a_tool_does)
 		"select count(*) from session_runs where session_id = %s and status = 'completed'",
 		2);
 	peer_close(&p);
+	turn_close(&s);
+}
+
+/* They are looked at before anything is stored of them, off the thread that writes, and all of one answer share
+ * what one may take: looking at each where it runs would find them sound in time. */
+TEST(tool_turns_share_the_steps_of_one_call_among_all_of_an_answer)
+{
+	enum { DEEP = 19, CALLS = 8 };
+	struct turn_fixture s;
+	struct answer r;
+	struct buf b, said;
+
+	turn_open(&s, NULL);
+	buf_init(&b, 64 * 1024);
+	buf_init(&said, 64 * 1024);
+	buf_lit(&b,
+		"{\"name\":\"deep\",\"kind\":\"http\",\"description\":\"D\",\"config\":{\"method\":\"GET\",\"url\":"
+		"\"https://nobody.invalid/\"},\"input_schema\":{\"type\":\"object\",\"properties\":"
+		"{\"x\":{\"$ref\":\"#/$defs/d0\"}},\"$defs\":{");
+	for (int i = 0; i < DEEP; i++)
+		buf_printf(&b,
+			"\"d%d\":{\"anyOf\":[{\"$ref\":\"#/$defs/d%d\"},{\"$ref\":\"#/$defs/d%d\"}]},",
+			i, i + 1, i + 1);
+	buf_printf(&b, "\"d%d\":{\"type\":\"string\"}}}}", DEEP);
+	r = ask(s.f, s.f->admin, arena_strndup(&s.f->arena, b.at, b.len), "POST /tenant/%s/tools",
+		s.f->tenant_id);
+	STATUS(r, 201);
+	turn_tool(&s, s.agent_id, "deep");
+	for (int i = 0; i < CALLS; i++)
+		buf_printf(&said, "%suse tool deep with {\"x\":%d}", i ? " and " : "", i);
+	CHECK_INT(turn_say(&s, arena_strndup(&s.f->arena, said.at, said.len)), 0);
+	turn_await(&s, "completed");
+	CHECK(turn_count(&s,
+		      "select count(*) from messages where session_id = %s and role = 'tool' "
+		      "and content like '%%do not suit the tool: /x %%' "
+		      "and content not like '%%more steps%%'") > 0);
+	CHECK(turn_count(&s,
+		      "select count(*) from messages where session_id = %s and role = 'tool' "
+		      "and content like '%%more steps%%'") > 0);
+	buf_free(&b);
+	buf_free(&said);
+	turn_close(&s);
+}
+
+/* An agent with a skill and without a single tool: what reads skills comes with them. */
+TEST(tool_turns_read_a_skill_without_a_tool_of_their_own)
+{
+	struct turn_fixture s;
+	struct answer r;
+
+	turn_open(&s, NULL);
+	r = ask(s.f, s.f->admin,
+		"{\"name\":\"Letters\",\"slug\":\"letters\",\"description\":\"D\",\"instructions\":"
+		"\"Write kindly.\"}",
+		"POST /tenant/%s/skills", s.f->tenant_id);
+	STATUS(r, 201);
+	r = ask(s.f, s.f->admin,
+		arena_printf(&s.f->arena, "{\"skill_id\":\"%s\"}", text_at(&r, "id")),
+		"POST /tenant/%s/agents/%s/skills", s.f->tenant_id, s.agent_id);
+	STATUS(r, 201);
+	CHECK_INT(turn_say(&s, "use tool skill_read with {\"skill\":\"letters\"}"), 0);
+	turn_await(&s, "completed");
+	CHECK(strstr(turn_transcript(&s), "tool: Write kindly."));
 	turn_close(&s);
 }

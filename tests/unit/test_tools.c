@@ -17,27 +17,9 @@
 	"\"config\":{\"method\":\"GET\",\"url\":\"https://api.example.org/w?city={{city}}\","     \
 	"\"headers\":{\"Authorization\":\"Bearer " SECRET "\",\"X-Region\":\"eu-" SECRET "\"}}}"
 
-static const char *make_agent(struct fixture *f, const char *slug)
-{
-	struct answer r =
-		ask(f, f->admin, arena_printf(&f->arena, "{\"name\":\"A\",\"slug\":\"%s\"}", slug),
-			"POST /tenant/%s/agents", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
-}
-
-static const char *make_tool(struct fixture *f, const char *body)
-{
-	struct answer r = ask(f, f->admin, body, "POST /tenant/%s/tools", f->tenant_id);
-
-	STATUS(r, 201);
-	return text_at(&r, "id");
-}
-
 static const char *simple_tool(struct fixture *f, const char *name)
 {
-	return make_tool(f,
+	return fixture_tool(f,
 		arena_printf(&f->arena,
 			"{\"name\":\"%s\",\"kind\":\"mcp\",\"description\":\"d\",\"config\":{\"url\":"
 			"\"https://mcp.example.org/mcp\",\"tool\":\"t\"}}",
@@ -68,7 +50,7 @@ TEST(tools_builtin_schemas_compile)
 TEST(tools_are_made_read_changed_listed_and_deleted)
 {
 	struct fixture *f = fixture_open();
-	const char *id = make_tool(f, WEATHER);
+	const char *id = fixture_tool(f, WEATHER);
 	struct answer r = ask(f, f->admin, NULL, "GET /tenant/%s/tools/%s", f->tenant_id, id);
 
 	STATUS(r, 200);
@@ -154,7 +136,7 @@ TEST(tools_are_refused_with_every_fault)
 	CHECK(refuses(&r, "name", "combination") && refuses(&r, "config", "combination"));
 	/* a change is checked against what stays */
 	r = ask(f, f->admin, "{\"input_schema\":{\"type\":\"object\"}}",
-		"PATCH /tenant/%s/tools/%s", f->tenant_id, make_tool(f, WEATHER));
+		"PATCH /tenant/%s/tools/%s", f->tenant_id, fixture_tool(f, WEATHER));
 	CHECK(refuses(&r, "config.url", "place"));
 	fixture_close(f);
 }
@@ -182,7 +164,7 @@ static const char *sealed_headers(struct fixture *f, const char *agent_id, const
 TEST(tools_keep_their_secrets_for_one_origin)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id = make_tool(f, WEATHER);
+	const char *agent = fixture_agent(f, "a"), *id = fixture_tool(f, WEATHER);
 	struct answer r;
 
 	STATUS(ask(f, f->admin, arena_printf(&f->arena, "{\"tool_id\":\"%s\"}", id),
@@ -245,7 +227,7 @@ static int log_lines_with(FILE *log, int old, const char *word, int *ret_lines)
 TEST(tools_secrets_appear_nowhere)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id;
+	const char *agent = fixture_agent(f, "a"), *id;
 	int old, lines;
 	FILE *log = catch_log(&old);
 	struct answer all[16];
@@ -306,10 +288,53 @@ TEST(tools_secrets_appear_nowhere)
 	fixture_close(f);
 }
 
+/* What would make every call fail is refused where it is set, with its place. */
+TEST(tools_take_only_settings_that_suit_their_schema)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "a");
+	const char *id = fixture_tool(f,
+		"{\"name\":\"weather\",\"kind\":\"mcp\",\"description\":\"d\",\"config\":{\"url\":"
+		"\"https://mcp.example.org/mcp\",\"tool\":\"t\"},\"input_schema\":{\"type\":\"object\","
+		"\"properties\":{\"city\":{\"type\":\"string\"},\"units\":{\"enum\":[\"metric\","
+		"\"imperial\"]}},\"required\":[\"city\"],\"additionalProperties\":false}}");
+	static const struct {
+		const char *configuration, *field; /* NULL: it is taken */
+	} rows[] = {
+		{ "{\"units\":\"kelvin " SECRET "\"}", "configuration/units" },
+		{ "{\"city\":7,\"units\":\"metric\"}", "configuration/city" },
+		{ "{\"units\":\"metric\"}" },
+		{ "{\"units\":\"imperial\",\"nothing of the tool's\":1}" },
+		{ "{}" },
+	};
+	struct answer r;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		test_step("%s", rows[i].configuration);
+		for (int again = 0; again < 2; again++) {
+			r = again ? ask(f, f->admin,
+					    arena_printf(&f->arena, "{\"configuration\":%s}",
+						    rows[i].configuration),
+					    "PATCH /agents/%s/tools/%s", agent, id)
+				  : ask(f, f->admin,
+					    arena_printf(&f->arena,
+						    "{\"tool_id\":\"%s\",\"configuration\":%s}", id,
+						    rows[i].configuration),
+					    "POST /agents/%s/tools", agent);
+			CHECK(!strstr(r.body, SECRET) || !rows[i].field);
+			if (rows[i].field && r.status != 404)
+				CHECK(refuses(&r, rows[i].field, "schema"));
+			else if (!rows[i].field)
+				CHECK(r.status == 200 || r.status == 201);
+		}
+	}
+	fixture_close(f);
+}
+
 TEST(tools_of_an_agent_are_granted_changed_and_revoked)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id = simple_tool(f, "t");
+	const char *agent = fixture_agent(f, "a"), *id = simple_tool(f, "t");
 	const char *body =
 		arena_printf(&f->arena, "{\"tool_id\":\"%s\",\"configuration\":{\"n\":1}}", id);
 	struct answer r =
@@ -363,7 +388,8 @@ static const char *held_names(struct fixture *f, const char *agent_id)
 TEST(tools_come_in_bundles)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *x = simple_tool(f, "x"), *y = simple_tool(f, "y");
+	const char *agent = fixture_agent(f, "a"), *x = simple_tool(f, "x"),
+		   *y = simple_tool(f, "y");
 	const char *z = simple_tool(f, "z"), *bundle;
 	struct answer r = ask(f, f->admin,
 		arena_printf(&f->arena,
@@ -408,7 +434,7 @@ TEST(tools_come_in_bundles)
 		       "POST /agents/%s/tools", agent),
 		201);
 	CHECK_STR(held_names(f, agent), "y z");
-	CHECK_STR(held_names(f, make_agent(f, "b")), "");
+	CHECK_STR(held_names(f, fixture_agent(f, "b")), "");
 	/* agents follow a change of the bundle */
 	r = ask(f, f->admin,
 		arena_printf(&f->arena, "{\"description\":\"d\",\"tools\":[\"%s\"]}", z),
@@ -430,7 +456,8 @@ TEST(tools_come_in_bundles)
 TEST(tools_that_are_deleted_leave_agents_and_bundles)
 {
 	struct fixture *f = fixture_open();
-	const char *a = make_agent(f, "a"), *b = make_agent(f, "b"), *id = simple_tool(f, "t");
+	const char *a = fixture_agent(f, "a"), *b = fixture_agent(f, "b"),
+		   *id = simple_tool(f, "t");
 	const char *grant = arena_printf(&f->arena, "{\"tool_id\":\"%s\"}", id);
 	struct answer r;
 
@@ -466,7 +493,7 @@ TEST(tools_that_are_deleted_leave_agents_and_bundles)
 TEST(scanner_is_bound_and_granted)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = make_agent(f, "a"), *id;
+	const char *agent = fixture_agent(f, "a"), *id;
 	struct answer r = ask(f, f->admin, "{}", "POST /agents/%s/scanner-grants", agent);
 
 	STATUS(r, 409);

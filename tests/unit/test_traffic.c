@@ -1,26 +1,26 @@
 /* test_traffic.c - many requests to the outside at once: what they end as, and that each ends once. */
-#include "http_stage.h"
+#include "http_fixture.h"
 
 #include <poll.h>
 #include <stdlib.h>
 
-#include "outside/traffic.h"
+#include "outside/async_http.h"
 
 /* One request and what became of it. */
 struct trip {
 	struct transfer t;
-	struct traffic *traffic;
+	struct async_http *http;
 	const char *url;
 	struct buf body;
 	int status, ends;
-	enum traffic_end end;
+	enum transfer_end end;
 	int stop_at; /* bytes() says false on this call; 0: never */
 	bool hold;   /* the first bytes() holds the rest back */
 	int calls;
 	_Atomic int *over;
 };
 
-static bool on_head(struct transfer *t, const struct traffic_head *head)
+static bool on_head(struct transfer *t, const struct transfer_head *head)
 {
 	struct trip *trip = t->ctx;
 
@@ -38,13 +38,13 @@ static bool on_bytes(struct transfer *t, const char *bytes, size_t n)
 	buf_put(&trip->body, bytes, n);
 	if (trip->hold && trip->calls == 1) {
 		t->silence_ms = 300; /* what is held is not silent */
-		traffic_hold(t);
+		async_http_hold(t);
 		atomic_fetch_add(trip->over, 1);
 	}
 	return true;
 }
 
-static void on_done(struct transfer *t, enum traffic_end end, const char *why)
+static void on_done(struct transfer *t, enum transfer_end end, const char *why)
 {
 	struct trip *trip = t->ctx;
 
@@ -54,13 +54,14 @@ static void on_done(struct transfer *t, enum traffic_end end, const char *why)
 	atomic_fetch_add(trip->over, 1);
 }
 
-static void trip_init(struct trip *trip, struct stage *s, const char *path, _Atomic int *over)
+static void trip_init(
+	struct trip *trip, struct http_fixture *s, const char *path, _Atomic int *over)
 {
 	*trip = (struct trip){ .over = over };
 	buf_init(&trip->body, 16 << 20);
 	trip->url = arena_printf(&s->arena, "http://%s%s", http_server_address(s->server), path);
 	trip->t = (struct transfer){ .url = trip->url,
-		.reach = REACH_LOOPBACK,
+		.egress = EGRESS_LOOPBACK,
 		.connect_ms = 2000,
 		.silence_ms = 6 * PATIENCE_MS,
 		.total_ms = 6 * PATIENCE_MS,
@@ -84,147 +85,147 @@ static void trip_end(struct trip *trip)
 	buf_free(&trip->body);
 }
 
-TEST(traffic_takes_many_at_once_over_few_connections)
+TEST(async_http_takes_many_at_once_over_few_connections)
 {
 	enum { TRIPS = 60, ROUNDS = 3 };
-	struct stage s;
-	struct traffic *tr = traffic_new(TRIPS);
+	struct http_fixture s;
+	struct async_http *tr = async_http_new(TRIPS);
 	struct trip *trips = calloc(TRIPS, sizeof *trips);
 	_Atomic int over = 0;
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < TRIPS; i++) {
 			trip_init(&trips[i], &s, i ? "/kept" : "/big", &over);
 			trips[i].t.body = "hello";
 			trips[i].t.body_len = 5;
-			CHECK_INT(traffic_submit(tr, &trips[i].t), 0);
+			CHECK_INT(async_http_submit(tr, &trips[i].t), 0);
 		}
 		await(&over, (round + 1) * TRIPS);
 		for (int i = 0; i < TRIPS; i++) {
-			CHECK_INT(trips[i].end, TRAFFIC_WHOLE);
+			CHECK_INT(trips[i].end, TRANSFER_WHOLE);
 			CHECK_INT(trips[i].status, 200);
 			CHECK(trips[i].body.len > (i ? sizeof "POST /kept? 5:hello" - 2 : 3000000));
 			trip_end(&trips[i]);
 		}
 	}
-	CHECK(traffic_stats(tr).connections <= TRIPS);
-	CHECK_INT(traffic_stats(tr).ended, TRIPS * ROUNDS);
-	traffic_free(tr);
-	stage_close(&s);
+	CHECK(async_http_stats(tr).connections <= TRIPS);
+	CHECK_INT(async_http_stats(tr).ended, TRIPS * ROUNDS);
+	async_http_free(tr);
+	http_fixture_close(&s);
 	free(trips);
 }
 
-TEST(traffic_ends_what_is_silent_late_stopped_or_cancelled)
+TEST(async_http_ends_what_is_silent_late_stopped_or_cancelled)
 {
 	static const struct {
 		const char *path;
 		int silence_ms, total_ms, stop_at;
 		bool cancel;
-		enum traffic_end want;
+		enum transfer_end want;
 	} cases[] = {
-		{ "/parked", 300, PATIENCE_MS, 0, false, TRAFFIC_SILENT },
-		{ "/parked", PATIENCE_MS, 300, 0, false, TRAFFIC_LATE },
-		{ "/parked", PATIENCE_MS, PATIENCE_MS, 0, true, TRAFFIC_CANCELLED },
-		{ "/big", PATIENCE_MS, PATIENCE_MS, 1, false, TRAFFIC_CANCELLED },
-		{ "/big", PATIENCE_MS, PATIENCE_MS, 3, false, TRAFFIC_CANCELLED },
+		{ "/parked", 300, PATIENCE_MS, 0, false, TRANSFER_SILENT },
+		{ "/parked", PATIENCE_MS, 300, 0, false, TRANSFER_LATE },
+		{ "/parked", PATIENCE_MS, PATIENCE_MS, 0, true, TRANSFER_CANCELLED },
+		{ "/big", PATIENCE_MS, PATIENCE_MS, 1, false, TRANSFER_CANCELLED },
+		{ "/big", PATIENCE_MS, PATIENCE_MS, 3, false, TRANSFER_CANCELLED },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct stage s;
-		struct traffic *tr = traffic_new(1);
+		struct http_fixture s;
+		struct async_http *tr = async_http_new(1);
 		_Atomic int over = 0;
 		struct trip trip, more;
 
 		test_step("case %zu", i);
-		stage_open(&s, &stage_limits);
+		http_fixture_open(&s, &fixture_limits);
 		trip_init(&trip, &s, cases[i].path, &over);
 		trip_init(&more, &s, "/x", &over);
 		trip.t.silence_ms = cases[i].silence_ms;
 		trip.t.total_ms = cases[i].total_ms;
 		trip.stop_at = cases[i].stop_at;
-		CHECK_INT(traffic_submit(tr, &trip.t), 0);
+		CHECK_INT(async_http_submit(tr, &trip.t), 0);
 		if (strcmp(cases[i].path, "/parked") == 0) {
-			stage_await_parked(&s, 1);
-			CHECK_INT(traffic_submit(tr, &more.t), ERR_BUSY);
+			http_fixture_await_parked(&s, 1);
+			CHECK_INT(async_http_submit(tr, &more.t), ERR_BUSY);
 		}
 		if (cases[i].cancel)
-			traffic_cancel(tr, &trip.t);
+			async_http_cancel(tr, &trip.t);
 		await(&over, 1);
 		CHECK_INT(trip.end, cases[i].want);
 		trip_end(&trip);
 		buf_free(&more.body);
 		if (strcmp(cases[i].path, "/parked") == 0) {
-			stage_answer(s.parked[0]);
+			http_fixture_answer(s.parked[0]);
 			http_finish(s.parked[0]);
 		}
-		traffic_free(tr);
-		stage_close(&s);
+		async_http_free(tr);
+		http_fixture_close(&s);
 	}
 }
 
-TEST(traffic_holds_back_until_it_is_resumed)
+TEST(async_http_holds_back_until_it_is_resumed)
 {
-	struct stage s;
-	struct traffic *tr = traffic_new(1);
+	struct http_fixture s;
+	struct async_http *tr = async_http_new(1);
 	_Atomic int over = 0;
 	struct trip trip;
 	size_t before;
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	trip_init(&trip, &s, "/big", &over);
 	trip.hold = true;
-	CHECK_INT(traffic_submit(tr, &trip.t), 0);
+	CHECK_INT(async_http_submit(tr, &trip.t), 0);
 	await(&over, 1);
 	before = trip.body.len;
 	for (int i = 0; i < 2; i++) { /* two rounds of looking at deadlines */
 		struct trip other;
 		_Atomic int passed = 0;
-		struct traffic *beside = traffic_new(1);
+		struct async_http *beside = async_http_new(1);
 
 		trip_init(&other, &s, "/parked", &passed);
 		other.t.silence_ms = 300;
-		CHECK_INT(traffic_submit(beside, &other.t), 0);
+		CHECK_INT(async_http_submit(beside, &other.t), 0);
 		await(&passed, 1);
 		trip_end(&other);
-		traffic_free(beside);
+		async_http_free(beside);
 	}
 	CHECK_INT(trip.body.len, before);
 	CHECK_INT(trip.ends, 0);
 	trip.t.silence_ms = PATIENCE_MS;
-	traffic_resume(tr, &trip.t);
+	async_http_resume(tr, &trip.t);
 	await(&over, 2);
-	CHECK_INT(trip.end, TRAFFIC_WHOLE);
+	CHECK_INT(trip.end, TRANSFER_WHOLE);
 	CHECK(trip.body.len > 3900000);
 	trip_end(&trip);
-	traffic_free(tr);
-	stage_await_parked(&s, 2);
+	async_http_free(tr);
+	http_fixture_await_parked(&s, 2);
 	for (int i = 0; i < 2; i++) {
-		stage_answer(s.parked[i]);
+		http_fixture_answer(s.parked[i]);
 		http_finish(s.parked[i]);
 	}
-	stage_close(&s);
+	http_fixture_close(&s);
 }
 
-TEST(traffic_goes_only_where_it_may)
+TEST(async_http_goes_only_where_it_may)
 {
 	static const struct {
 		const char *url;
-		enum reach reach;
-		enum traffic_end want;
+		enum egress egress;
+		enum transfer_end want;
 	} cases[] = {
-		{ "http://127.0.0.1:1/", REACH_PUBLIC, TRAFFIC_FORBIDDEN },
-		{ "https://127.0.0.1:1/", REACH_PUBLIC, TRAFFIC_FORBIDDEN },
-		{ "https://localhost:1/", REACH_PUBLIC, TRAFFIC_FORBIDDEN },
-		{ "http://127.0.0.1:1/", REACH_LOOPBACK, TRAFFIC_CONNECT },
-		{ "http://10.0.0.1:1/", REACH_LOOPBACK, TRAFFIC_FORBIDDEN },
-		{ "file:///etc/hostname", REACH_ANY, TRAFFIC_FORBIDDEN },
-		{ "http://a@127.0.0.1:1/", REACH_ANY, TRAFFIC_FORBIDDEN },
+		{ "http://127.0.0.1:1/", EGRESS_PUBLIC, TRANSFER_FORBIDDEN },
+		{ "https://127.0.0.1:1/", EGRESS_PUBLIC, TRANSFER_FORBIDDEN },
+		{ "https://localhost:1/", EGRESS_PUBLIC, TRANSFER_FORBIDDEN },
+		{ "http://127.0.0.1:1/", EGRESS_LOOPBACK, TRANSFER_CONNECT },
+		{ "http://10.0.0.1:1/", EGRESS_LOOPBACK, TRANSFER_FORBIDDEN },
+		{ "file:///etc/hostname", EGRESS_ANY, TRANSFER_FORBIDDEN },
+		{ "http://a@127.0.0.1:1/", EGRESS_ANY, TRANSFER_FORBIDDEN },
 	};
-	struct traffic *tr = traffic_new(10);
-	struct stage s;
+	struct async_http *tr = async_http_new(10);
+	struct http_fixture s;
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		_Atomic int over = 0;
 		struct trip trip;
@@ -232,38 +233,38 @@ TEST(traffic_goes_only_where_it_may)
 		test_step("%s", cases[i].url);
 		trip_init(&trip, &s, "/", &over);
 		trip.t.url = cases[i].url;
-		trip.t.reach = cases[i].reach;
-		CHECK_INT(traffic_submit(tr, &trip.t), 0);
+		trip.t.egress = cases[i].egress;
+		CHECK_INT(async_http_submit(tr, &trip.t), 0);
 		await(&over, 1);
 		CHECK_INT(trip.end, cases[i].want);
 		trip_end(&trip);
 	}
-	traffic_free(tr);
-	stage_close(&s);
+	async_http_free(tr);
+	http_fixture_close(&s);
 }
 
-TEST(traffic_ends_with_what_is_under_way)
+TEST(async_http_ends_with_what_is_under_way)
 {
-	struct stage s;
-	struct traffic *tr = traffic_new(10);
+	struct http_fixture s;
+	struct async_http *tr = async_http_new(10);
 	_Atomic int over = 0;
 	struct trip trips[3];
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	for (int i = 0; i < 3; i++) {
 		trip_init(&trips[i], &s, "/parked", &over);
-		CHECK_INT(traffic_submit(tr, &trips[i].t), 0);
+		CHECK_INT(async_http_submit(tr, &trips[i].t), 0);
 	}
-	stage_await_parked(&s, 3);
-	traffic_free(tr);
+	http_fixture_await_parked(&s, 3);
+	async_http_free(tr);
 	CHECK_INT(over, 3);
 	for (int i = 0; i < 3; i++) {
-		CHECK_INT(trips[i].end, TRAFFIC_CANCELLED);
+		CHECK_INT(trips[i].end, TRANSFER_CANCELLED);
 		trip_end(&trips[i]);
-		stage_answer(s.parked[i]);
+		http_fixture_answer(s.parked[i]);
 		http_finish(s.parked[i]);
 	}
-	stage_close(&s);
+	http_fixture_close(&s);
 }
 
 /* ---- as a loop's guest ---- */
@@ -273,7 +274,7 @@ struct relay {
 	struct http_server *server;
 	struct arena arena;
 	const char *to;
-	struct traffic *traffic[2];
+	struct async_http *http[2];
 	_Atomic int begun, over, elsewhere;
 };
 
@@ -284,7 +285,7 @@ struct passed {
 	pthread_t thread;
 };
 
-static bool pass_head(struct transfer *t, const struct traffic_head *head)
+static bool pass_head(struct transfer *t, const struct transfer_head *head)
 {
 	struct passed *p = t->ctx;
 
@@ -301,14 +302,14 @@ static bool pass_bytes(struct transfer *t, const char *bytes, size_t n)
 	return true;
 }
 
-static void pass_done(struct transfer *t, enum traffic_end end, const char *why)
+static void pass_done(struct transfer *t, enum transfer_end end, const char *why)
 {
 	struct passed *p = t->ctx;
 
 	(void)why;
 	if (!pthread_equal(p->thread, pthread_self()))
 		atomic_fetch_add(&p->relay->elsewhere, 1);
-	if (end != TRAFFIC_WHOLE)
+	if (end != TRANSFER_WHOLE)
 		p->x->reply.status = 502;
 	p->x->reply.type = "text/plain";
 	atomic_fetch_add(&p->relay->over, 1);
@@ -330,7 +331,7 @@ static enum http_verdict relay_request(void *ctx, struct http_exchange *x)
 	*p = (struct passed){ .x = x, .relay = r, .thread = pthread_self() };
 	p->t = (struct transfer){ .url = arena_printf(&x->arena, "%s%.*s", r->to,
 					  (int)x->request.path_len, x->request.path),
-		.reach = REACH_LOOPBACK,
+		.egress = EGRESS_LOOPBACK,
 		.connect_ms = 2000,
 		.silence_ms = 6 * PATIENCE_MS,
 		.total_ms = 6 * PATIENCE_MS,
@@ -338,7 +339,7 @@ static enum http_verdict relay_request(void *ctx, struct http_exchange *x)
 		.bytes = pass_bytes,
 		.done = pass_done,
 		.ctx = p };
-	CHECK_INT(traffic_submit(r->traffic[http_loop_index(x->loop)], &p->t), 0);
+	CHECK_INT(async_http_submit(r->http[http_loop_index(x->loop)], &p->t), 0);
 	return HTTP_KEPT;
 }
 
@@ -354,7 +355,7 @@ static void relay_begin(void *ctx, struct http_loop *loop)
 {
 	struct relay *r = ctx;
 
-	r->traffic[http_loop_index(loop)] = traffic_new_on(loop, 100);
+	r->http[http_loop_index(loop)] = async_http_new_on(loop, 100);
 	atomic_fetch_add(&r->begun, 1);
 }
 
@@ -362,13 +363,13 @@ static void relay_end(void *ctx, struct http_loop *loop)
 {
 	struct relay *r = ctx;
 
-	traffic_leave(r->traffic[http_loop_index(loop)]);
+	async_http_leave(r->http[http_loop_index(loop)]);
 }
 
-static void relay_open(struct relay *r, struct stage *s)
+static void relay_open(struct relay *r, struct http_fixture *s)
 {
 	struct http_settings settings = {
-		.listen = "127.0.0.1:0", .loops = 2, .limits = stage_limits
+		.listen = "127.0.0.1:0", .loops = 2, .limits = fixture_limits
 	};
 	struct http_handler handler = { .head = relay_head,
 		.request = relay_request,
@@ -378,43 +379,43 @@ static void relay_open(struct relay *r, struct stage *s)
 		.ctx = r };
 	struct problem p = { 0 };
 
-	settings.limits.parked_ms = settings.limits.reply_ms =
+	settings.limits.deferred_ms = settings.limits.reply_ms =
 		60000; /* nothing here is about time */
 	*r = (struct relay){ 0 };
 	r->to = arena_printf(&s->arena, "http://%s", http_server_address(s->server));
 	CHECK_INT(http_server_new(&r->server, &settings, &handler, &r->arena, &p), 0);
 	CHECK_INT(http_server_start(r->server), 0);
-	CHECK(r->traffic[0] && r->traffic[1]);
+	CHECK(r->http[0] && r->http[1]);
 }
 
 static void relay_close(struct relay *r)
 {
-	traffic_free(r->traffic[0]);
-	traffic_free(r->traffic[1]);
+	async_http_free(r->http[0]);
+	async_http_free(r->http[1]);
 	http_server_free(r->server);
 	arena_free(&r->arena);
 }
 
-TEST(traffic_lives_on_a_loop_as_its_guest)
+TEST(async_http_lives_on_a_loop_as_its_guest)
 {
-	struct traffic *clients = traffic_new(40);
-	struct stage s, front;
+	struct async_http *clients = async_http_new(40);
+	struct http_fixture s, front;
 	struct trip trips[40];
 	struct relay r;
 	_Atomic int over = 0;
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	relay_open(&r, &s);
 	front = s;
 	front.server = r.server;
 	for (int round = 0; round < 2; round++) { /* connections that waited are used again */
 		for (int i = 0; i < 40; i++) {
 			trip_init(&trips[i], &front, i % 20 ? "/kept" : "/big", &over);
-			CHECK_INT(traffic_submit(clients, &trips[i].t), 0);
+			CHECK_INT(async_http_submit(clients, &trips[i].t), 0);
 		}
 		await(&over, 40 * (round + 1));
 		for (int i = 0; i < 40; i++) {
-			CHECK_INT(trips[i].end, TRAFFIC_WHOLE);
+			CHECK_INT(trips[i].end, TRANSFER_WHOLE);
 			CHECK_INT(trips[i].status, 200);
 			CHECK(trips[i].body.len > 0);
 			trip_end(&trips[i]);
@@ -422,51 +423,51 @@ TEST(traffic_lives_on_a_loop_as_its_guest)
 	}
 	CHECK_INT(r.over, 80);
 	CHECK_INT(r.elsewhere, 0);
-	CHECK(traffic_stats(r.traffic[0]).connections + traffic_stats(r.traffic[1]).connections <=
+	CHECK(async_http_stats(r.http[0]).connections + async_http_stats(r.http[1]).connections <=
 		40);
 	http_server_stop(r.server, PATIENCE_MS);
 	relay_close(&r);
-	traffic_free(clients);
-	stage_close(&s);
+	async_http_free(clients);
+	http_fixture_close(&s);
 }
 
-TEST(traffic_of_a_loop_that_ends_goes_on_alone)
+TEST(async_http_of_a_loop_that_ends_goes_on_alone)
 {
-	struct traffic *clients = traffic_new(4);
-	struct stage s, front;
+	struct async_http *clients = async_http_new(4);
+	struct http_fixture s, front;
 	struct trip trips[3];
 	struct relay r;
 	_Atomic int over = 0;
 
-	stage_open(&s, &stage_limits);
+	http_fixture_open(&s, &fixture_limits);
 	relay_open(&r, &s);
 	front = s;
 	front.server = r.server;
 	for (int i = 0; i < 3; i++) {
 		trip_init(&trips[i], &front, "/parked", &over);
-		CHECK_INT(traffic_submit(clients, &trips[i].t), 0);
+		CHECK_INT(async_http_submit(clients, &trips[i].t), 0);
 	}
-	stage_await_parked(&s, 3);
+	http_fixture_await_parked(&s, 3);
 	test_step("the loops end, and what is answered then still arrives");
 	http_server_stop(r.server, 50);
 	await(&over, 3); /* the front has cut its own callers off */
 	CHECK_INT(r.over, 0);
 	for (int i = 0; i < 2; i++) {
-		stage_answer(s.parked[i]);
+		http_fixture_answer(s.parked[i]);
 		http_finish(s.parked[i]);
 	}
 	await(&r.over, 2);
 	CHECK_INT(r.elsewhere, 2);
 	test_step("the last one ends with the traffic");
-	traffic_free(r.traffic[0]);
-	traffic_free(r.traffic[1]);
+	async_http_free(r.http[0]);
+	async_http_free(r.http[1]);
 	CHECK_INT(r.over, 3);
-	stage_answer(s.parked[2]);
+	http_fixture_answer(s.parked[2]);
 	http_finish(s.parked[2]);
 	for (int i = 0; i < 3; i++)
 		trip_end(&trips[i]);
 	http_server_free(r.server);
 	arena_free(&r.arena);
-	traffic_free(clients);
-	stage_close(&s);
+	async_http_free(clients);
+	http_fixture_close(&s);
 }

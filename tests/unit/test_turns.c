@@ -6,13 +6,13 @@
 #include "base/clock.h"
 #include "queue/runner.h"
 #include "store/engine.h"
-#include "turn_stage.h"
+#include "turn_fixture.h"
 
 #define TOOLS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 TEST(turns_answer_what_was_said)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, NULL);
 	CHECK_INT(
@@ -60,7 +60,7 @@ TEST(turns_answer_what_was_said)
 
 TEST(turns_run_tools_and_read_their_results)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, TOOLS("calculator", "memory_write"));
 	CHECK_INT(
@@ -94,7 +94,7 @@ TEST(turns_run_tools_and_read_their_results)
 	turn_close(&s);
 }
 
-static void need_approval(struct turn_stage *s, const char *tool)
+static void need_approval(struct turn_fixture *s, const char *tool)
 {
 	fixture_sql(s->f, "update tools set requires_approval = 1 where name = $1", ARGS(T(tool)));
 }
@@ -102,7 +102,7 @@ static void need_approval(struct turn_stage *s, const char *tool)
 TEST(turns_wait_for_approval_without_holding_a_job)
 {
 	for (int approved = 0; approved < 2; approved++) {
-		struct turn_stage s;
+		struct turn_fixture s;
 
 		turn_open(&s, TOOLS("calculator", "time"));
 		need_approval(&s, "calculator");
@@ -146,7 +146,7 @@ TEST(turns_give_calls_to_whoever_started_the_run)
 		.top_p = NAN,
 		.instructions = "Be brief."
 	};
-	struct turn_stage s;
+	struct turn_fixture s;
 	const char *call;
 
 	turn_open(&s, TOOLS("calculator"));
@@ -158,8 +158,8 @@ TEST(turns_give_calls_to_whoever_started_the_run)
 			  "{\"expression\":\"2+2\"}")));
 	fixture_sql(s.f, "delete from messages where session_id = $1 and role = 'assistant'",
 		ARGS(T(s.session_id)));
-	fixture_sql(
-		s.f, "update sessions set message_count = 1 where id = $1", ARGS(T(s.session_id)));
+	fixture_sql(s.f, "update session_rows set message_count = 1 where id = $1",
+		ARGS(T(s.session_id)));
 	CHECK_INT(turn_start(&s, &options), 0);
 	CHECK_INT(turn_start(&s, &options), ERR_CONFLICT);
 	turn_await_count(&s,
@@ -181,7 +181,7 @@ TEST(turns_give_calls_to_whoever_started_the_run)
 TEST(turns_cut_at_the_limit_are_incomplete)
 {
 	struct run_options options = { .max_tokens = 3, .temperature = NAN, .top_p = NAN };
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, NULL);
 	CHECK_INT(turn_say(&s, "count to 1"), 0);
@@ -199,7 +199,7 @@ TEST(turns_cut_at_the_limit_are_incomplete)
 
 TEST(turns_give_work_to_other_agents)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 	struct answer r;
 	const char *parent;
 
@@ -232,7 +232,7 @@ TEST(turns_give_work_to_other_agents)
 
 	/* An agent that is for administrators only is not there for others. */
 	s.session_id = parent;
-	fixture_sql(s.f, "update agents set is_admin_only = 1 where slug = 'helper'", NO_ARGS);
+	fixture_sql(s.f, "update agent_rows set is_admin_only = 1 where slug = 'helper'", NO_ARGS);
 	CHECK_INT(
 		turn_say(&s,
 			"use tool subtask with {\"title\":\"No\",\"agent\":\"helper\",\"message\":\"count to 4\"}"),
@@ -246,7 +246,7 @@ TEST(turns_give_work_to_other_agents)
 
 TEST(turns_subtasks_are_cancelled_with_their_parent_and_bounded)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, TOOLS("subtask", "calculator"));
 	need_approval(&s, "calculator");
@@ -272,7 +272,7 @@ TEST(turns_subtasks_are_cancelled_with_their_parent_and_bounded)
 	turn_await(&s, "completed");
 
 	/* Too deep: the model is told. */
-	fixture_sql(s.f, "update sessions set depth = $2 where id = $1",
+	fixture_sql(s.f, "update session_rows set depth = $2 where id = $1",
 		ARGS(T(s.session_id), N(SESSION_DEPTH_MAX)));
 	CHECK_INT(
 		turn_say(&s, "use tool subtask with {\"title\":\"T\",\"message\":\"count to 9\"}"),
@@ -287,7 +287,7 @@ TEST(turns_subtasks_are_cancelled_with_their_parent_and_bounded)
 
 TEST(turns_go_on_when_the_agent_of_a_subtask_is_deleted)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 	struct answer r;
 	const char *helper;
 
@@ -317,7 +317,7 @@ TEST(turns_hear_a_streamed_message_once_under_one_key)
 	static const char said[] = "{\"content\":\"count to 3\"}",
 			  request[] = "POST /sessions/%s/messages\n"
 				      "Accept: text/event-stream\r\nIdempotency-Key: once";
-	struct turn_stage s;
+	struct turn_fixture s;
 	struct answer r;
 
 	turn_open(&s, NULL);
@@ -335,10 +335,10 @@ TEST(turns_hear_a_streamed_message_once_under_one_key)
 
 TEST(turns_begin_with_the_greeting_and_keep_to_the_plan)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, NULL);
-	fixture_sql(s.f, "update agents set initial_greeting = 'Welcome!' where id = $1",
+	fixture_sql(s.f, "update agent_rows set initial_greeting = 'Welcome!' where id = $1",
 		ARGS(T(s.agent_id)));
 	turn_session(&s);
 	CHECK_STR(turn_transcript(&s), "assistant: Welcome!");
@@ -346,9 +346,9 @@ TEST(turns_begin_with_the_greeting_and_keep_to_the_plan)
 	CHECK_INT(turn_say(&s, "count to 1"), 0);
 	turn_await(&s, "completed");
 	CHECK_STR(turn_transcript(&s), "assistant: Welcome! | user: count to 1 | assistant: 1");
-	fixture_sql(s.f, "update agents set is_active = 0 where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(s.f, "update agent_rows set is_active = 0 where id = $1", ARGS(T(s.agent_id)));
 	CHECK_INT(turn_say(&s, "count to 1"), ERR_CONFLICT);
-	fixture_sql(s.f, "update agents set is_active = 1 where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(s.f, "update agent_rows set is_active = 1 where id = $1", ARGS(T(s.agent_id)));
 	fixture_sql(s.f, "update tenants set status = 'suspended'", NO_ARGS);
 	CHECK_INT(turn_say(&s, "count to 1"), ERR_CONFLICT);
 	turn_close(&s);
@@ -358,7 +358,7 @@ TEST(turns_begin_with_the_greeting_and_keep_to_the_plan)
 
 static void fails_with(const char *const *scripts, const char *code, const char *words)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open_mock(&s, scripts, TOOLS("calculator"));
 	test_step("%s", scripts[0]);
@@ -400,7 +400,7 @@ TEST(turns_end_with_the_cause_when_a_model_misbehaves)
 
 TEST(turns_begin_a_broken_answer_again_on_the_next_model)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open_mock(&s, (const char *const[]){ "cut-2", "stall-3", "ok", NULL }, NULL);
 	CHECK_INT(turn_say(&s, "hi"), 0);
@@ -426,7 +426,7 @@ TEST(turns_are_the_same_when_a_step_is_run_again)
 
 	for (int n = from; n < to; n++) {
 		int64_t until = clock_mono_ms() + 15000;
-		struct turn_stage s;
+		struct turn_fixture s;
 
 		turn_open_mock(&s, (const char *const[]){ "cut-2", "ok", NULL }, NULL);
 		test_step("statement %d", n);
@@ -434,7 +434,7 @@ TEST(turns_are_the_same_when_a_step_is_run_again)
 		fault_plan.statement_at = n;
 		CHECK_INT(turn_say(&s, "hi"), 0);
 		/* without a statement of the test's own */
-		while (fault_plan.statement_at && !runner_stats(s.f->app.runner).finished &&
+		while (fault_plan.statement_at && !runner_stats(s.f->service.runner).finished &&
 			clock_mono_ms() < until)
 			usleep(1000);
 		fault_plan.statement_at = 0;
@@ -455,7 +455,7 @@ TEST(turns_are_cancelled_at_any_moment)
 
 	for (int i = 0; scripts[i]; i++)
 		for (int pause = 0; pause < 3; pause++) {
-			struct turn_stage s;
+			struct turn_fixture s;
 
 			turn_open_mock(&s, (const char *const[]){ scripts[i], NULL }, NULL);
 			test_step("%s, pause %d", scripts[i], pause);
@@ -491,7 +491,7 @@ TEST(turns_are_cancelled_at_any_moment)
 
 TEST(turns_cancel_tools_that_hang)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 	struct answer r;
 
 	turn_open(&s, NULL);
@@ -521,7 +521,7 @@ TEST(turns_cancel_tools_that_hang)
 
 TEST(turns_sum_up_what_no_longer_fits)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open(&s, TOOLS("calculator"));
 	fixture_sql(s.f, "update models set context_window = 600 where slug = 'demo'", NO_ARGS);
@@ -551,10 +551,10 @@ TEST(turns_sum_up_what_no_longer_fits)
 
 TEST(turns_warn_once_when_there_are_many)
 {
-	struct turn_stage s;
+	struct turn_fixture s;
 
 	turn_open_mock(&s, (const char *const[]){ "same-1", NULL }, TOOLS("calculator"));
-	fixture_sql(s.f, "update agents set iteration_warn_threshold = 3 where id = $1",
+	fixture_sql(s.f, "update agent_rows set iteration_warn_threshold = 3 where id = $1",
 		ARGS(T(s.agent_id)));
 	CHECK_INT(turn_say(&s, "hi"), 0);
 	turn_await(&s, "failed");

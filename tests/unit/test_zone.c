@@ -162,6 +162,16 @@ TEST(hours_begin_when_the_clock_on_the_wall_says_so)
 			WAIT_FOR_EVER },
 		{ "a zone that is gone is UTC", hours("09:00", "10:00", "Mars/Olympus", NULL, 0),
 			"2026-06-01T08:59:00Z", 60 },
+		{ "no start is midnight", hours(NULL, "10:00", "UTC", NULL, 0),
+			"2026-06-01T10:00:00Z", 14 * 3600 },
+		{ "no end is midnight", hours("09:00", NULL, "UTC", NULL, 0),
+			"2026-06-01T23:59:59Z", 0 },
+		{ "no end, before the start", hours("09:00", NULL, "UTC", NULL, 0),
+			"2026-06-01T00:00:00Z", 9 * 3600 },
+		{ "no zone is UTC", hours("09:00", "10:00", NULL, NULL, 0), "2026-06-01T08:59:00Z",
+			60 },
+		{ "nothing set is always", hours(NULL, NULL, NULL, NULL, 0), "2026-06-01T23:59:59Z",
+			0 },
 		{ "not enabled", { .working_hours_enabled = false }, "2026-06-01T08:59:00Z", 0 },
 	};
 

@@ -1,6 +1,6 @@
 // The reference server `everything` of the protocol's own makers, over streamable HTTP as the revisions before
 // 2026-07-28 have it, with sessions.  Prints its port; GET /sessions says how many are open, GET /forget
-// ends them all behind their clients' backs.
+// ends them all after their clients' backs.
 import { randomUUID } from "node:crypto";
 import { createServer as listen } from "node:http";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	struct arena a = { 0 };
 	struct mcp_peer peer = { 0 };
 	struct fetch_header header = { "", "" };
-	struct mcp_way way = { .reach = REACH_ANY,
+	struct mcp_way way = { .egress = EGRESS_ANY,
 		.headers = &header,
 		.header_count = colon != NULL,
 		.end_ms = clock_mono_ms() + 30000 };

@@ -11,7 +11,7 @@ import addFormats from "ajv-formats";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 // What the document says beyond JSON Schema; see the description in its info.
-const OURS = ["x-max", "x-default"];
+const OURS = ["x-max", "x-default", "x-enum"];
 
 let passed = 0;
 let failed = 0;
@@ -140,6 +140,33 @@ function checkExamples(doc, schemas) {
   }
 }
 
+// An example of what an event's schema refers to; in an envelope, of what lies in its data.
+function eventExample(doc, schema) {
+  const named = (value) => doc.components.examples[value.$ref.split("/").pop()]?.value;
+  if (schema.$ref) return named(schema);
+  if (!schema.allOf) return {};
+  const [envelope, inside] = schema.allOf;
+  return { ...named(envelope), data: named(inside.properties.data) };
+}
+
+// A stream that says what its events are: each has a schema that takes the example, and not just anything.
+function checkEvents(doc, schemas) {
+  for (const { name, operation } of operations(doc)) {
+    for (const answer of Object.values(operation.responses)) {
+      const stream = resolve(doc, answer).content?.["text/event-stream"];
+      for (const [event, { description, schema }] of Object.entries(stream?.["x-events"] ?? {})) {
+        const place = `${name}: event ${event}`;
+        check(description?.length > 0, `${place}: has no description`);
+        schemas.check(schema, eventExample(doc, schema), place);
+      }
+    }
+  }
+  for (const path of ["/me/events", "/tenant/{tenant_id}/sessions/{session_id}/events"]) {
+    const { content } = doc.paths[path].get.responses[200];
+    check(content["text/event-stream"]["x-events"]?.message, `GET ${path}: does not say what it tells`);
+  }
+}
+
 // A default must be acceptable itself, the contract's and ours.
 function checkDefaults(doc, schemas) {
   for (const [name, schema] of Object.entries(doc.components.schemas)) {
@@ -165,6 +192,7 @@ async function main([file]) {
   checkOperations(doc);
   const schemas = new Schemas(doc);
   checkExamples(doc, schemas);
+  checkEvents(doc, schemas);
   checkDefaults(doc, schemas);
   console.log(`${passed} passed, ${failed} failed`);
   return failed ? 1 : 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker_stage.h"
+#include "broker_fixture.h"
 #include "broker/openai_out.h"
 
 enum { OUT_MAX = 64 << 20, IN_MAX = 1 << 20, CUT_AFTER = 5 };
@@ -77,7 +77,7 @@ static void relay(const struct recording *rec, bool stream, struct buf *line)
 	reply_open(r, &(struct reply_asked){ .provider = rec->provider,
 			      .sink = { openai_out_take, &o },
 			      .tag = "t1",
-			      .prompt_tokens = STAGE_PROMPT });
+			      .prompt_tokens = BROKER_FIXTURE_PROMPT });
 	reply_head(r, 200, rec->type, NULL);
 	reply_feed(r, rec->bytes, strlen(rec->bytes));
 	reply_end(r);

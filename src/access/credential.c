@@ -1,0 +1,70 @@
+/* credential.c - the credential of a request, read from its headers: a token in Authorization, or the
+ * console's cookie.
+ *
+ * It knows how tokens look, and not whose they are: see caller.c. */
+#include <string.h>
+#include <strings.h>
+
+#include "access/caller.h"
+#include "base/crypto.h"
+
+void credential_hash(const char *token, char out[65])
+{
+	uint8_t digest[SHA256_LEN];
+
+	sha256(token, strlen(token), digest);
+	hex_write(digest, sizeof digest, out);
+}
+
+static void take_token(struct credential *c, const char *token)
+{
+	size_t len = strlen(token);
+
+	if (token_valid(TOKEN_KEY, token, len))
+		c->kind = CREDENTIAL_KEY;
+	else if (token_valid(TOKEN_LOGIN, token, len))
+		c->kind = CREDENTIAL_LOGIN;
+	else if (token_valid(TOKEN_MACHINE, token, len) && !c->cookie)
+		c->kind = CREDENTIAL_MACHINE;
+	else
+		c->bad = true;
+	if (!c->bad)
+		credential_hash(token, c->hash);
+}
+
+/* The value of our cookie, copied out; false if it is not there. */
+static bool find_cookie(const char *cookies, char *out, size_t room)
+{
+	const size_t name = strlen(COOKIE_NAME);
+
+	for (const char *p = cookies; *p;) {
+		size_t len = strcspn(p, ";");
+
+		if (len > name && p[name] == '=' && memcmp(p, COOKIE_NAME, name) == 0 &&
+			len - name - 1 < room) {
+			memcpy(out, p + name + 1, len - name - 1);
+			out[len - name - 1] = '\0';
+			return true;
+		}
+		p += len;
+		p += strspn(p, "; ");
+	}
+	return false;
+}
+
+struct credential credential_read(const char *authorization, const char *cookies)
+{
+	struct credential c = { .kind = CREDENTIAL_NONE };
+	char token[TOKEN_MAX];
+
+	if (authorization) {
+		if (strncasecmp(authorization, "Bearer ", 7) == 0)
+			take_token(&c, authorization + 7 + strspn(authorization + 7, " "));
+		else
+			c.bad = true;
+	} else if (cookies && find_cookie(cookies, token, sizeof token)) {
+		c.cookie = true;
+		take_token(&c, token);
+	}
+	return c;
+}

@@ -1,0 +1,228 @@
+/* pages.c - the two pages that the service has of its own: accepting invitations, and setting a new password.
+ *
+ * They make a link that somebody was handed work without a console.  The
+ * token is behind the # of the address, which a browser sends to nobody, so
+ * that it is in no log.  Script and style are files of their own: the policy
+ * of the pages allows nothing that is not from this service, nothing inline,
+ * and no frame around them. */
+#include "call/operation.h"
+
+#define POLICY                                                                                              \
+	"Content-Security-Policy: default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; " \
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+#define GUARDED                                                       \
+	"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n" \
+	"X-Content-Type-Options: nosniff\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+
+/* clang-format off */
+#define HEAD(title) \
+	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" \
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" \
+	"<title>" title "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"pages/account.css\">\n" \
+	"<script src=\"pages/account.js\" defer></script>\n</head>\n<body>\n<main>\n<h1>" title "</h1>\n" \
+	"<p id=\"say\" role=\"status\" aria-live=\"polite\"></p>\n" \
+	"<noscript><p>This page needs JavaScript. Without it, "
+#define TAIL "</main>\n</body>\n</html>\n"
+#define PASSWORD(id, label, complete) \
+	"<label for=\"" id "\">" label "</label>\n<input id=\"" id "\" type=\"password\" autocomplete=\"" \
+	complete "\" required minlength=\"8\" maxlength=\"1024\">\n"
+#define NEW_PASSWORD \
+	PASSWORD("password", "Password, at least 8 characters", "new-password") \
+	PASSWORD("again", "The same again", "new-password")
+
+static const char invite_page[] =
+	HEAD("Invitation")
+	"send the token to <code>POST /auth/accept-invite</code>.</p></noscript>\n"
+	"<form id=\"accept\" hidden>\n<p>You were invited. Choose a name and a password.</p>\n"
+	"<label for=\"name\">Your name</label>\n"
+	"<input id=\"name\" type=\"text\" autocomplete=\"name\" required maxlength=\"255\">\n"
+	NEW_PASSWORD "<button type=\"submit\">Accept the invitation</button>\n</form>\n"
+	"<form id=\"login\" hidden>\n<p>Sign in to see who has invited you.</p>\n"
+	"<label for=\"email\">Email address</label>\n"
+	"<input id=\"email\" type=\"email\" autocomplete=\"username\" required maxlength=\"253\">\n"
+	"<label for=\"present\">Password</label>\n"
+	"<input id=\"present\" type=\"password\" autocomplete=\"current-password\" required maxlength=\"1024\">\n"
+	"<button type=\"submit\">Sign in</button>\n</form>\n"
+	"<ul id=\"open\" hidden></ul>\n" TAIL;
+
+static const char reset_page[] =
+	HEAD("New password")
+	"send the token to <code>POST /auth/reset/confirm</code>.</p></noscript>\n"
+	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends.</p>\n"
+	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" TAIL;
+
+static const char style[] =
+	":root{color-scheme:light dark}\n"
+	"body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:1rem}\n"
+	"main{max-width:26rem;margin:8vh auto 0}\n"
+	"h1{font-size:1.5rem}\n"
+	"label{display:block;margin-top:1rem}\n"
+	"input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem;border:1px solid GrayText;border-radius:.25rem}\n"
+	"button{font:inherit;margin:1.25rem .5rem 0 0;padding:.5rem 1rem;border:1px solid;border-radius:.25rem;cursor:pointer}\n"
+	":focus-visible{outline:3px solid Highlight;outline-offset:2px}\n"
+	"[hidden]{display:none}\n"
+	"#say:empty{display:none}\n"
+	"#say.bad{border-left:.25rem solid;padding-left:.75rem}\n"
+	".small{font-size:.875rem;overflow-wrap:anywhere}\n"
+	"ul{list-style:none;padding:0}\n"
+	"li{border-top:1px solid GrayText;padding:1rem 0}\n";
+
+/* What people and tenants are called is only ever put in as text. */
+static const char script[] =
+	"'use strict';\n"
+	"const $ = (id) => document.getElementById(id);\n"
+	"const token = location.hash.slice(1);\n"
+	"let login = '';\n"
+	"if (token) history.replaceState(null, '', location.pathname);\n"
+	"\n"
+	"function say(text, bad) {\n"
+	"  $('say').textContent = text;\n"
+	"  $('say').className = bad ? 'bad' : '';\n"
+	"}\n"
+	"\n"
+	"function show(id) {\n"
+	"  for (const other of ['accept', 'login', 'open', 'reset']) if ($(other)) $(other).hidden = other !== id;\n"
+	"  const first = id && $(id).querySelector('input');\n"
+	"  if (first) first.focus();\n"
+	"}\n"
+	"\n"
+	"async function ask(method, path, body) {\n"
+	"  const headers = login ? { Authorization: 'Bearer ' + login } : {};\n"
+	"  if (body) headers['Content-Type'] = 'application/json';\n"
+	"  const reply = await fetch(path, { method, headers, body: body && JSON.stringify(body) });\n"
+	"  const text = await reply.text();\n"
+	"  let json = {};\n"
+	"  try { json = JSON.parse(text); } catch { /* nothing was said */ }\n"
+	"  return { status: reply.status, ok: reply.ok, json };\n"
+	"}\n"
+	"\n"
+	"const reason = (r) => (r.json.errors ? r.json.errors.map((e) => e.field + ' ' + e.message).join('; ') : r.json.detail) || 'It did not work.';\n"
+	"\n"
+	"function onSubmit(id, act) {\n"
+	"  if (!$(id)) return;\n"
+	"  $(id).addEventListener('submit', async (event) => {\n"
+	"    const button = $(id).querySelector('button');\n"
+	"    event.preventDefault();\n"
+	"    button.disabled = true;\n"
+	"    say('One moment.');\n"
+	"    try { await act(); } catch { say('The service cannot be reached.', true); }\n"
+	"    button.disabled = false;\n"
+	"  });\n"
+	"}\n"
+	"\n"
+	"function chosen() {\n"
+	"  if ($('password').value === $('again').value) return $('password').value;\n"
+	"  say('The two passwords are not the same.', true);\n"
+	"  $('again').focus();\n"
+	"  return '';\n"
+	"}\n"
+	"\n"
+	"onSubmit('accept', async () => {\n"
+	"  const password = chosen();\n"
+	"  if (!password) return;\n"
+	"  const r = await ask('POST', 'auth/accept-invite', { token, name: $('name').value, password });\n"
+	"  if (r.status === 401) show('login');\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  show();\n"
+	"  say('Welcome. You are a member of ' + r.json.user.memberships.map((m) => m.tenant_name).join(', ') + ', and signed in as ' + r.json.user.email + '.');\n"
+	"});\n"
+	"\n"
+	"onSubmit('reset', async () => {\n"
+	"  const password = chosen();\n"
+	"  if (!password) return;\n"
+	"  const r = await ask('POST', 'auth/reset/confirm', { token, password });\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  show();\n"
+	"  say('The password is set. Sign in with it.');\n"
+	"});\n"
+	"\n"
+	"onSubmit('login', async () => {\n"
+	"  const r = await ask('POST', 'auth/login', { email: $('email').value, password: $('present').value });\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  login = r.json.token;\n"
+	"  $('present').value = '';\n"
+	"  await list();\n"
+	"});\n"
+	"\n"
+	"function button(text, act) {\n"
+	"  const made = document.createElement('button');\n"
+	"  made.type = 'button';\n"
+	"  made.textContent = text;\n"
+	"  made.addEventListener('click', act);\n"
+	"  return made;\n"
+	"}\n"
+	"\n"
+	"async function answer(invitation, accept) {\n"
+	"  const r = await ask('POST', 'me/invitations/' + encodeURIComponent(invitation.tenant_id), { accept });\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  await list();\n"
+	"  say(accept ? 'You are a member of ' + invitation.tenant_name + ' now.' : 'Declined.');\n"
+	"}\n"
+	"\n"
+	"async function list() {\n"
+	"  const r = await ask('GET', 'me/invitations');\n"
+	"  if (r.status === 401) {\n"
+	"    show('login');\n"
+	"    return say('');\n"
+	"  }\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  $('open').replaceChildren(...r.json.items.map((i) => {\n"
+	"    const item = document.createElement('li');\n"
+	"    const text = document.createElement('p');\n"
+	"    text.textContent = i.tenant_name + ' asks you to join as ' + i.role + '.';\n"
+	"    item.append(text, button('Accept', () => answer(i, true)), button('Decline', () => answer(i, false)));\n"
+	"    return item;\n"
+	"  }));\n"
+	"  show('open');\n"
+	"  say(r.json.items.length ? '' : 'There is no invitation for you.');\n"
+	"}\n"
+	"\n"
+	"if ($('reset') && token) show('reset');\n"
+	"else if ($('reset')) say('This link is not whole: open it as you were given it.', true);\n"
+	"else if (token) show('accept');\n"
+	"else list().catch(() => say('The service cannot be reached.', true));\n";
+/* clang-format on */
+
+OPERATION(invitePage, NONE, NONE, .gives = "text/html; charset=utf-8", .storeless = true,
+	.open_query = true)
+{
+	buf_lit(&c->x->reply.extra, POLICY GUARDED);
+	buf_lit(&c->x->reply.body, invite_page);
+	return 0;
+}
+
+OPERATION(resetPage, NONE, NONE, .gives = "text/html; charset=utf-8", .storeless = true,
+	.open_query = true)
+{
+	buf_lit(&c->x->reply.extra, POLICY GUARDED);
+	buf_lit(&c->x->reply.body, reset_page);
+	return 0;
+}
+
+OPERATION(pageScript, NONE, NONE, .gives = "text/javascript; charset=utf-8", .storeless = true)
+{
+	buf_lit(&c->x->reply.extra, GUARDED);
+	buf_lit(&c->x->reply.body, script);
+	return 0;
+}
+
+OPERATION(pageStyle, NONE, NONE, .gives = "text/css; charset=utf-8", .storeless = true)
+{
+	buf_lit(&c->x->reply.extra, GUARDED);
+	buf_lit(&c->x->reply.body, style);
+	return 0;
+}
+
+#define PAGE .tag = "Identity", .as_printed = true, .unpublished = true
+
+static const struct route routes[] = {
+	{ METHOD_GET, "/invite", &invitePage, PERM_PUBLIC, 200, PAGE,
+		.doc = "The page on which an invitation is accepted." },
+	{ METHOD_GET, "/reset", &resetPage, PERM_PUBLIC, 200, PAGE,
+		.doc = "The page on which a new password is set." },
+	{ METHOD_GET, "/pages/account.js", &pageScript, PERM_PUBLIC, 200, PAGE,
+		.doc = "Their script." },
+	{ METHOD_GET, "/pages/account.css", &pageStyle, PERM_PUBLIC, 200, PAGE,
+		.doc = "Their style." },
+};
+RESOURCE(pages, routes, NULL);

@@ -1,0 +1,109 @@
+/* reset.c - a new password by a link that the super administrator made.
+ *
+ * The link was handed to somebody by the operator; it does not prove the
+ * address.  Setting the password ends every login, and where the address is
+ * not proven every key too, for they may be a stranger's. */
+#include <string.h>
+
+#include "access/throttle.h"
+#include "call/operation.h"
+#include "api/people/identity.h"
+#include "api/people/proof.h"
+#include "base/crypto.h"
+
+struct reset_row {
+	const char *user_id, *email;
+	bool proven;
+};
+
+FIELDS(reset_row) = {
+	FIELD(reset_row, user_id),
+	FIELD(reset_row, email),
+	FIELD(reset_row, proven),
+};
+static SCHEMA(reset_row, .internal = true);
+
+enum { RESET_READ, RESET_USE, PASSWORD_SET, LOGINS_END };
+
+static const struct statement sql[] = {
+	[RESET_READ] = { "reset_read",
+		"select r.user_id, u.email, case when u.email_proven_at is null then 0 else 1 end "
+		"as proven from resets r join users u on u.id = r.user_id "
+		"where r.hash = $1 and r.expires_at > $2",
+		.row = &reset_row_schema },
+	[RESET_USE] = { "reset_use", "delete from resets where hash = $1 and expires_at > $2" },
+	[PASSWORD_SET] = { "reset_password_set",
+		"update users set password_hash = $2, updated_at = $3 where id = $1" },
+	[LOGINS_END] = { "reset_logins_end", "delete from logins where user_id = $1" },
+};
+STATEMENT_SET(reset_sql, sql);
+
+/* What is carried from one step to the next. */
+struct reset_context {
+	struct reset_row who;
+	char hash[65];			  /* of the link's token */
+	char new_hash[PASSWORD_HASH_MAX]; /* of the password that shall hold */
+};
+
+BODY_STEP(confirmReset, look, ResetConfirm)
+{
+	struct reset_context *own = arena_new(c->arena, struct reset_context);
+	int err = throttle_check(c->db, c->arena, &(struct throttle){ .email = "", .ip = c->ip },
+		c->now, &c->problem);
+
+	c->own = own;
+	credential_hash(in->token, own->hash);
+	if (!err && token_valid(TOKEN_RESET, in->token, strlen(in->token)))
+		err = db_one(c->db, c->arena, &sql[RESET_READ], &own->who,
+			ARGS(T(own->hash), N(c->now)));
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+BODY_STEP(confirmReset, prepare, ResetConfirm)
+{
+	struct reset_context *own = c->own;
+
+	if (own->who.user_id && !password_hash(in->password, strlen(in->password), own->new_hash))
+		return call_fail(c, ERR_BUSY, "There is not enough memory to hash a password.");
+	return 0;
+}
+
+static int set_password(struct call *c, const struct reset_context *own)
+{
+	const char *user_id = own->who.user_id;
+	int err = db_run(
+		c->db, &sql[PASSWORD_SET], NULL, ARGS(T(user_id), T(own->new_hash), N(c->now)));
+
+	if (!err)
+		err = own->who.proven ? db_run(c->db, &sql[LOGINS_END], NULL, ARGS(T(user_id)))
+				      : address_end_unproven(c->db, c->arena, user_id);
+	return err ? err : throttle_unlock(c->db, c->arena, own->who.email);
+}
+
+OPERATION(confirmReset, ResetConfirm, NONE, .look = confirmReset_look,
+	.prepare = confirmReset_prepare)
+{
+	const struct reset_context *own = c->own;
+	int64_t used = 0;
+	int err = 0;
+
+	if (*own->new_hash)
+		err = db_run(c->db, &sql[RESET_USE], &used, ARGS(T(own->hash), N(c->now)));
+	if (err)
+		return err;
+	c->audit.user_id = c->audit.resource_id = own->who.user_id;
+	if (used)
+		return set_password(c, own);
+	/* Recorded, so the transaction commits although the caller is refused. */
+	c->audit.action = "login.fail";
+	call_fail(c, ERR_UNAUTHENTICATED,
+		"The link is not valid any more; ask the super administrator for another.");
+	return throttle_fail(c->db, c->arena, c->ip, c->now);
+}
+
+static const struct route routes[] = {
+	{ METHOD_POST, "/auth/reset/confirm", &confirmReset, PERM_PUBLIC, 204, "user.password",
+		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
+		.doc = "Set a new password by a link; every login ends." },
+};
+RESOURCE(reset, routes, NULL, &reset_sql);

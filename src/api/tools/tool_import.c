@@ -1,0 +1,193 @@
+/* tool_import.c - tools of an MCP server, made tools of the tenant.
+ *
+ * The server is asked once, for its list.  What it says is data: each tool is
+ * checked like one that a person makes, and those that do not pass are told
+ * with the reason, not dropped in silence. */
+#include <string.h>
+
+#include "call/operation.h"
+#include "api/tools/tools.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "outside/mcp.h"
+#include "outside/tool_config.h"
+#include "sessions/tool_text.h"
+
+enum { LIST_MS = 10000, IMPORT_MAX = 200, DESCRIPTION_MAX = 4096, NAME_MAX_BYTES = 128 };
+
+static const char name_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+/* What the server has, from one step to the next. */
+struct server_tools {
+	struct mcp_tool *list;
+	struct tool_input *inputs; /* of each */
+	size_t count;
+};
+
+static enum egress import_egress_of(const struct call *c)
+{
+	return c->app->settings.allow_private_addresses ? EGRESS_ANY : EGRESS_PUBLIC;
+}
+
+static const char *config_text(struct call *c, const struct ToolImportMcp *in, const char *tool)
+{
+	const char *out;
+	struct buf b;
+
+	buf_init(&b, 512 << 10);
+	buf_puts(&b, "{\"url\":");
+	json_write_string(&b, in->url, strlen(in->url));
+	if (in->headers.text)
+		buf_printf(&b, ",\"headers\":%s", in->headers.text);
+	buf_puts(&b, ",\"tool\":");
+	json_write_string(&b, tool, strlen(tool));
+	buf_putc(&b, '}');
+	out = arena_strndup(c->arena, b.at, b.len);
+	buf_free(&b);
+	return out;
+}
+
+/* "config.url" is "url" here. */
+static int tell_faults(struct call *c, const struct problem *p)
+{
+	for (const struct field_error *e = p->first; e; e = e->next)
+		call_field(c, strncmp(e->field, "config.", 7) == 0 ? e->field + 7 : e->field,
+			e->code, "%s", e->message);
+	return c->problem.err;
+}
+
+/* On a slow thread. */
+BODY_STEP(importMcpTools, prepare, ToolImportMcp)
+{
+	struct server_tools *found = arena_new(c->arena, struct server_tools);
+	struct tool_config config;
+	struct mcp_peer peer = { 0 };
+	struct problem p = { 0 };
+	const char *why = "";
+	struct mcp_way way;
+
+	if (strlen(in->url) > TOOL_URL_MAX)
+		return call_field(c, "url", "address", "must have at most %d bytes", TOOL_URL_MAX);
+	if (tool_config_read(c->arena, TOOL_MCP, config_text(c, in, "x"), import_egress_of(c), NULL,
+		    &config, &p) ||
+		tool_config_keep(c->arena, &config, NULL, false, &p))
+		return tell_faults(c, &p);
+	way = (struct mcp_way){ .url = config.url,
+		.headers = config.headers,
+		.header_count = config.header_count,
+		.egress = import_egress_of(c),
+		.end_ms = clock_mono_ms() + LIST_MS };
+	if (mcp_tools(c->arena, &way, &peer, &found->list, &found->count, &why)) {
+		log_warn("a server's tools could not be listed", LOG_S("why", why),
+			LOG_S("request_id", c->x->request_id),
+			LOG_S("tenant_id", c->caller.tenant_id));
+		return call_fail(
+			c, ERR_UPSTREAM, "The server's tools could not be listed: %s.", why);
+	}
+	mcp_end(c->arena, &way, &peer);
+	found->inputs = arena_array(c->arena, struct tool_input, found->count + 1);
+	for (size_t i = 0; i < found->count; i++)
+		if (!found->list[i].fault)
+			tool_input_read(c, found->list[i].input_schema, &found->inputs[i]);
+	c->own = found;
+	return 0;
+}
+
+static bool is_wanted(const struct ToolImportMcp *in, const char *name)
+{
+	const char *const *names = in->tools.at;
+
+	for (size_t i = 0; i < in->tools.count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return !in->tools.at;
+}
+
+/* Makes one; NULL, or the reason why not.  *ret_err is the store's. */
+static const char *import_one(struct call *c, const struct ToolImportMcp *in,
+	const struct mcp_tool *tool, const struct tool_input *input, struct ToolRead *ret,
+	int *ret_err)
+{
+	const char *description = tool->description && *tool->description ? tool->description
+				  : tool->title && *tool->title		  ? tool->title
+									  : tool->name;
+	struct problem before = c->problem;
+	struct ToolCreate made;
+	const char *why = NULL;
+	bool taken = false;
+
+	schema_init(&ToolCreate_schema, c->arena, &made);
+	made.name = arena_printf(c->arena, "%s%s", in->prefix ? in->prefix : "", tool->name);
+	made.kind = TOOL_MCP;
+	made.description = arena_strndup(c->arena, description,
+		tool_text_cut(description, strlen(description), DESCRIPTION_MAX));
+	made.input_schema.text = tool->input_schema;
+	made.requires_approval = in->requires_approval;
+	made.config.text = config_text(c, in, tool->name);
+	if (tool->fault)
+		return arena_printf(c->arena, "It %s.", tool->fault);
+	if (!*made.name || strlen(made.name) > NAME_MAX_BYTES ||
+		strspn(made.name, name_characters) != strlen(made.name))
+		return "Its name must have 1 to 128 letters, digits, _, . and -.";
+	*ret_err = tool_named(c, made.name, &taken);
+	if (*ret_err)
+		return NULL;
+	if (taken)
+		return "There is a tool of this name already.";
+	c->problem = (struct problem){ 0 };
+	*ret_err = tool_make(c, &made, input, ret);
+	if (*ret_err == ERR_INVALID && c->problem.first) {
+		why = arena_printf(
+			c->arena, "%s %s.", c->problem.first->field, c->problem.first->message);
+		*ret_err = 0;
+	}
+	if (!*ret_err)
+		c->problem = before;
+	return why;
+}
+
+OPERATION(importMcpTools, ToolImportMcp, ToolImportResult, .prepare = importMcpTools_prepare)
+{
+	const struct server_tools *found = c->own;
+	struct ToolRead *created = arena_array(c->arena, struct ToolRead, found->count + 1);
+	struct ToolImportSkipped *skipped =
+		arena_array(c->arena, struct ToolImportSkipped, found->count + 1);
+	int err = 0;
+
+	out->created.at = created;
+	out->skipped.at = skipped;
+	for (size_t i = 0; !err && i < found->count; i++) {
+		const struct mcp_tool *tool = &found->list[i];
+		const char *why = NULL;
+
+		if (!is_wanted(in, tool->name))
+			continue;
+		if (out->created.count == IMPORT_MAX)
+			why = "No more than 200 tools are imported at once; name those that are wanted in "
+			      "tools.";
+		else
+			why = import_one(
+				c, in, tool, &found->inputs[i], &created[out->created.count], &err);
+		if (why)
+			skipped[out->skipped.count++] = (struct ToolImportSkipped){
+				arena_strndup(c->arena, tool->name,
+					tool_text_cut(tool->name, strlen(tool->name), 255)),
+				why
+			};
+		else
+			out->created.count++;
+	}
+	c->audit.meta = arena_printf(c->arena, "{\"created\":%zu,\"skipped\":%zu}",
+		out->created.count, out->skipped.count);
+	return err;
+}
+
+static const struct route routes[] = {
+	{ METHOD_POST, "/tenant/{tenant_id}/tools/import-mcp", &importMcpTools, PERM_TOOLS_WRITE,
+		200, "tool.import_mcp", .tag = "Tools",
+		.doc = "Make tools of those that an MCP server has; what could not be made is told with "
+		       "the reason." },
+};
+RESOURCE(tool_import, routes, NULL);

@@ -1,0 +1,152 @@
+/* deliveries.c - the log of an integration's calls, and a second try by hand. */
+#include <string.h>
+
+#include "api/webhooks/integrations.h"
+#include "call/operation.h"
+#include "webhooks/hook.h"
+#include "store/listing.h"
+
+struct delivery_query {
+	int status;
+};
+
+FIELDS(delivery_query) = {
+	FIELD(delivery_query, status, .nullable = true, .words = &DeliveryStatus_words,
+		.doc = "Only deliveries that stand so."),
+};
+static SCHEMA(delivery_query, .doc = "Filters of the list of deliveries.");
+
+#define COLUMNS                                                                            \
+	"d.id, d.integration_id, d.delivery_id, d.event, d.action, d.status, d.outcome, "  \
+	"d.summary, d.caller_ip, d.user_agent, d.calls, d.made_session_id as session_id, " \
+	"d.attempts, d.error, s.waiting_for, s.waiting_until, d.created_at, d.delivered_at"
+#define SESSION "left join sessions s on s.tenant_id = d.tenant_id and s.id = d.made_session_id "
+#define LIST_FROM                                                                   \
+	"deliveries d " SESSION "where d.tenant_id = $1 and d.integration_id = $2 " \
+	"and (cast($3 as text) is null or d.status = $3)"
+
+enum {
+	LIST_OF(DELIVERY_LIST),
+	DELIVERY_READ,
+	DELIVERY_AGAIN,
+	INTEGRATION_THERE,
+	KEY_TAKEN,
+	HELD_TOO_LONG,
+};
+
+static const struct statement sql[] = {
+	LISTING(DELIVERY_LIST, "delivery_list", &DeliveryRead_schema, COLUMNS, LIST_FROM, "d.id"),
+	[DELIVERY_READ] = { "delivery_read",
+		"select " COLUMNS " from deliveries d " SESSION "where d.tenant_id = $1 "
+		"and d.integration_id = $2 and d.id = $3",
+		.row = &DeliveryRead_schema },
+	[DELIVERY_AGAIN] = { "delivery_again",
+		"update deliveries set status = 'accepted', outcome = 'redelivered', error = null, "
+		"delivery_key = $4 where tenant_id = $1 and integration_id = $2 and id = $3" },
+	[INTEGRATION_THERE] = { "delivery_integration",
+		"select count(*) from integrations where tenant_id = $1 and id = $2 "
+		"and skill_id is null" },
+	[KEY_TAKEN] = { "delivery_key_taken",
+		"select (select count(*) from deliveries where tenant_id = $1 "
+		"and integration_id = $2 and delivery_key = $3 and id <> $4) + "
+		"(select count(*) from deliveries_past where tenant_id = $1 "
+		"and integration_id = $2 and delivery_key = $3)" },
+	[HELD_TOO_LONG] = { "delivery_held_too_long",
+		"select count(*) from sessions s join session_runs r on r.tenant_id = s.tenant_id "
+		"and r.session_id = s.id and r.id = s.run_id where s.tenant_id = $1 and s.id = $2 "
+		"and s.status = 'failed' and r.error_code = 'held_too_long'" },
+};
+STATEMENT_SET(delivery_sql, sql);
+
+static int need_integration(struct call *c)
+{
+	int64_t there = 0;
+	int err = db_int(c->db, &sql[INTEGRATION_THERE], &there,
+		ARGS(T(c->caller.tenant_id), T(call_param(c, "integration_id"))));
+
+	return !err && !there ? call_fail(c, ERR_NOT_FOUND, "There is no such integration.") : err;
+}
+
+LIST_OPERATION(listDeliveries, delivery_query, DeliveryRead)
+{
+	int err = need_integration(c);
+
+	return err ? err
+		   : call_list(c, &sql[DELIVERY_LIST],
+			     ARGS(T(c->caller.tenant_id), T(call_param(c, "integration_id")),
+				     T(in->status < 0 ? NULL
+						      : DeliveryStatus_words.list[in->status])));
+}
+
+/* It failed or was blocked, or the session that was made of it did nothing but wait. */
+static int can_be_again(struct call *c, const struct delivery_row *row, bool *ret)
+{
+	int64_t held = 0;
+	int err = 0;
+
+	*ret = row->status == DeliveryStatus_failed || row->status == DeliveryStatus_blocked;
+	if (row->status == DeliveryStatus_delivered && row->made_session_id)
+		err = db_int(c->db, &sql[HELD_TOO_LONG], &held,
+			ARGS(T(row->tenant_id), T(row->made_session_id)));
+	*ret = *ret || held;
+	return err;
+}
+
+/* Only what can be, still has its body, and was not taken in another call since. */
+static int check_again(struct call *c, const struct delivery_row *row)
+{
+	int64_t taken = 0;
+	bool can;
+	int err = can_be_again(c, row, &can);
+
+	if (err)
+		return err;
+	if (!can)
+		return call_fail(c, ERR_CONFLICT,
+			"Only what failed, was blocked or was held too long can be redelivered.");
+	if (!*row->body)
+		return call_fail(c, ERR_CONFLICT,
+			"The body of this delivery was not kept: too many were blocked at the time.");
+	err = db_int(c->db, &sql[KEY_TAKEN], &taken,
+		ARGS(T(row->tenant_id), T(row->integration_id), T(row->delivery_id), T(row->id)));
+	if (!err && taken)
+		return call_fail(
+			c, ERR_CONFLICT, "The sender's retry of this event was taken already.");
+	return err;
+}
+
+OPERATION(redeliver, NONE, DeliveryRead)
+{
+	const char *tenant_id = c->caller.tenant_id, *hook = call_param(c, "integration_id"),
+		   *id = call_param(c, "delivery_id");
+	struct delivery_row row;
+	int err = need_integration(c);
+
+	if (err)
+		return err;
+	err = delivery_find(c->db, c->arena, tenant_id, hook, id, &row);
+	if (err == ERR_NOT_FOUND)
+		return call_fail(c, err, "There is no such delivery.");
+	if (!err)
+		err = check_again(c, &row);
+	if (!err)
+		err = db_run(c->db, &sql[DELIVERY_AGAIN], NULL,
+			ARGS(T(tenant_id), T(hook), T(id), T(row.delivery_id)));
+	if (!err)
+		err = delivery_queue(c->db, c->arena, &row, c->now);
+	if (!err)
+		err = db_one(c->db, c->arena, &sql[DELIVERY_READ], out,
+			ARGS(T(tenant_id), T(hook), T(id)));
+	return err;
+}
+
+#define D "/tenant/{tenant_id}/integrations/{integration_id}/deliveries"
+
+static const struct route routes[] = {
+	{ METHOD_GET, D, &listDeliveries, PERM_INTEGRATIONS_WRITE, 200, .tag = "Webhooks",
+		.doc = "List the calls of an integration, accepted or not, newest first." },
+	{ METHOD_POST, D "/{delivery_id}/redeliver", &redeliver, PERM_INTEGRATIONS_WRITE, 202,
+		"delivery.redeliver", .tag = "Webhooks",
+		.doc = "Deliver an event that failed or was blocked, past the guardrails." },
+};
+RESOURCE(deliveries, routes, NULL, &delivery_sql);

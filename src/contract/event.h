@@ -1,0 +1,24 @@
+/* event.h - the vocabulary in which the events of a stream are declared.
+ *
+ * A row is an event: its name, the schema of its data, the streams that carry
+ * it, words for people.  Writers encode through the row's schema and readers
+ * decode through it; the lint and the published document walk the rows. */
+#pragma once
+#include "contract/route.h"
+
+struct stream_event {
+	const char *name;	   /* after "event: " */
+	const struct schema *data; /* after "data: "; NULL: an object without members */
+	unsigned streams;	   /* that carry it, a bit each */
+	bool bare;		   /* its data comes without the stream's envelope */
+	const char *doc;
+};
+
+/* What a stream carries: the rows that have its bit. */
+struct event_stream {
+	const struct stream_event *table;
+	size_t count;
+	unsigned bit;
+	/* Its member `data` holds the event's, and the others say where it happened; NULL: data comes as it is. */
+	const struct schema *envelope;
+};

@@ -1,0 +1,430 @@
+/* response_agent.c - a response of an agent: a session is begun or gone on with, the agent is set to work, and
+ * what it wrote is the output.  Calls of the agent's own tools are its business and no part of it; calls of
+ * the caller's functions and requests for approval are, and end the response. */
+#include <math.h>
+#include <string.h>
+
+#include "call/operation.h"
+#include "openai/openai_tools.h"
+#include "openai/responses.h"
+#include "openai/run_watch.h"
+#include "search/search.h"
+#include "api/sessions/session_rows.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "contract/encode.h"
+#include "sessions/session.h"
+
+enum { SESSION_PLACE };
+
+struct place_row {
+	const char *last_message_id;
+	int64_t last_event_id;
+};
+
+FIELDS(place_row) = {
+	FIELD(place_row, last_message_id),
+	FIELD(place_row, last_event_id),
+};
+static SCHEMA(place_row, .internal = true);
+
+static const struct statement sql[] = {
+	[SESSION_PLACE] = { "response_session_place",
+		"select last_message_id, last_event_id from sessions where tenant_id = $1 and id = $2",
+		.row = &place_row_schema },
+};
+STATEMENT_SET(response_agent_sql, sql);
+
+/* ---- what the run has come to ---- */
+
+/* The caller's functions among the calls of a message.  Which they are was written down with the answer: an
+ * agent's own tool may have the same name. */
+static void put_calls(struct response_out *o, struct arena *a, const char *calls)
+{
+	struct json_reader r;
+	const char *item;
+	size_t len;
+
+	json_open(&r, a, calls, strlen(calls));
+	json_enter_array(&r);
+	while (json_next_item(&r) && json_skip(&r, &item, &len)) {
+		const char *call = arena_strndup(a, item, len);
+		const char *id = openai_text(a, call, "id"), *name = openai_text(a, call, "name");
+		const char *arguments = openai_text(a, call, "arguments");
+
+		if (!arguments)
+			arguments = openai_member(a, call, "arguments");
+		if (id && name && openai_member(a, call, "client"))
+			response_out_call(o, id, name, arguments ? arguments : "{}");
+	}
+}
+
+static void put_approvals(struct response_out *o, const struct list *waiting)
+{
+	const struct waiting_call *w = waiting->at;
+
+	for (size_t i = 0; i < waiting->count; i++)
+		if (w[i].approval_id)
+			response_out_approval(o, w[i].approval_id, w[i].name, w[i].arguments);
+}
+
+/* The run's state as the response's. */
+static void conclude_response(struct arena *a, const struct RunObject *run,
+	const struct list *words, struct response_row *row)
+{
+	const struct run_word *word = words->at;
+	int64_t input = 0, output = 0;
+
+	row->status = strcmp(run->status, "requires_action") == 0 ? "completed" : run->status;
+	if (!run_rests(run->status))
+		return;
+	row->completed_at = words->count ? word[words->count - 1].created_at : row->created_at;
+	if (strcmp(run->status, "failed") == 0)
+		row->error = run->last_error.text;
+	if (strcmp(run->status, "incomplete") == 0)
+		row->error = "{\"reason\":\"max_output_tokens\"}";
+	for (size_t i = 0; i < words->count; i++) {
+		input += word[i].prompt_tokens;
+		output += word[i].completion_tokens;
+	}
+	row->usage = response_usage(a, input, 0, output, 0);
+}
+
+int response_agent_fill(struct db *db, struct arena *a, struct response_row *row)
+{
+	struct run_place at = { row->tenant_id, row->session_id, row->run_id };
+	struct list words = { 0 }, waiting = { 0 };
+	const struct run_word *word;
+	struct response_out out;
+	struct RunObject run;
+	int err;
+
+	if (strcmp(row->status, "in_progress") != 0) /* settled */
+		return 0;
+	err = run_view_read(db, a, &at, &run);
+	if (!err)
+		err = run_view_words(db, a, &at, row->after_id, &words);
+	if (!err)
+		err = run_view_waiting(db, a, &at, &waiting);
+	if (err)
+		return err;
+	word = words.at;
+	response_out_open(&out, NULL);
+	for (size_t i = 0; i < words.count; i++) {
+		if (strcmp(word[i].role, "assistant") != 0)
+			continue;
+		response_out_text(&out, word[i].id, word[i].content);
+		response_out_text_end(&out, NULL, strcmp(word[i].status, "complete") == 0);
+		put_calls(&out, a, word[i].tool_calls);
+	}
+	put_approvals(&out, &waiting);
+	row->output = response_out_items(&out, a);
+	response_out_close(&out);
+	conclude_response(a, &run, &words, row);
+	return 0;
+}
+
+/* ---- what it is told ---- */
+
+/* Words, results and decisions into the session; what is said as the system joins the instructions. */
+static int hear_response_items(struct call *c, const struct response_row *row,
+	const struct list *items, const char **instructions)
+{
+	const struct response_item *item = items->at;
+	const char *id;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < items->count; i++) {
+		const struct response_item *it = &item[i];
+		struct session_words words = { .tenant_id = row->tenant_id,
+			.session_id = row->session_id,
+			.by = session_actor_of(c),
+			.role = it->role,
+			.content = it->text,
+			.now = c->now };
+
+		if (it->content)
+			return call_field(c, arena_printf(c->arena, "input[%zu].content", i),
+				"format", "must be text: an agent's session holds no images");
+		if (it->kind == ITEM_OUTPUT) {
+			err = session_answer(c->db, c->arena, row->tenant_id, row->session_id,
+				c->caller.user_id, it->call_id, it->text, c->now, &c->problem);
+		} else if (it->kind == ITEM_APPROVAL) {
+			err = approval_decide(
+				c, row->tenant_id, row->session_id, it->call_id, it->approves);
+		} else if (it->kind == ITEM_MESSAGE && strcmp(it->role, "system") == 0) {
+			*instructions =
+				arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
+					*instructions ? "\n\n" : "", it->text);
+		} else if (it->kind == ITEM_MESSAGE && *it->text) {
+			words.author_id = c->caller.user_id;
+			err = session_say(c->db, c->arena, &words, &id, &c->problem);
+		}
+	}
+	/* Their clients repeat a conflict, which would not help. */
+	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
+		c->problem.err = err = ERR_MALFORMED;
+	return err;
+}
+
+static bool items_answer_calls(const struct list *items)
+{
+	const struct response_item *item = items->at;
+
+	for (size_t i = 0; i < items->count; i++)
+		if (item[i].kind == ITEM_OUTPUT || item[i].kind == ITEM_APPROVAL)
+			return true;
+	return false;
+}
+
+/* ---- the session ---- */
+
+static int begin_response_session(
+	struct call *c, const struct list *items, struct response_row *row)
+{
+	struct session_new session = { .tenant_id = row->tenant_id,
+		.agent_id = row->agent_id,
+		.created_by_id = c->caller.user_id,
+		.origin = "api",
+		.now = c->now };
+	int err;
+
+	if (items_answer_calls(items))
+		return call_field(c, "previous_response_id", "required",
+			"must name the response whose calls are answered");
+	err = session_open(c->db, c->arena, &session, &row->session_id, &c->problem);
+	return err ? err
+		   : search_refresh(
+			     c->db, c->arena, row->tenant_id, MentionType_session, row->session_id);
+}
+
+/* The session of the response that is gone on from; *ret_run its run, if that rests with something owed. */
+static int continue_response_session(
+	struct call *c, const struct list *items, struct response_row *row, const char **ret_run)
+{
+	struct response_row previous;
+	struct RunObject run;
+	const char *newest = NULL;
+	int err = response_find(c, row->previous_id, PERM_SESSION_WRITE, &previous);
+
+	if (err)
+		return err;
+	if (!previous.agent_id || strcmp(previous.agent_id, row->agent_id) != 0)
+		return call_field(c, "previous_response_id", "conflict",
+			"must be a response of the same agent");
+	row->session_id = previous.session_id;
+	err = response_newest(c, row->session_id, &newest);
+	if (!err && strcmp(newest, previous.id) != 0)
+		return call_field(c, "previous_response_id", "conflict",
+			"must be the last response of its session, %s", newest);
+	if (!err)
+		err = response_agent_fill(c->db, c->arena, &previous);
+	if (!err)
+		err = run_view_read(c->db, c->arena,
+			&(struct run_place){ row->tenant_id, previous.session_id, previous.run_id },
+			&run);
+	if (err)
+		return err;
+	if (!run_rests(run.status))
+		return call_fail(
+			c, ERR_MALFORMED, "The response %s is still being made.", previous.id);
+	if (strcmp(run.status, "requires_action") != 0)
+		return 0;
+	if (!items_answer_calls(items))
+		return call_field(c, "input", "required",
+			"must answer the calls that the response %s waits for", previous.id);
+	*ret_run = previous.run_id;
+	return response_row_settle(c->db, &previous);
+}
+
+/* ---- the answer ---- */
+
+struct response_watch {
+	struct response_row row;
+	struct response_out out;
+	bool streams;
+};
+
+static void finish_text(struct response_watch *t, const struct watched_message *m)
+{
+	size_t had = t->out.open ? t->out.text.len : 0;
+
+	if (strlen(m->content) > had && (!had || strncmp(t->out.text.at, m->content, had) == 0))
+		response_out_text(&t->out, m->id, m->content + had);
+	if (strcmp(m->status, "streaming") != 0)
+		response_out_text_end(&t->out,
+			strcmp(m->status, "complete") == 0 ? m->content : NULL,
+			strcmp(m->status, "complete") == 0);
+}
+
+static void response_opened(void *ctx, struct run_watch *w)
+{
+	struct response_watch *t = ctx;
+	struct ResponseObject shown;
+
+	if (!t->streams)
+		return;
+	t->out.events = run_watch_out(w);
+	response_show(run_watch_scratch(w), &t->row, &shown);
+	response_out_begin(&t->out, &shown);
+}
+
+static void response_delta(void *ctx, struct run_watch *w, const char *message_id, const char *text)
+{
+	struct response_watch *t = ctx;
+
+	(void)w;
+	response_out_text(&t->out, message_id, text);
+}
+
+static void response_message(void *ctx, struct run_watch *w, const struct watched_message *m)
+{
+	struct response_watch *t = ctx;
+
+	if (strcmp(m->role, "assistant") != 0)
+		return;
+	finish_text(t, m);
+	if (strcmp(m->status, "complete") == 0)
+		put_calls(&t->out, run_watch_scratch(w), m->tool_calls);
+}
+
+static void response_rested(
+	void *ctx, struct run_watch *w, const struct RunObject *run, const struct list *words)
+{
+	struct response_watch *t = ctx;
+	struct arena *a = run_watch_scratch(w);
+	struct call *c = run_watch_call(w);
+	struct ResponseObject shown;
+	struct list waiting = run_watch_waiting(w);
+
+	response_out_text_end(&t->out, NULL, false);
+	put_approvals(&t->out, &waiting);
+	conclude_response(a, run, words, &t->row);
+	t->row.output = response_out_items(&t->out, a);
+	response_show(a, &t->row, &shown);
+	if (t->streams) {
+		response_out_end(&t->out, &shown);
+		return;
+	}
+	c->x->reply.status = 200;
+	c->x->reply.type = "application/json";
+	encode_object(run_watch_out(w), &ResponseObject_schema, &shown);
+	buf_putc(run_watch_out(w), '\n');
+}
+
+static const struct run_listener listener = {
+	.opened = response_opened,
+	.delta = response_delta,
+	.message = response_message,
+	.rested = response_rested,
+};
+
+static void close_out(void *out)
+{
+	response_out_close(out);
+}
+
+static void answer_response(
+	struct call *c, const struct response_row *row, int64_t after, bool streams)
+{
+	struct response_watch *t = arena_new(c->arena, struct response_watch);
+
+	t->row = *row;
+	t->streams = streams;
+	response_out_open(&t->out, NULL);
+	arena_defer(c->arena, close_out, &t->out);
+	run_watch(c,
+		&(struct run_watch_asked){ .at = { row->tenant_id, row->session_id, row->run_id },
+			.after = after,
+			.after_id = row->after_id,
+			.streams = streams,
+			.on = &listener,
+			.ctx = t });
+}
+
+/* ---- the beginning ---- */
+
+/* The messages of users that are new: clients that keep a conversation themselves send all of it each time, and what
+ * stands before an answer was counted with it. */
+static int64_t words_brought(const struct list *items)
+{
+	const struct response_item *item = items->at;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < items->count; i++)
+		if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "assistant") == 0)
+			count = 0;
+		else if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "user") == 0)
+			count++;
+	return count;
+}
+
+static int begin_response_run(struct call *c, const struct ResponseCreate *in,
+	struct response_row *row, const struct list *items, int64_t *ret_after)
+{
+	struct run_options options = { .additional_instructions = in->instructions,
+		.tool_choice = in->tool_choice.text,
+		.max_tokens = in->max_output_tokens == NIL ? 0 : in->max_output_tokens,
+		.temperature = in->temperature,
+		.top_p = in->top_p,
+		.metadata = row->metadata };
+	const struct session_actor as = session_actor_of(c);
+	const char *run_id = NULL;
+	struct place_row place;
+	int64_t brings;
+	int err = openai_tools(c, "tools", in->tools.text, TOOL_FLAT, &options.tools);
+
+	if (in->background != 1) /* somebody waits on the line */
+		options.refuses = RUN_REFUSES_HOURS | RUN_REFUSES_BUDGET;
+	if (!err)
+		err = row->previous_id ? continue_response_session(c, items, row, &run_id)
+				       : begin_response_session(c, items, row);
+	brings = words_brought(items);
+	if (!err && (!run_id || brings))
+		err = session_room(c, row->agent_id, NULL, brings);
+	if (!err)
+		err = hear_response_items(c, row, items, &options.additional_instructions);
+	if (!err)
+		err = db_one(c->db, c->arena, &sql[SESSION_PLACE], &place,
+			ARGS(T(row->tenant_id), T(row->session_id)));
+	if (err)
+		return err;
+	*ret_after = place.last_event_id;
+	row->after_id = place.last_message_id;
+	row->run_id = run_id;
+	if (!err && !run_id)
+		err = session_start(c->db, c->arena, row->tenant_id, row->session_id, &as, &options,
+			false, c->now, &row->run_id, &c->problem);
+	return err;
+}
+
+int response_agent_start(struct call *c, const struct ResponseCreate *in,
+	const struct gateway_named *named, struct ResponseObject *out)
+{
+	const char *format = openai_member(c->arena, in->text.text, "format");
+	struct response_row row;
+	struct list items;
+	int64_t after = 0;
+	int err = response_row_new(c, in, &row);
+
+	row.agent_id = named->agent_id;
+	if (!err)
+		err = response_items_read(c, in->input.text, row.id, &items, &row.input);
+	if (!err && !items.count)
+		err = call_field(c, "input", "required", "must say something");
+	if (!err)
+		err = openai_format(c, "text.format", format);
+	if (!err)
+		err = begin_response_run(c, in, &row, &items, &after);
+	if (!err && in->store != 0)
+		err = response_row_add(c->db, &row);
+	if (err)
+		return err;
+	if (in->background == 1 && in->stream != 1) {
+		row.status = "queued";
+		response_show(c->arena, &row, out);
+	} else {
+		answer_response(c, &row, after, in->stream == 1);
+	}
+	return 0;
+}

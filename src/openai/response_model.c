@@ -1,0 +1,228 @@
+/* response_model.c - a response of a model: one call through the broker, as chat completions are, with what
+ * came before it in the chain of responses.  It is stored, unless that is not wanted, before its end is told. */
+#include <stdio.h>
+#include <string.h>
+
+#include "openai/model_stream.h"
+#include "api/service.h"
+#include "openai/responses.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "broker/openai_out.h"
+#include "contract/encode.h"
+
+enum { ERROR_MAX = 64 << 10 };
+
+struct model_call {
+	struct model_stream stream; /* first */
+	struct chat chat;
+	struct candidates candidates;
+	struct response_row row;
+	bool streams, stores;
+	struct response_out out;
+	struct collected whole;
+	struct arena scratch;
+};
+
+/* ---- meanwhile ---- */
+
+static void model_call_begin(struct model_call *m)
+{
+	struct ResponseObject shown;
+
+	call_stream_begin(m->stream.stream);
+	response_show(&m->scratch, &m->row, &shown);
+	response_out_begin(&m->out, &shown);
+}
+
+static void model_call_on_event(void *data, const struct event *e)
+{
+	struct model_call *m = data;
+
+	collect_take(&m->whole, e);
+	if (e->kind == EVENT_START && m->streams)
+		model_call_begin(m);
+	else if (e->kind == EVENT_TEXT)
+		response_out_text(
+			&m->out, m->row.id, text_decode(&m->scratch, e->text, &(size_t){ 0 }));
+	call_stream_flush(m->stream.stream);
+	arena_reset(&m->scratch);
+}
+
+/* ---- after it ---- */
+
+static void model_call_release(struct model_call *m)
+{
+	response_out_close(&m->out);
+	collect_close(&m->whole);
+	arena_free(&m->scratch);
+}
+
+static enum stream_end tell_end(struct model_call *m)
+{
+	struct http_reply *reply = &m->stream.c->x->reply;
+	struct ResponseObject shown;
+
+	response_show(&m->scratch, &m->row, &shown);
+	if (m->streams) {
+		response_out_end(&m->out, &shown);
+		call_stream_flush(m->stream.stream);
+	} else {
+		reply->status = 200;
+		reply->type = "application/json";
+		encode_object(&reply->body, &ResponseObject_schema, &shown);
+		buf_putc(&reply->body, '\n');
+	}
+	model_call_release(m);
+	return STREAM_COMPLETE;
+}
+
+static enum stream_end model_call_refuse(struct model_call *m, const struct problem *p)
+{
+	struct buf *text = call_stream_out(m->stream.stream);
+
+	if (call_stream_begun(m->stream.stream)) {
+		buf_clear(text);
+		buf_lit(text, "event: error\ndata: ");
+		openai_problem(text, p);
+		buf_lit(text, "\n\n");
+		call_stream_flush(m->stream.stream);
+	} else {
+		call_write_problem(m->stream.c, p);
+	}
+	model_call_release(m);
+	return STREAM_COMPLETE;
+}
+
+static int model_call_store(void *state, struct db *db)
+{
+	struct model_call *m = state;
+
+	return response_row_add(db, &m->row);
+}
+
+static bool model_call_stored(void *state, int err)
+{
+	struct model_call *m = state;
+
+	if (err)
+		model_call_refuse(m, &(struct problem){ .err = err });
+	else
+		tell_end(m);
+	return false;
+}
+
+/* What was said, as items; what it cost; how it ended. */
+static void model_call_conclude(struct model_call *m, const struct completion_end *end)
+{
+	struct arena *a = m->stream.c->arena;
+	const struct usage *u = &end->usage;
+	bool cut = m->whole.finish == FINISH_LENGTH,
+	     filtered = m->whole.finish == FINISH_CONTENT_FILTER;
+	size_t len;
+
+	response_out_text_end(&m->out, NULL, !end->fault && !cut && !filtered);
+	for (struct collected_call *call = m->whole.calls; call && !end->fault; call = call->next) {
+		struct slice arguments = { call->arguments.at ? call->arguments.at : "",
+			call->arguments.len };
+
+		response_out_call(&m->out, text_decode(a, call->id, &len),
+			text_decode(a, call->name, &len), text_decode(a, arguments, &len));
+	}
+	m->row.output = response_out_items(&m->out, a);
+	m->row.completed_at = clock_now_us();
+	m->row.usage = response_usage(a, u->input + u->cache_read + u->cache_write, u->cache_read,
+		u->output, u->reasoning);
+	m->row.status = end->fault ? "failed" : cut || filtered ? "incomplete" : "completed";
+	if (cut || filtered)
+		m->row.error = cut ? "{\"reason\":\"max_output_tokens\"}"
+				   : "{\"reason\":\"content_filter\"}";
+	if (end->fault) {
+		struct buf b;
+
+		buf_init(&b, ERROR_MAX);
+		buf_lit(&b, "{\"code\":\"server_error\",\"message\":");
+		json_write_string(&b, end->fault->sentence, strlen(end->fault->sentence));
+		buf_putc(&b, '}');
+		m->row.error = arena_strndup(a, b.at, b.len);
+		buf_free(&b);
+	}
+}
+
+static enum stream_end end_response(void *state)
+{
+	static const struct stream_question storing = { READ_WRITE, model_call_store,
+		model_call_stored };
+	struct model_call *m = state;
+	const struct completion_end *end = m->stream.end;
+	int err;
+
+	if (end->problem || end->cancelled)
+		return model_call_refuse(
+			m, end->problem ? end->problem : &(struct problem){ .err = ERR_STOPPING });
+	if (end->fault && !call_stream_begun(m->stream.stream)) {
+		model_fault_reply(m->stream.c, end->fault);
+		model_call_release(m);
+		return STREAM_COMPLETE;
+	}
+	model_call_conclude(m, end);
+	if (!m->stores)
+		return tell_end(m);
+	err = call_stream_ask(m->stream.stream, &storing);
+	return err ? model_call_refuse(m, &(struct problem){ .err = ERR_BUSY }) : STREAM_ASKING;
+}
+
+static int start_response(void *state)
+{
+	struct model_call *m = state;
+	struct call *c = m->stream.c;
+	struct completion_asked asked = { .tenant_id = c->caller.tenant_id,
+		.user_id = c->caller.user_id,
+		.candidates = &m->candidates,
+		.chat = &m->chat,
+		.keeps = 3, /* collected, as items, and as the answer or the row */
+		.sink = { .take = model_call_on_event } };
+	int err;
+
+	collect_open(&m->whole);
+	response_out_open(&m->out, m->streams ? call_stream_out(m->stream.stream) : NULL);
+	err = model_stream_start(&m->stream, &asked);
+	if (err)
+		model_call_release(m);
+	return err;
+}
+
+static const struct stream_source response_source = {
+	MODEL_SOURCE,
+	.start = start_response,
+	.last = end_response,
+};
+
+int response_model_start(
+	struct call *c, const struct ResponseCreate *in, const struct gateway_named *named)
+{
+	struct model_call *m = arena_new(c->arena, struct model_call);
+	struct candidates_asked asked = { .tenant_id = c->caller.tenant_id,
+		.model_id = named->model_id,
+		.user_id = c->caller.user_id,
+		.chat = &m->chat,
+		.vault = c->app->vault,
+		.keys = broker_keys(service_of(c->app)->broker, c->arena),
+		.now = c->now };
+	int err = response_row_new(c, in, &m->row);
+
+	m->stream = (struct model_stream){ .c = c, .stream = call_stream(c, &response_source, m) };
+	m->streams = in->stream == 1;
+	m->stores = in->store != 0;
+	if (!err && in->background == 1)
+		err = call_field(c, "background", "conflict",
+			"must be false: only agents work in the background");
+	if (!err)
+		err = response_chat(c, in, &m->row, &m->chat);
+	if (!err)
+		err = candidates_find(c->db, c->arena, &asked, &m->candidates, &c->problem);
+	/* What the tenant does not reach is not there. */
+	if (err && c->problem.code && strcmp(c->problem.code, "model_not_reached") == 0)
+		return gateway_unknown(c, in->model);
+	return err;
+}

@@ -1,0 +1,141 @@
+/* responses.h - OpenAI-style responses: an answer of an agent, which is a run of a session, or of a model, which
+ * is one call to it.  What the two have in common is here; response_agent.c and response_model.c are the two. */
+#pragma once
+#include "openai/gateway.h"
+#include "openai/openai_page.h"
+
+struct ResponseObject {
+	const char *id, *object;
+	int64_t created_at;
+	const char *status;
+	bool background;
+	int64_t completed_at;
+	struct json error, incomplete_details, instructions, max_output_tokens, metadata;
+	const char *model;
+	struct json output;
+	bool parallel_tool_calls;
+	const char *previous_response_id;
+	struct json reasoning;
+	bool store;
+	struct json temperature, text, tool_choice, tools, top_p;
+	const char *truncation;
+	struct json usage;
+	const char *user;
+};
+SCHEMA_DECLARED(ResponseObject);
+
+struct ResponseItemList {
+	const char *object;
+	struct json data;
+	const char *first_id, *last_id;
+	bool has_more;
+};
+SCHEMA_DECLARED(ResponseItemList);
+
+struct ResponseCreate {
+	const char *model;
+	struct json input;
+	const char *instructions, *previous_response_id;
+	struct json tools, tool_choice;
+	tri stream, store, background;
+	struct json metadata;
+	int64_t max_output_tokens;
+	double temperature, top_p;
+	tri parallel_tool_calls;
+	struct json text, reasoning, conversation;
+	const char *truncation, *user;
+};
+SCHEMA_DECLARED(ResponseCreate);
+
+/* ---- items ---- */
+
+enum item_kind { ITEM_MESSAGE, ITEM_CALL, ITEM_OUTPUT, ITEM_APPROVAL, ITEM_OTHER };
+
+/* One thing that was said, called or answered. */
+struct response_item {
+	enum item_kind kind;
+	const char *role;    /* ITEM_MESSAGE: user, assistant, system */
+	const char *text;    /* its words; ITEM_OUTPUT: the result */
+	const char *content; /* JSON text of its parts, where some are no text; else NULL */
+	const char *call_id; /* ITEM_CALL, ITEM_OUTPUT; ITEM_APPROVAL: what is decided */
+	const char *name, *arguments;
+	bool approves;
+};
+
+/* Reads the input of a request, or items that were stored.  *ret are struct response_item; *ret_json, unless
+ * NULL, is the same as a list with ids made from `tag`.  Otherwise a field of `input` is refused. */
+int response_items_read(
+	struct call *c, const char *json, const char *tag, struct list *ret, const char **ret_json);
+
+/* ---- a response as it is stored ---- */
+
+struct response_row {
+	const char *tenant_id, *id, *created_by_id, *agent_id, *session_id, *run_id, *previous_id,
+		*after_id, *status;
+	int64_t created_at, completed_at;
+	const char *model, *metadata, *asked, *usage, *error, *input, *output;
+};
+SCHEMA_DECLARED(response_row);
+
+/* The request as a row: everything but status, items and usage. */
+int response_row_new(struct call *c, const struct ResponseCreate *in, struct response_row *ret);
+int response_row_add(struct db *db, const struct response_row *row);
+/* Of one whose run goes on under another response: what it has so far is all it will have. */
+int response_row_settle(struct db *db, const struct response_row *row);
+/* ERR_NOT_FOUND if there is none. */
+int response_row_read(struct db *db, struct arena *a, const char *tenant_id, const char *id,
+	struct response_row *ret);
+/* The response of the caller's with this id: 404 in one form for all that is not for them. */
+int response_find(struct call *c, const char *id, int permission, struct response_row *ret);
+/* The id of the newest response in the session. */
+int response_newest(struct call *c, const char *session_id, const char **ret_id);
+void response_show(struct arena *a, const struct response_row *row, struct ResponseObject *out);
+
+/* ---- what a model has said so far, as items and as events ---- */
+
+struct response_out {
+	struct buf *events; /* NULL: nobody listens */
+	struct buf items;   /* those that are complete, with commas */
+	struct buf text;    /* of the message being written */
+	char item_id[96];
+	bool open; /* a message is being written */
+	int64_t sequence;
+	size_t index;
+};
+
+void response_out_open(struct response_out *o, struct buf *events);
+void response_out_close(struct response_out *o);
+/* response.created and .in_progress; `whole` is the response as it is. */
+void response_out_begin(struct response_out *o, const struct ResponseObject *whole);
+void response_out_text(struct response_out *o, const char *message_id, const char *text);
+/* Ends the message being written; `text` is all of it, or NULL if what came is all. */
+void response_out_text_end(struct response_out *o, const char *text, bool complete);
+void response_out_call(
+	struct response_out *o, const char *call_id, const char *name, const char *arguments);
+void response_out_approval(
+	struct response_out *o, const char *id, const char *name, const char *arguments);
+/* The items so far, as a JSON list. */
+const char *response_out_items(struct response_out *o, struct arena *a);
+/* response.completed, .incomplete, .failed or .cancelled, by its status. */
+void response_out_end(struct response_out *o, const struct ResponseObject *whole);
+
+const char *response_usage(
+	struct arena *a, int64_t input, int64_t cached, int64_t output, int64_t reasoning);
+
+/* ---- the two kinds ---- */
+
+struct chat;
+
+/* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row. */
+int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
+	struct chat *chat);
+/* From `look`: plans the call and has the answer follow. */
+int response_model_start(
+	struct call *c, const struct ResponseCreate *in, const struct gateway_named *named);
+/* From `apply`: sets the agent to work and has the answer follow. */
+int response_agent_start(struct call *c, const struct ResponseCreate *in,
+	const struct gateway_named *named, struct ResponseObject *out);
+/* Fills in what the run has come to. */
+int response_agent_fill(struct db *db, struct arena *a, struct response_row *row);
+
+extern const struct statement_set response_sql;

@@ -1,0 +1,90 @@
+/* responses_schemas.c - the tables of responses in OpenAI's shape. */
+#include "openai/responses.h"
+
+#define AS_ASKED .nullable = true, .any = true, .doc = "As asked for."
+
+FIELDS(ResponseObject) = {
+	FIELD(ResponseObject, id, .required = true, .doc = "Its id."),
+	FIELD(ResponseObject, object, .constant = "response", .doc = "Always response."),
+	FIELD(ResponseObject, created_at, .required = true, .doc = "In seconds since 1970."),
+	FIELD(ResponseObject, status, .required = true,
+		.doc = "queued, in_progress, completed, incomplete, failed or cancelled."),
+	FIELD(ResponseObject, background, .required = true, .doc = "As asked for."),
+	FIELD(ResponseObject, completed_at, .nullable = true,
+		.doc = "In seconds since 1970; null until then."),
+	FIELD(ResponseObject, error, .nullable = true,
+		.doc = "{code, message} of one that failed."),
+	FIELD(ResponseObject, incomplete_details, .nullable = true,
+		.doc = "{reason} of one that is incomplete."),
+	FIELD(ResponseObject, instructions, AS_ASKED),
+	FIELD(ResponseObject, max_output_tokens, AS_ASKED),
+	FIELD(ResponseObject, metadata, .doc = "Free pairs of text."),
+	FIELD(ResponseObject, model, .required = true,
+		.doc = "What was asked: an agent or a model."),
+	FIELD(ResponseObject, output, .array = true,
+		.doc = "Messages, calls of the caller's functions, and requests for approval."),
+	FIELD(ResponseObject, parallel_tool_calls, .required = true, .doc = "As asked for."),
+	FIELD(ResponseObject, previous_response_id, .nullable = true,
+		.doc = "The response that it goes on from."),
+	FIELD(ResponseObject, reasoning, .nullable = true, .doc = "As asked for."),
+	FIELD(ResponseObject, store, .required = true, .doc = "As asked for."),
+	FIELD(ResponseObject, temperature, AS_ASKED),
+	FIELD(ResponseObject, text, .doc = "As asked for."),
+	FIELD(ResponseObject, tool_choice, AS_ASKED),
+	FIELD(ResponseObject, tools, .array = true, .doc = "The caller's functions."),
+	FIELD(ResponseObject, top_p, AS_ASKED),
+	FIELD(ResponseObject, truncation, .required = true, .doc = "Always disabled."),
+	FIELD(ResponseObject, usage, .nullable = true,
+		.doc = "{input_tokens, output_tokens, total_tokens} and their details, at the end."),
+	FIELD(ResponseObject, user, .nullable = true, .doc = "As asked for."),
+};
+SCHEMA(ResponseObject, .doc = "The answer of an agent or a model.");
+
+FIELDS(ResponseItemList) = {
+	FIELD(ResponseItemList, object, .constant = "list", .doc = "Always list."),
+	FIELD(ResponseItemList, data, .array = true, .doc = "The items on this page."),
+	FIELD(ResponseItemList, first_id, .nullable = true, .doc = "The first on this page."),
+	FIELD(ResponseItemList, last_id, .nullable = true,
+		.doc = "The last on this page; pass it as after to read on."),
+	FIELD(ResponseItemList, has_more, .required = true,
+		.doc = "True when there is more after last_id."),
+};
+SCHEMA(ResponseItemList, .doc = "What a response was given.");
+
+enum { INPUT_MAX = 30 << 20, TOKENS_ASKED_MAX = 1000000000 };
+
+FIELDS(ResponseCreate) = {
+	FIELD(ResponseCreate, model, .required = true, BOUNDS(1, 255),
+		.example = "\"agent:helper\"",
+		.doc = "agent: and an agent's slug, an agent's id, or a model's slug."),
+	FIELD(ResponseCreate, input, .nullable = true, .any = true, .ceiling = INPUT_MAX,
+		.doc = "A text, or items: messages, function_call_output, mcp_approval_response."),
+	FIELD(ResponseCreate, instructions, .nullable = true, .prompt = true,
+		.doc = "A system message; for an agent, after its own prompt."),
+	FIELD(ResponseCreate, previous_response_id, .nullable = true, BOUNDS(1, 64),
+		.doc = "Goes on from that response; of an agent, from the last one of its session."),
+	FIELD(ResponseCreate, tools, .nullable = true, .array = true,
+		.doc = "Functions that the caller runs itself: {type: function, name, parameters}."),
+	FIELD(ResponseCreate, tool_choice, .nullable = true, .any = true,
+		.doc = "none, auto, required, or {type: function, name}."),
+	FIELD(ResponseCreate, stream, .nullable = true, .doc = "Answer with a stream of events."),
+	FIELD(ResponseCreate, store, .nullable = true,
+		.doc = "False: it cannot be read or gone on from later."),
+	FIELD(ResponseCreate, background, .nullable = true,
+		.doc = "Answer at once; the agent works on. Only for agents."),
+	FIELD(ResponseCreate, metadata, .nullable = true, .doc = "Up to 16 pairs of text."),
+	FIELD(ResponseCreate, max_output_tokens, .nullable = true, BOUNDS(1, TOKENS_ASKED_MAX),
+		.doc = "The most that each call to a model may write."),
+	FIELD(ResponseCreate, temperature, .nullable = true, BOUNDS(0, 2), .doc = "For this one."),
+	FIELD(ResponseCreate, top_p, .nullable = true, BOUNDS(0, 1), .doc = "For this one."),
+	FIELD(ResponseCreate, parallel_tool_calls, .nullable = true,
+		.doc = "Whether a model may call several functions at once."),
+	FIELD(ResponseCreate, text, .nullable = true, .doc = "{format}; an agent answers in text."),
+	FIELD(ResponseCreate, reasoning, .nullable = true, .doc = "{effort}, for a model."),
+	FIELD(ResponseCreate, conversation, .nullable = true, .any = true,
+		.doc = "Must be null: go on with previous_response_id."),
+	FIELD(ResponseCreate, truncation, .nullable = true, BOUNDS(1, 32),
+		.doc = "Overlooked: a session keeps itself inside its model's window."),
+	FIELD(ResponseCreate, user, .nullable = true, BOUNDS(0, 512), .doc = "Kept and shown."),
+};
+SCHEMA(ResponseCreate, .doc = "A response to be made.");

@@ -1,0 +1,196 @@
+/* registry.c - the lists of resources and statements; see registry.h.  Nothing else stands here. */
+#include "serve/registry.h"
+
+/* clang-format off */
+/* Every resource, in the order in which the document shows them. */
+#define RESOURCES(X) \
+	X(system) \
+	X(identity) \
+	X(account) \
+	X(invitations) \
+	X(reset) \
+	X(pages) \
+	X(oidc) \
+	X(tenants) \
+	X(keys) \
+	X(members) \
+	X(groups) \
+	X(allowed) \
+	X(plans) \
+	X(admin_tenants) \
+	X(admin_users) \
+	X(admin_accounts) \
+	X(admin_queue) \
+	X(agents) \
+	X(roles) \
+	X(access) \
+	X(models) \
+	X(agent_models) \
+	X(user_models) \
+	X(sessions) \
+	X(session_messages) \
+	X(session_subtasks) \
+	X(approvals) \
+	X(session_files) \
+	X(session_export) \
+	X(memories) \
+	X(session_audit) \
+	X(session_events) \
+	X(me_events) \
+	X(audit) \
+	X(costs) \
+	X(cost_series) \
+	X(agent_clone) \
+	X(agent_settings) \
+	X(agent_chat) \
+	X(avatars) \
+	X(autocomplete) \
+	X(skills) \
+	X(skill_files) \
+	X(agent_skills) \
+	X(skill_versions) \
+	X(tools) \
+	X(tool_import) \
+	X(agent_tools) \
+	X(tool_bundles) \
+	X(integrations) \
+	X(deliveries) \
+	X(skill_hooks) \
+	X(hooks) \
+	X(scanner) \
+	X(provider_keys) \
+	X(gateway) \
+	X(gateway_models) \
+	X(assistants) \
+	X(threads) \
+	X(thread_messages) \
+	X(runs) \
+	X(responses)
+
+/* Types that are published; their operations come with their rooms. */
+#define TYPES(X) \
+	X(agent_extras) \
+	X(benchmarks) \
+	X(mail)
+
+/* The sets of statements that no resource carries. */
+#define STATEMENTS(X) \
+	X(caller_sql) \
+	X(audit_sql) \
+	X(chain_sql) \
+	X(chain_check_sql) \
+	X(chain_break_sql) \
+	X(sealed_sql) \
+	X(holders_sql) \
+	X(idempotency_sql) \
+	X(maintenance_sql) \
+	X(jobs_sql) \
+	X(jobs_wait_sql) \
+	X(queue_claim_sql) \
+	X(queue_admin_sql) \
+	X(bootstrap_sql) \
+	X(new_user_sql) \
+	X(health_sql) \
+	X(machine_key_sql) \
+	X(throttle_sql) \
+	X(proof_sql) \
+	X(account_admin_sql) \
+	X(account_erase_sql) \
+	X(oidc_people_sql) \
+	X(erase_sql) \
+	X(gone_sql) \
+	X(gone_agent_sql) \
+	X(gone_heirs_sql) \
+	X(sweep_sql) \
+	X(model_sql) \
+	X(model_edit_sql) \
+	X(gate_sql) \
+	X(session_row_sql) \
+	X(hub_sql) \
+	X(feed_sql) \
+	X(feed_number_sql) \
+	X(retention_sql) \
+	X(forget_sql) \
+	X(ledger_sql) \
+	X(budget_sql) \
+	X(agent_row_sql) \
+	X(chat_config_sql) \
+	X(refold_sql) \
+	X(search_sql) \
+	X(skill_store_sql) \
+	X(skillset_sql) \
+	X(actor_sql) \
+	X(session_wait_sql) \
+	X(hook_sql) \
+	X(hook_log_sql) \
+	X(hook_deliver_sql) \
+	X(agent_tools_sql) \
+	X(builtin_session_sql) \
+	X(builtin_memory_sql) \
+	X(builtin_skill_sql) \
+	X(ledger_check_sql) \
+	X(cost_name_sql) \
+	X(provider_key_sql) \
+	X(run_view_sql) \
+	X(response_sql) \
+	X(response_agent_sql) \
+	X(tx_sql) \
+	X(tx_call_sql) \
+	X(session_end_sql) \
+	X(approval_sql) \
+	X(session_sql) \
+	X(event_sql) \
+	X(prompt_sql) \
+	X(turn_sql) \
+	X(turn_file_sql) \
+	X(turn_model_sql) \
+	X(turn_answer_sql) \
+	X(subtask_sql)
+
+/* clang-format on */
+
+#define X(name) extern const struct resource name##_resource;
+RESOURCES(X)
+#undef X
+
+#define X(area)                                             \
+	extern const struct schema *const area##_schemas[]; \
+	static const struct resource area##_types = { .name = #area, .schemas = area##_schemas };
+TYPES(X)
+#undef X
+
+const struct resource *const api_resources[] = {
+#define X(name) &name##_resource,
+	RESOURCES(X)
+#undef X
+#define X(name) &name##_types,
+		TYPES(X)
+#undef X
+};
+const size_t api_resource_count = sizeof api_resources / sizeof *api_resources;
+
+#define X(name) extern const struct statement_set name;
+STATEMENTS(X)
+#undef X
+
+static const struct statement_set *const shared[] = {
+#define X(name) &name,
+	STATEMENTS(X)
+#undef X
+		NULL,
+};
+
+const struct statement_set *api_next_set(struct set_walk *w)
+{
+	for (;;) {
+		const struct statement_set *const *sets =
+			w->room == 0 ? shared : api_resources[w->room - 1]->statements;
+
+		if (sets && sets[w->at])
+			return sets[w->at++];
+		if (w->room == api_resource_count)
+			return NULL;
+		w->room++;
+		w->at = 0;
+	}
+}

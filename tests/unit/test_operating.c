@@ -1,0 +1,114 @@
+/* test_operating.c - what whoever runs the service meets: variables, files, signals to the supervisor. */
+#include "certificate.h"
+#include "t.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "serve/files.h"
+#include "serve/settings.h"
+
+/* A variable that nobody reads is named, with what it may have meant; never its value. */
+TEST(settings_names_unknown_variables)
+{
+	char *some[] = { "LODGE_LISTN=127.0.0.1:1", "LODGE_TOKEN_OF_MINE=hush", "HOME=/",
+		"LODGE_MAX_BODY=9m", NULL };
+	char *known[] = { "LODGE_ADMIN_EMAIL=a@b.c", "LODGE_ADMIN_PASSWORD=x", "LODGE_DATA=/x",
+		NULL };
+	static const char *const no_files[] = { NULL };
+	struct settings_source from = { .command = "serve", .envp = some, .files = no_files };
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	struct settings s;
+
+	CHECK_INT(settings_load(&s, &a, &from, &p), 0);
+	CHECK_STR(s.unknown_variables[0],
+		"\"LODGE_LISTN\" is no variable of this program; did you mean LODGE_LISTEN?");
+	CHECK_STR(s.unknown_variables[1], "\"LODGE_TOKEN_OF_MINE\" is no variable of this program");
+	CHECK(!s.unknown_variables[2]);
+	from.envp = known;
+	CHECK_INT(settings_load(&s, &a, &from, &p), 0);
+	CHECK(!s.unknown_variables[0]);
+	arena_free(&a);
+}
+
+/* A value for a setting that names a file, which is not there. */
+static const char *missing(const struct setting *row)
+{
+	return row->file == FILE_PROVIDERS ? "sso=https://sso.example.com,lodge,/nowhere/at/all"
+					   : "/nowhere/at/all";
+}
+
+/* Every setting that names a file is looked at, and named if the file is not there.  Two kinds are made
+ * by the service itself. */
+TEST(files_that_are_missing_are_named_by_their_setting)
+{
+	static const char *const no_files[] = { NULL };
+	struct arena a = { 0 };
+	struct files_report report;
+	struct settings s;
+	struct problem p = { 0 };
+	int looked = 0;
+
+	CHECK_INT(settings_load(&s, &a,
+			  &(struct settings_source){ .command = "check", .files = no_files }, &p),
+		0);
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		struct settings one = s;
+		bool made = row->file == FILE_FOLDER || row->file == FILE_MASTER_KEY;
+
+		CHECK((row->shows && strcmp(row->shows, "PATH") == 0 &&
+			      strcmp(row->name, "config") != 0) <= (row->file != FILE_NONE));
+		if (!row->file)
+			continue;
+		looked++;
+		*(const char **)(void *)((char *)&one + row->at) = missing(row);
+		files_look(&one, &a, &report);
+		CHECK_INT(report.fault_count, made ? 0 : 1);
+		if (!made)
+			CHECK(strncmp(report.faults[0], row->name, strlen(row->name)) == 0);
+	}
+	CHECK_INT(looked, 7);
+	arena_free(&a);
+}
+
+TEST(files_a_certificate_is_held_against_the_clock)
+{
+	enum { DAY_S = 86400 };
+	static const struct {
+		long from, until;
+		const char *fault, *warning;
+	} cases[] = {
+		{ -DAY_S, 60 * DAY_S, NULL, NULL },
+		{ -2 * DAY_S, -DAY_S, "has ended", NULL },
+		{ DAY_S, 2 * DAY_S, "does not hold yet", NULL },
+		{ -DAY_S, 3 * DAY_S + 60, NULL, "ends in 3 days" },
+	};
+	struct settings s = { 0 };
+	struct files_report report;
+	struct arena a = { 0 };
+
+	s.data = "/nowhere/at/all";
+	s.config = s.store = "";
+	s.master_key_file = s.openai_key_file = s.anthropic_key_file = s.oidc = "";
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char cert[] = "/tmp/lodge-cert-XXXXXX", key[] = "/tmp/lodge-key-XXXXXX";
+
+		certificate_make(cert, key, cases[i].from, cases[i].until);
+		s.tls_cert = cert;
+		s.tls_key = key;
+		files_look(&s, &a, &report);
+		CHECK_INT(report.fault_count, cases[i].fault != NULL);
+		CHECK_INT(report.warning_count, cases[i].warning != NULL);
+		if (cases[i].fault && report.fault_count)
+			CHECK(strstr(report.faults[0], cases[i].fault) != NULL);
+		if (cases[i].warning && report.warning_count)
+			CHECK(strstr(report.warnings[0], cases[i].warning) != NULL);
+		unlink(cert);
+		unlink(key);
+	}
+	arena_free(&a);
+}
