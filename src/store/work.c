@@ -21,7 +21,14 @@
 #include "base/thread.h"
 #include "store/engine.h"
 
-enum { BATCH_MAX = 256, CAUTION = 32, TRIES_MAX = 12, MEND_TRIES = 20, MEND_PAUSE_MS = 100 };
+enum {
+	BATCH_MAX = 256,
+	CAUTION = 32,
+	TRIES_MAX = 12,
+	COMPANY_TRIES = 4, /* so many beside other writers, the rest without them */
+	MEND_TRIES = 20,
+	MEND_PAUSE_MS = 100
+};
 
 struct worker {
 	pthread_t thread;
@@ -34,6 +41,8 @@ struct queue {
 	struct store *store;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
+	pthread_rwlock_t
+		company; /* held for reading by whoever writes, for writing by whoever must not meet one */
 	struct work *first, **last;
 	size_t waiting;
 	bool stopping;
@@ -42,6 +51,17 @@ struct queue {
 	struct checkpointer *checkpointer; /* on SQLite */
 	_Atomic uint64_t done, failed, commits, retries, reconnects;
 };
+
+/* Whoever waits to be without company goes before those that come after. */
+static void init_company(pthread_rwlock_t *lock)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
 
 struct queue *queue_new(struct store *s)
 {
@@ -57,6 +77,7 @@ struct queue *queue_new(struct store *s)
 		abort();
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->more, NULL);
+	init_company(&q->company);
 	return q;
 }
 
@@ -69,6 +90,7 @@ void queue_free(struct queue *q)
 	free(q->workers);
 	pthread_mutex_destroy(&q->lock);
 	pthread_cond_destroy(&q->more);
+	pthread_rwlock_destroy(&q->company);
 	free(q);
 }
 
@@ -170,7 +192,22 @@ static int commit_work(struct db *db)
 	return err;
 }
 
-/* One piece in a transaction of its own, again while the store asks for it. */
+static int try_once(struct db *db, struct work *w)
+{
+	int err = db_begin(db, w->mode);
+
+	if (err)
+		return err;
+	err = w->run(w, db);
+	if (err)
+		db_rollback(db);
+	else
+		err = commit_work(db);
+	return err;
+}
+
+/* One piece in a transaction of its own, again while the store asks for it.  One that keeps meeting others is
+ * run without any other writer of this process, so that many who change the same rows all come through. */
 static int run_alone(struct queue *q, struct db *db, struct work *w)
 {
 	int err = ERR_RETRY;
@@ -180,14 +217,12 @@ static int run_alone(struct queue *q, struct db *db, struct work *w)
 			atomic_fetch_add_explicit(&q->retries, 1, memory_order_relaxed);
 			back_off(tries);
 		}
-		err = db_begin(db, w->mode);
-		if (err)
-			continue;
-		err = w->run(w, db);
-		if (err)
-			db_rollback(db);
-		else
-			err = commit_work(db);
+		if (w->mode == READ_WRITE)
+			tries < COMPANY_TRIES ? pthread_rwlock_rdlock(&q->company)
+					      : pthread_rwlock_wrlock(&q->company);
+		err = try_once(db, w);
+		if (w->mode == READ_WRITE)
+			pthread_rwlock_unlock(&q->company);
 	}
 	if (!err && w->mode != READ_ONLY)
 		count_commit(q);

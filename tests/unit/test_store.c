@@ -214,6 +214,68 @@ TEST(store_work_that_fails_leaves_no_trace_and_does_not_touch_its_neighbours)
 	free(pieces);
 }
 
+/* Reads one row that all read and writes it, with a while in between: of those that run beside each other only one
+ * can be committed. */
+static int rival_run(struct work *w, struct db *db)
+{
+	static const struct statement look = { "test",
+		"select cast(value as integer) from meta where key = 'rivals'" };
+	static const struct statement put = {
+		"test", "update meta set value = cast($1 as integer) where key = 'rivals'",
+		.postgres = "update meta set value = cast($1 as bigint)::text where key = 'rivals'"
+	};
+	int64_t n = 0;
+	int err = db_int(db, &look, &n, NO_ARGS);
+
+	(void)w;
+	usleep(30000);
+	return err ? err : db_run(db, &put, NULL, ARGS(N(n + 1)));
+}
+
+static int rivals_row(struct db *db, void *data)
+{
+	static const struct statement insert = { "test",
+		"insert into meta (key, value) values ('rivals', '0')" };
+
+	(void)data;
+	return db_run(db, &insert, NULL, NO_ARGS);
+}
+
+/* On PostgreSQL each meets up to fifteen others at every try. */
+TEST(store_work_that_keeps_meeting_others_comes_through)
+{
+	enum { PIECES = 48, WORKERS = 16 };
+	struct fixture *f = fixture_open();
+	struct store_settings settings = { f->where, .workers = WORKERS, .queue_max = PIECES };
+	struct piece pieces[PIECES] = { 0 };
+	struct store *store = f->app.store;
+	struct problem p = { 0 };
+
+	CHECK_INT(fixture_work(f, rivals_row, NULL), 0);
+	if (!fixture_is_sqlite()) {
+		CHECK_INT(store_open(&store, &settings, STORE_BESIDE, &f->arena, &p), 0);
+		CHECK_INT(store_start(store), 0);
+	}
+	for (int i = 0; i < PIECES; i++) {
+		pieces[i].work =
+			(struct work){ .run = rival_run, .done = piece_done, .mode = READ_WRITE };
+		pieces[i].verdict = 1;
+		CHECK_INT(store_submit(store, &pieces[i].work), 0);
+	}
+	for (int i = 0; i < PIECES; i++) {
+		while (pieces[i].verdict == 1)
+			usleep(1000);
+		CHECK_INT(pieces[i].verdict, 0);
+	}
+	CHECK_INT(fixture_count(f, "select cast(value as integer) from meta where key = 'rivals'"),
+		PIECES);
+	if (store != f->app.store) {
+		store_stop(store);
+		store_close(store);
+	}
+	fixture_close(f);
+}
+
 /* Some hundred pages that no commit shares with another. */
 static int write_pages(struct db *db, void *data)
 {
