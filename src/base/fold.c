@@ -192,7 +192,7 @@ static struct points only_words(struct arena *a, const struct points *in)
 		if (!as)
 			out.at[out.count++] = c;
 		for (; as && *as; as++)
-			out.at[out.count++] = *as;
+			out.at[out.count++] = (unsigned char)*as;
 	}
 	return out;
 }
