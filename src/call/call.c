@@ -495,6 +495,8 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	(void)ctx;
 	c->now = clock_now_us();
 	c->ip = call_address(c);
+	if (!c->route && !c->match.allowed && c->app->unrouted && c->app->unrouted(x))
+		return HTTP_REPLIED;
 	if (!c->route) {
 		int err = c->match.allowed ? ERR_METHOD : ERR_NOT_FOUND;
 

@@ -64,6 +64,8 @@ struct app {
 	/* Called on a loop's thread as it begins and ends, for what lives there besides.  May be NULL. */
 	void (*loop_begins)(struct app *app, struct http_loop *loop);
 	void (*loop_ends)(struct app *app, struct http_loop *loop);
+	/* Asked where no route takes a request: true if it has filled in the reply.  May be NULL. */
+	bool (*unrouted)(struct http_exchange *x);
 	uint8_t chain_key[CHAIN_KEY_LEN];	 /* of the audit log */
 	_Atomic int exports;			 /* under way */
 	_Atomic uint64_t touched[TOUCHED_CELLS]; /* see maintenance.c */

@@ -29,6 +29,8 @@ static const char description[] =
 	"x-max is a ceiling of this service where the contract states none: bytes of text and JSON, "
 	"items of lists, value of numbers. x-default is the value of an absent field where the contract "
 	"states none. x-enum lists what this service takes where the contract says only that it is text. "
+	"For forms, x-label is what a field is called where its name says it badly, x-unit what a number counts, "
+	"x-long marks a text of many lines, x-unused a field that is kept and that nothing is done with. "
 	"x-events lists the events of a stream by name, with the schema of their data.\n\n"
 	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does. "
 	"Faults of HTTP itself, which no operation sees, are 408, 413, 414, 417, 431, 501 and 505; a path that is not "

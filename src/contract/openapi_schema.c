@@ -187,6 +187,14 @@ void doc_facts(struct buf *o, const struct field *f, bool taken)
 		doc_json(o, "x-default", f->otherwise);
 	if (f->secret)
 		doc_json(o, "writeOnly", "true");
+	if (f->label)
+		doc_text(o, "x-label", f->label);
+	if (f->unit)
+		doc_text(o, "x-unit", f->unit);
+	if (f->prompt)
+		doc_json(o, "x-long", "true");
+	if (f->unused)
+		doc_json(o, "x-unused", "true");
 }
 
 bool doc_published(const struct type *t)

@@ -97,6 +97,9 @@ struct field {
 	const char *otherwise; /* JSON text used when absent where the contract is silent */
 	const char *example;   /* JSON text shown in the document */
 	const char *doc;
+	/* For forms: what it is called where its name says it badly, and what a number counts. */
+	const char *label, *unit;
+	bool unused; /* kept and given back, and nothing is done with it: forms leave it out */
 };
 
 struct schema {

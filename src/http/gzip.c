@@ -41,10 +41,9 @@ static int coding_weight(const char *at, const char *end)
 	return at == end && v <= 1000 ? v : 0;
 }
 
-/* Whether Accept-Encoding, taken as one list over all its lines, has room for gzip. */
-static bool takes_gzip(const struct http_request *r)
+bool http_takes(const struct http_request *r, const char *coding)
 {
-	int gzip = -1, any = -1;
+	int named = -1, any = -1;
 
 	for (size_t i = 0; i < r->header_count; i++) {
 		const struct http_header *f = &r->headers[i];
@@ -58,13 +57,14 @@ static bool takes_gzip(const struct http_request *r)
 
 			while (name < len && http_token[(unsigned char)item[name]])
 				name++;
-			if (http_word_is(item, name, "gzip") || http_word_is(item, name, "x-gzip"))
-				gzip = coding_weight(item + name, item + len);
+			if (http_word_is(item, name, coding) ||
+				(http_word_is(item, name, "x-gzip") && strcmp(coding, "gzip") == 0))
+				named = coding_weight(item + name, item + len);
 			else if (name == 1 && *item == '*')
 				any = coding_weight(item + name, item + len);
 		}
 	}
-	return gzip > 0 || (gzip < 0 && any > 0);
+	return named > 0 || (named < 0 && any > 0);
 }
 
 static bool could_compress(const struct http_reply *r)
@@ -108,7 +108,7 @@ void http_gzip(struct http_exchange *x)
 	if (!could_compress(r))
 		return;
 	buf_lit(&r->extra, "Vary: Accept-Encoding\r\n");
-	if (!takes_gzip(&x->request))
+	if (!http_takes(&x->request, "gzip"))
 		return;
 	buf_init(&packed, r->body.max);
 	if (gzip_body(&r->body, &packed)) {

@@ -252,6 +252,8 @@ int http_loop_index(const struct http_loop *loop);
 void http_loop_invite(struct http_loop *loop, struct http_guest *guest);
 int http_loop_epoll(const struct http_loop *loop);
 
+/* Whether Accept-Encoding, taken as one list over all its lines, has room for this coding. */
+bool http_takes(const struct http_request *r, const char *coding);
 /* Compresses the body if the caller takes gzip and it is worth it.  Once the body is final. */
 void http_gzip(struct http_exchange *x);
 

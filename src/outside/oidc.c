@@ -246,6 +246,20 @@ struct oidc_provider *oidc_find(struct oidc *o, const char *name)
 	return p;
 }
 
+size_t oidc_names(struct oidc *o, struct arena *a, const char **list)
+{
+	size_t count = 0;
+
+	if (!o)
+		return 0;
+	pthread_rwlock_rdlock(&o->lock);
+	for (const struct oidc_provider *p = o->first; p && count < OIDC_PROVIDERS_MAX; p = p->next)
+		if (p->listed)
+			list[count++] = arena_strdup(a, p->config.name);
+	pthread_rwlock_unlock(&o->lock);
+	return count;
+}
+
 const char *oidc_issuer(const struct oidc_provider *p)
 {
 	return p->config.issuer;

@@ -43,6 +43,8 @@ bool oidc_renew(struct oidc *o, const struct oidc_config *list, size_t count);
 void oidc_free(struct oidc *o);
 /* NULL if there is none of that name; o may be NULL.  What it gives lasts as long as o. */
 struct oidc_provider *oidc_find(struct oidc *o, const char *name);
+/* The names of those that are listed, oldest first, at most OIDC_PROVIDERS_MAX; how many they are.  o may be NULL. */
+size_t oidc_names(struct oidc *o, struct arena *a, const char **list);
 const char *oidc_issuer(const struct oidc_provider *p);
 
 /* What a provider says about itself. */

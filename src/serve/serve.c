@@ -28,6 +28,7 @@
 #include "call/maintenance.h"
 #include "call/held.h"
 #include "broker/broker.h"
+#include "console/console.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
 #include "queue/crash.h"
@@ -307,6 +308,7 @@ static int start_serving(struct serving *v)
 		err = prepare_providers(v);
 	if (err)
 		return err;
+	v->service.app.unrouted = v->settings->console ? console_answer : console_absent;
 	handler = call_handler(&v->service.app);
 	/* The address first: a start that fails there must not have made an administrator. */
 	err = http_server_new(&v->service.app.server, &http, &handler, v->arena, &v->problem);

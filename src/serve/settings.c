@@ -72,6 +72,8 @@ const struct setting settings_table[] = {
 	SETTING(tls_key, .group = "Listening", .preset = "", PATH, .derived = "plain HTTP",
 		.file = FILE_TLS_KEY, .reloads = true,
 		.doc = "The private key (PEM) of the certificate; needs tls_cert."),
+	SETTING(console, .group = "Listening", .preset = "true",
+		.doc = "Serve the console, which people use in a browser, at /console/."),
 	SETTING(trusted_proxies, .group = "Listening", .preset = "", BETWEEN(0, NETWORKS_MAX),
 		.shows = "LIST", .derived = "none", .what = "a list of addresses",
 		.wanted = "addresses or networks like 10.0.0.0/8 or ::1, with commas between",

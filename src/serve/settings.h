@@ -53,7 +53,7 @@ struct settings {
 	struct settings_span parked_timeout, patient_timeout, stop_grace;
 	int log_level, log_format; /* enum log_level, enum log_format */
 	bool access_log;
-	bool open_tenants, accounting;
+	bool console, open_tenants, accounting;
 	const char *allow_private_addresses; /* true, false, or a list of places; see private_all */
 	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;

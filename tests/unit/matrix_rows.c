@@ -23,6 +23,7 @@ const struct row matrix_rows[] = {
 		FRESH_INVITE },
 	{ "GET /auth/oidc/{}/start", NEED_PUBLIC, .may_lack = true },
 	{ "GET /auth/oidc/{}/callback", NEED_PUBLIC, .may_lack = true },
+	{ "GET /auth/ways", NEED_PUBLIC },
 	{ "POST /auth/register", NEED_PUBLIC,
 		"{\"email\":\"r$n@example.org\",\"name\":\"R\",\"password\":\"matrix password\"}" },
 	{ "GET /me", NEED_LOGIN },

@@ -42,7 +42,7 @@ FIELDS(AgentCreate) = {
 	FIELD(AgentCreate, kind, .words = &AgentKind_words, .otherwise = "\"user\"",
 		.doc = "A label to find it by; it changes nothing about how the agent works."),
 	FIELD(AgentCreate, environment_mode, .words = &EnvironmentMode_words,
-		.otherwise = "\"shared\"",
+		.otherwise = "\"shared\"", .unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
 	FIELD(AgentCreate, can_author_skills, .preset = "false",
@@ -52,7 +52,7 @@ FIELDS(AgentCreate) = {
 	FIELD(AgentCreate, is_admin_only, .preset = "false",
 		.doc = "True keeps everybody but OWNER, ADMIN and super administrators from it; "
 		       "needs agent:roles:write."),
-	FIELD(AgentCreate, resource_class, .preset = "\"small\"",
+	FIELD(AgentCreate, resource_class, .preset = "\"small\"", .unused = true,
 		.doc = "How much machine its environment gets. Kept for environments, which this version "
 		       "does not have."),
 	FIELD(AgentCreate, description, .nullable = true,
@@ -66,13 +66,14 @@ FIELDS(AgentCreate) = {
 		.doc = "The first message of every session that is begun under its sessions, by a "
 		       "person or a key; no model is asked for it."),
 	FIELD(AgentCreate, image_ref, .nullable = true,
-		.example = "\"registry.example.org/support-desk:1\"",
+		.example = "\"registry.example.org/support-desk:1\"", .unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
 	FIELD(AgentCreate, iteration_warn_threshold, .nullable = true, AT_LEAST(1), .example = "25",
 		.doc = "A session that takes this many turns is marked for attention "
 		       "(attention_at, a notice among its events); null for never."),
 	FIELD(AgentCreate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
+		.unused = true,
 		.doc = "The voice it speaks with, as its provider names it. Kept for speech, which this "
 		       "version does not have."),
 };
@@ -98,19 +99,20 @@ FIELDS(AgentUpdate) = {
 		       "person or a key; no model is asked for it."),
 	FIELD(AgentUpdate, can_author_skills, .nullable = true,
 		.doc = "Whether the agent may write skills itself."),
-	FIELD(AgentUpdate, editor_enabled, .nullable = true,
+	FIELD(AgentUpdate, editor_enabled, .nullable = true, .unused = true,
 		.doc = "Whether people may open its environment in an editor. Kept for environments, "
 		       "which this version does not have."),
 	FIELD(AgentUpdate, environment_mode, .nullable = true, .words = &EnvironmentMode_words,
+		.unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentUpdate, external_mail_enabled, .nullable = true,
+	FIELD(AgentUpdate, external_mail_enabled, .nullable = true, .unused = true,
 		.doc = "Whether it may have an external mailbox, where its tenant allows one. Kept for "
 		       "mail, which this version does not have."),
 	FIELD(AgentUpdate, hidden, .nullable = true,
 		.doc = "Leaves the agent out of lists unless they are asked to include it."),
 	FIELD(AgentUpdate, image_ref, .nullable = true,
-		.example = "\"registry.example.org/support-desk:1\"",
+		.example = "\"registry.example.org/support-desk:1\"", .unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
 	FIELD(AgentUpdate, is_active, .nullable = true,
@@ -121,14 +123,15 @@ FIELDS(AgentUpdate) = {
 	FIELD(AgentUpdate, iteration_warn_threshold, .nullable = true, AT_LEAST(1), .example = "25",
 		.doc = "A session that takes this many turns is marked for attention "
 		       "(attention_at, a notice among its events); null for never."),
-	FIELD(AgentUpdate, resource_class, .nullable = true, .example = "\"small\"",
+	FIELD(AgentUpdate, resource_class, .nullable = true, .example = "\"small\"", .unused = true,
 		.doc = "How much machine its environment gets. Kept for environments, which this version "
 		       "does not have."),
 	FIELD(AgentUpdate, ssh_public_key, .nullable = true,
-		.example = "\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample\"",
+		.example = "\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample\"", .unused = true,
 		.doc = "Key the agent signs in to other hosts with; the private half never leaves "
 		       "it. Kept for repositories, which this version does not have."),
 	FIELD(AgentUpdate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
+		.unused = true,
 		.doc = "The voice it speaks with, as its provider names it. Kept for speech, which this "
 		       "version does not have."),
 };
@@ -143,7 +146,7 @@ FIELDS(AgentRead) = {
 		.doc = "Shown to people."),
 	FIELD(AgentRead, slug, .required = true, .example = "\"support-desk\"",
 		.doc = "Names the agent in addresses; unique in its tenant."),
-	FIELD(AgentRead, resource_class, .required = true, .example = "\"small\"",
+	FIELD(AgentRead, resource_class, .required = true, .example = "\"small\"", .unused = true,
 		.doc = "How much machine its environment gets. Kept for environments, which this version "
 		       "does not have."),
 	FIELD(AgentRead, code_ref, .required = true, .example = "\"main\"",
@@ -155,6 +158,7 @@ FIELDS(AgentRead) = {
 		.example = "\"Hello! What can I do for you?\"",
 		.doc = "The first message of every new session."),
 	FIELD(AgentRead, image_ref, .required = true, .nullable = true, .example = "null",
+		.unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
 	FIELD(AgentRead, repo_url, .required = true, .nullable = true,
@@ -183,13 +187,13 @@ FIELDS(AgentRead) = {
 	FIELD(AgentRead, description_prompt, .nullable = true, .prompt = true,
 		.example = "\"You answer questions of customers, briefly and kindly.\"",
 		.doc = "The system prompt: who the agent is and how it works."),
-	FIELD(AgentRead, editor_enabled, .preset = "false",
+	FIELD(AgentRead, editor_enabled, .preset = "false", .unused = true,
 		.doc = "Whether people may open its environment in an editor. Kept for environments, "
 		       "which this version does not have."),
-	FIELD(AgentRead, environment_mode, .words = &EnvironmentMode_words,
+	FIELD(AgentRead, environment_mode, .words = &EnvironmentMode_words, .unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentRead, external_mail_enabled, .preset = "true",
+	FIELD(AgentRead, external_mail_enabled, .preset = "true", .unused = true,
 		.doc = "Whether it may have an external mailbox, where its tenant allows one. Kept for "
 		       "mail, which this version does not have."),
 	FIELD(AgentRead, hidden, .preset = "false",
@@ -202,7 +206,7 @@ FIELDS(AgentRead) = {
 		       "run."),
 	FIELD(AgentRead, skill_visibility_scope, .words = &SkillScope_words,
 		.doc = "Whether the skills it writes stay private or may be public."),
-	FIELD(AgentRead, ssh_public_key, .nullable = true, .example = "null",
+	FIELD(AgentRead, ssh_public_key, .nullable = true, .example = "null", .unused = true,
 		.doc = "Key the agent signs in to other hosts with; null if it has none. Kept for "
 		       "repositories, which this version does not have."),
 	FIELD(AgentRead, voice, .nullable = true, .example = "\"alloy\"",
@@ -221,6 +225,7 @@ FIELDS(AgentListRead) = {
 	FIELD(AgentListRead, slug, .required = true, .example = "\"support-desk\"",
 		.doc = "Names the agent in addresses; unique in its tenant."),
 	FIELD(AgentListRead, resource_class, .required = true, .example = "\"small\"",
+		.unused = true,
 		.doc = "How much machine its environment gets. Kept for environments, which this version "
 		       "does not have."),
 	FIELD(AgentListRead, code_ref, .required = true, .example = "\"main\"",
@@ -232,6 +237,7 @@ FIELDS(AgentListRead) = {
 		.example = "\"Hello! What can I do for you?\"",
 		.doc = "The first message of every new session."),
 	FIELD(AgentListRead, image_ref, .required = true, .nullable = true, .example = "null",
+		.unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
 	FIELD(AgentListRead, repo_url, .required = true, .nullable = true,
@@ -252,7 +258,7 @@ FIELDS(AgentListRead) = {
 		.doc = "The agent that made it, if an agent did."),
 	FIELD(AgentListRead, created_by_id, .nullable = true, .id = true,
 		.doc = "The user who made it, if a user did."),
-	FIELD(AgentListRead, editor_enabled, .preset = "false",
+	FIELD(AgentListRead, editor_enabled, .preset = "false", .unused = true,
 		.doc = "Whether people may open its environment in an editor. Kept for environments, "
 		       "which this version does not have."),
 	FIELD(AgentListRead, hidden, .preset = "false",

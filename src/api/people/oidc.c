@@ -411,7 +411,30 @@ QUERY_OPERATION(finishOidc, oidc_callback_query, NONE, .gives = "text/html", .op
 	return err;
 }
 
+/* ---- the ways there are ---- */
+
+struct SignInWays {
+	struct list providers;
+};
+
+FIELDS(SignInWays) = {
+	FIELD(SignInWays, providers, .item = TEXT, .required = true, .example = "[\"sso\"]",
+		.doc = "OpenID providers by their names; a sign-in begins at /auth/oidc/NAME/start."),
+};
+static SCHEMA(SignInWays, .doc = "How people may sign in besides by password.");
+
+OPERATION(readSignInWays, NONE, SignInWays, .storeless = true)
+{
+	const char **names = arena_alloc(c->arena, OIDC_PROVIDERS_MAX * sizeof *names);
+
+	out->providers =
+		(struct list){ names, oidc_names(service_of(c->app)->oidc, c->arena, names) };
+	return 0;
+}
+
 static const struct route routes[] = {
+	{ METHOD_GET, "/auth/ways", &readSignInWays, PERM_PUBLIC, 200, .tag = "Identity",
+		.as_printed = true, .doc = "How people may sign in besides by password." },
 	{ METHOD_GET, "/auth/oidc/{provider}/start", &startOidc, PERM_PUBLIC, 302,
 		.unaudited = "nobody has signed in yet, and anybody may ask", .tag = "Identity",
 		.as_printed = true, .writes = true,

@@ -86,7 +86,7 @@ FIELDS(AdminTenantRead) = {
 		       "OWNER can open them again."),
 	FIELD(AdminTenantRead, default_skill_visibility_scope, .words = &SkillScope_words,
 		.doc = "The scope that new agents of the tenant begin with."),
-	FIELD(AdminTenantRead, external_mail_enabled, .preset = "false",
+	FIELD(AdminTenantRead, external_mail_enabled, .preset = "false", .unused = true,
 		.doc = "Whether its agents may have external mailboxes; this version has no mail."),
 	FIELD(AdminTenantRead, is_suspended, .computed = true, .preset = "false",
 		.doc = "True stops all its credentials and all its work."),
@@ -94,7 +94,7 @@ FIELDS(AdminTenantRead) = {
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
 	FIELD(AdminTenantRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
 		.doc = "Where the tenant stands."),
-	FIELD(AdminTenantRead, voicebox_enabled, .preset = "false",
+	FIELD(AdminTenantRead, voicebox_enabled, .preset = "false", .unused = true,
 		.doc = "Whether its agents may speak; this version has no speech."),
 };
 SCHEMA(AdminTenantRead, .doc = "A tenant in the super administrator's roster.");
@@ -137,7 +137,7 @@ FIELDS(AdminTenantDetailRead) = {
 		       "OWNER can open them again."),
 	FIELD(AdminTenantDetailRead, default_skill_visibility_scope, .words = &SkillScope_words,
 		.doc = "The scope that new agents of the tenant begin with."),
-	FIELD(AdminTenantDetailRead, external_mail_enabled, .preset = "false",
+	FIELD(AdminTenantDetailRead, external_mail_enabled, .preset = "false", .unused = true,
 		.doc = "Whether its agents may have external mailboxes; this version has no mail."),
 	FIELD(AdminTenantDetailRead, is_suspended, .computed = true, .preset = "false",
 		.doc = "True stops all its credentials and all its work."),
@@ -145,7 +145,7 @@ FIELDS(AdminTenantDetailRead) = {
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
 	FIELD(AdminTenantDetailRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
 		.doc = "Where the tenant stands."),
-	FIELD(AdminTenantDetailRead, voicebox_enabled, .preset = "false",
+	FIELD(AdminTenantDetailRead, voicebox_enabled, .preset = "false", .unused = true,
 		.doc = "Whether its agents may speak; this version has no speech."),
 };
 SCHEMA(AdminTenantDetailRead, .doc = "One tenant with its plan and 30 days of use.");
@@ -171,8 +171,9 @@ FIELDS(TenantRead) = {
 		.words = &SkillScope_words, .preset = "\"private_only\"",
 		.doc = "The scope that new agents begin with."),
 	FIELD(TenantRead, external_mail_enabled, .required = true, .preset = "false",
+		.unused = true,
 		.doc = "Whether its agents may have external mailboxes; this version has no mail."),
-	FIELD(TenantRead, voicebox_enabled, .required = true, .preset = "false",
+	FIELD(TenantRead, voicebox_enabled, .required = true, .preset = "false", .unused = true,
 		.doc = "Whether its agents may speak; this version has no speech."),
 	FIELD(TenantRead, paid, .required = true, .preset = "false",
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
@@ -207,7 +208,7 @@ FIELDS(TenantUpdate) = {
 	FIELD(TenantUpdate, allow_superadmin_access, .example = "true",
 		.doc = "False closes agents and sessions to super administrators; only an OWNER "
 		       "may set it."),
-	FIELD(TenantUpdate, external_mail_enabled, .example = "true",
+	FIELD(TenantUpdate, external_mail_enabled, .example = "true", .unused = true,
 		.doc = "Whether agents may have external mailboxes; this version has no mail."),
 	FIELD(TenantUpdate, require_user_model_grants, .example = "true",
 		.doc = "Whether users need a grant on each paid model that an agent calls for "
@@ -226,9 +227,9 @@ FIELDS(AdminTenantUpdate) = {
 		.doc = "The same state as a flag: true is status suspended, false lifts it."),
 	FIELD(AdminTenantUpdate, paid, .example = "true",
 		.doc = "Whether somebody pays; a note that changes nothing else."),
-	FIELD(AdminTenantUpdate, external_mail_enabled, .example = "true",
+	FIELD(AdminTenantUpdate, external_mail_enabled, .example = "true", .unused = true,
 		.doc = "Whether agents may have external mailboxes; this version has no mail."),
-	FIELD(AdminTenantUpdate, voicebox_enabled, .example = "true",
+	FIELD(AdminTenantUpdate, voicebox_enabled, .example = "true", .unused = true,
 		.doc = "Whether agents may speak; this version has no speech."),
 };
 SCHEMA(AdminTenantUpdate, .partial = true,

@@ -1,0 +1,125 @@
+// feed.ts - the stream of everything one may see, /me/events, over one connection that is taken up again where it broke.
+//
+// Read by fetch and not by EventSource, which can neither say where to go on after it gave up nor tell 401 from a
+// broken line.  Runs in the shared worker, or in a tab where there is none.
+
+export interface FeedEvent { event: string; id: string; data: unknown }
+export type FeedState = "off" | "connecting" | "live" | "waiting" | "signed-out";
+
+const SILENT_MS = 45_000; // the service says something every 15 s
+const LEAST_MS = 500, MOST_MS = 20_000;
+
+export class Feed {
+  #tell: (event: FeedEvent) => void;
+  #say: (state: FeedState) => void;
+  #abort: AbortController | null = null;
+  #last = "";
+  #wake: (() => void) | null = null;
+  #running = false;
+  state: FeedState = "off";
+
+  constructor(tell: (event: FeedEvent) => void, say: (state: FeedState) => void) {
+    this.#tell = tell;
+    this.#say = say;
+  }
+
+  start(): void {
+    if (this.#running) {
+      this.nudge();
+      return;
+    }
+    this.#running = true;
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#running = false;
+    this.#last = "";
+    this.#abort?.abort();
+    this.#wake?.();
+    this.#set("off");
+  }
+
+  /** Do not wait any longer: the network is back, or somebody has signed in. */
+  nudge(): void {
+    this.#wake?.();
+  }
+
+  #set(state: FeedState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.#say(state);
+  }
+
+  async #run(): Promise<void> {
+    let wait = LEAST_MS;
+    while (this.#running) {
+      this.#set("connecting");
+      const worked = await this.#once();
+      if (!this.#running) break;
+      wait = worked ? LEAST_MS : Math.min(MOST_MS, wait * 2);
+      if (this.state !== "signed-out") this.#set("waiting");
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, this.state === "signed-out" ? MOST_MS : wait * (0.75 + Math.random() / 2));
+        this.#wake = () => {
+          clearTimeout(timer);
+          done();
+        };
+      });
+      this.#wake = null;
+    }
+  }
+
+  /** One connection until it ends; true if it told anything. */
+  async #once(): Promise<boolean> {
+    const abort = (this.#abort = new AbortController());
+    let timer = setTimeout(() => abort.abort(), SILENT_MS), told = false;
+    try {
+      const reply = await fetch("/me/events", {
+        headers: { Accept: "text/event-stream", ...(this.#last ? { "Last-Event-ID": this.#last } : {}) },
+        signal: abort.signal, credentials: "same-origin", cache: "no-store",
+      });
+      if (reply.status === 401) {
+        this.#set("signed-out");
+        return false;
+      }
+      if (!reply.ok || !reply.body) return false;
+      this.#set("live");
+      told = true;
+      const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return told;
+        clearTimeout(timer);
+        timer = setTimeout(() => abort.abort(), SILENT_MS);
+        rest = this.#take(rest + value);
+      }
+    } catch {
+      return told;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Tells the whole events of a text and gives back what is left of it. */
+  #take(text: string): string {
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      let event = "message", data = "", id: string | null = null;
+      for (const line of text.slice(0, end).split("\n")) {
+        if (line.startsWith("data:")) data += (data ? "\n" : "") + line.slice(5).trimStart();
+        else if (line.startsWith("event:")) event = line.slice(6).trim();
+        else if (line.startsWith("id:")) id = line.slice(3).trim();
+      }
+      if (id !== null) this.#last = id;
+      if (data)
+        try {
+          this.#tell({ event, id: this.#last, data: JSON.parse(data) as unknown });
+        } catch {
+          // not JSON: not ours
+        }
+      text = text.slice(end + 2);
+    }
+    return text;
+  }
+}

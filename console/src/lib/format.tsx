@@ -1,0 +1,63 @@
+// format.tsx - money, tokens, times and sizes as people read them.
+import { computed, signal } from "@preact/signals";
+import { kept } from "./store";
+
+/** True: times are shown in UTC. */
+export const utc = kept("utc", false);
+
+const dollars = (digits: number) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits });
+const plain = new Intl.NumberFormat("en-US");
+const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+
+/** Dollars with one precision; what is less than a cent says so instead of $0.00. */
+export function money(usd: number | null | undefined, digits = 2): string {
+  if (usd === null || usd === undefined) return "–";
+  const least = 10 ** -digits;
+  return usd > 0 && usd < least ? `< ${dollars(digits).format(least)}` : dollars(digits).format(usd);
+}
+/** The one place where cents become dollars. */
+export const centsToUsd = (cents: number): number => cents / 100;
+
+export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : plain.format(n));
+export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? plain.format(n) : short.format(n));
+export const plural = (n: number, one: string, many = `${one}s`): string => `${plain.format(n)} ${n === 1 ? one : many}`;
+
+export function bytes(n: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let i = 0;
+  while (n >= 1000 && i < units.length - 1) (n /= 1000), i++;
+  return `${i ? n.toFixed(n < 10 ? 1 : 0) : n} ${units[i]}`;
+}
+
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const s = ms / 1000;
+  if (s < 60) return `${s.toFixed(s < 10 ? 1 : 0)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+  return plural(Math.round(s / 86_400), "day");
+}
+
+const now = signal(Date.now());
+setInterval(() => (now.value = Date.now()), 30_000);
+const exactly = computed(() => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", ...(utc.value ? { timeZone: "UTC" } : {}) }));
+
+export const exact = (iso: string): string => `${exactly.value.format(new Date(iso))}${utc.value ? " UTC" : ""}`;
+
+const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+export function relative(iso: string): string {
+  const s = (Date.parse(iso) - now.value) / 1000, far = Math.abs(s);
+  if (far < 45) return s > 0 ? "in a moment" : "just now";
+  if (far < 3600) return words.format(Math.round(s / 60), "minute");
+  if (far < 86_400) return words.format(Math.round(s / 3600), "hour");
+  if (far < 86_400 * 14) return words.format(Math.round(s / 86_400), "day");
+  return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", ...(utc.value ? { timeZone: "UTC" } : {}) }).format(new Date(iso));
+}
+
+/** "3 min ago", with the exact time when it is pointed at. */
+export function Time({ at, none = "never" }: { at: string | null | undefined; none?: string }) {
+  return at ? <time dateTime={at} title={exact(at)}>{relative(at)}</time> : <span class="muted">{none}</span>;
+}
+
+/** "in_progress" and "IN_PROGRESS" for people. */
+export const human = (word: string): string => (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

@@ -1,0 +1,84 @@
+// markdown.tsx - what models and people write, as nodes.
+//
+// Nothing here makes markup of text: HTML in the source is shown as it was written, links lead to http, https and
+// mailto only, and a picture is its words and its address, because loading it would tell its server who reads.  Blocks
+// that have settled are made once: while a text grows only its last block is made again.
+import { lexer, type Token, type Tokens } from "marked";
+import type { ComponentChildren } from "preact";
+import { memo } from "../ui/memo";
+import { Copy } from "../ui/copy";
+
+function safe(href: string): string | null {
+  try {
+    return ["http:", "https:", "mailto:"].includes(new URL(href).protocol) ? href : null;
+  } catch {
+    return null;
+  }
+}
+
+const plain = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ({ amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" })[name] ?? "");
+
+function inline(tokens: Token[] | undefined): ComponentChildren {
+  return tokens?.map((t, i) => {
+    switch (t.type) {
+      case "strong": return <strong key={i}>{inline(t.tokens)}</strong>;
+      case "em": return <em key={i}>{inline(t.tokens)}</em>;
+      case "del": return <del key={i}>{inline(t.tokens)}</del>;
+      case "codespan": return <code key={i}>{plain((t as Tokens.Codespan).text)}</code>;
+      case "br": return <br key={i} />;
+      case "link": {
+        const href = safe((t as Tokens.Link).href);
+        return href ? <a key={i} href={href} target="_blank" rel="noreferrer noopener">{inline(t.tokens)}</a> : <span key={i}>{inline(t.tokens)}</span>;
+      }
+      case "image": {
+        const { text, href } = t as Tokens.Image;
+        return <span key={i} class="picture">[{text || "picture"}: {href}]</span>;
+      }
+      case "text": return "tokens" in t && t.tokens ? inline(t.tokens) : plain((t as Tokens.Text).text);
+      case "escape": return plain((t as Tokens.Escape).text);
+      default: return t.raw;
+    }
+  });
+}
+
+function Item({ item }: { item: Tokens.ListItem }) {
+  return <li>{item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "not done"} />}{blocks(item.tokens.filter((t) => t.type !== "checkbox"))}</li>;
+}
+
+function block(t: Token, key: number): ComponentChildren {
+  switch (t.type) {
+    case "space": case "def": return null;
+    case "heading": {
+      const Level = `h${Math.min(6, (t as Tokens.Heading).depth + 2)}` as "h3";
+      return <Level key={key}>{inline(t.tokens)}</Level>;
+    }
+    case "paragraph": return <p key={key}>{inline(t.tokens)}</p>;
+    case "text": return <span key={key}>{"tokens" in t && t.tokens ? inline(t.tokens) : plain((t as Tokens.Text).text)}</span>;
+    case "code": return <div key={key} class="code"><Copy text={(t as Tokens.Code).text} /><pre tabIndex={0}><code data-language={(t as Tokens.Code).lang || undefined}>{(t as Tokens.Code).text}</code></pre></div>;
+    case "blockquote": return <blockquote key={key}>{blocks(t.tokens ?? [])}</blockquote>;
+    case "hr": return <hr key={key} />;
+    case "list": {
+      const list = t as Tokens.List;
+      const items = list.items.map((item, i) => <Item key={i} item={item} />);
+      return list.ordered ? <ol key={key} start={Number(list.start) || 1}>{items}</ol> : <ul key={key}>{items}</ul>;
+    }
+    case "table": {
+      const { header, rows } = t as Tokens.Table;
+      return (
+        <div key={key} class="scrolls" tabIndex={0} role="region" aria-label="Table">
+          <table><thead><tr>{header.map((c, i) => <th key={i} scope="col">{inline(c.tokens)}</th>)}</tr></thead>
+            <tbody>{rows.map((row, i) => <tr key={i}>{row.map((c, k) => <td key={k}>{inline(c.tokens)}</td>)}</tr>)}</tbody></table>
+        </div>
+      );
+    }
+    default: return <p key={key}>{t.raw}</p>;
+  }
+}
+const blocks = (tokens: Token[]): ComponentChildren => tokens.map(block);
+
+const Settled = memo(({ raw }: { raw: string }) => <>{blocks(lexer(raw))}</>);
+
+/** A text as nodes; cheap to call again with a longer one. */
+export function Markdown({ text }: { text: string }) {
+  return <div class="prose">{lexer(text).map((t, i) => <Settled key={i} raw={t.raw} />)}</div>;
+}

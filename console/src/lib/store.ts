@@ -1,0 +1,43 @@
+// store.ts - what a browser remembers: choices, and what was typed but not sent.
+import { signal, type Signal } from "@preact/signals";
+
+const PREFIX = "lodge:";
+
+function read(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null; // storage is closed: nothing is remembered
+  }
+}
+
+function write(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // full or closed
+  }
+}
+
+type Wide<T> = T extends string ? string : T extends boolean ? boolean : number;
+
+/** A choice that outlasts the page. */
+export function kept<T extends string | boolean | number>(name: string, preset: T): Signal<Wide<T>> {
+  const text = read(name);
+  let first = preset as unknown as Wide<T>;
+  try {
+    if (text !== null && typeof JSON.parse(text) === typeof preset) first = JSON.parse(text) as Wide<T>;
+  } catch {
+    // another version's
+  }
+  const s = signal<Wide<T>>(first);
+  s.subscribe((value) => write(name, (value as unknown) === preset ? null : JSON.stringify(value)));
+  return s;
+}
+
+/** What was typed at a place (an address and a field) and not sent yet.  Never for secrets. */
+export const drafts = {
+  get: (place: string): string => read(`draft:${place}`) ?? "",
+  set: (place: string, text: string): void => write(`draft:${place}`, text || null),
+};

@@ -1,0 +1,25 @@
+// routes.ts - every screen: its address, its file, who sees it, and its place in the sidebar.
+//
+// A screen is one file in screens/ and one line here; see docs/console.md.  Addresses that name a tenant begin with
+// /t/:tenant; the first line that fits is taken, so fixed words come before :names.
+import type { FunctionComponent } from "preact";
+import type { IconName } from "./ui/icons";
+
+export interface ScreenProps { params: Record<string, string> }
+export interface Route {
+  path: string;
+  title: string;
+  load: () => Promise<{ default: FunctionComponent<ScreenProps> }>;
+  /** A permission in the tenant, or "super_admin": without it the screen says so, and the sidebar leaves it out. */
+  needs?: string;
+  /** In the sidebar, in this order; `key` is the letter after g. */
+  nav?: { icon: IconName; key?: string; part: "work" | "manage" | "admin" };
+}
+
+export const routes: Route[] = [
+  { path: "/t/:tenant/agents", title: "Agents", load: () => import("./screens/agents"), needs: "tenant:read", nav: { icon: "agents", key: "a", part: "work" } },
+  { path: "/t/:tenant/agents/new", title: "New agent", load: () => import("./screens/agent-new"), needs: "agents:create" },
+  { path: "/t/:tenant/agents/:agent", title: "Agent", load: () => import("./screens/agent"), needs: "tenant:read" },
+  { path: "/t/:tenant/settings", title: "Settings", load: () => import("./screens/tenant-settings"), needs: "tenant:read", nav: { icon: "settings", key: "s", part: "manage" } },
+  { path: "/account", title: "Your account", load: () => import("./screens/account") },
+];

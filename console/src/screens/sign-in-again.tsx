@@ -1,0 +1,13 @@
+// sign-in-again.tsx - a login ended while somebody was at work: they sign in over the screen, which stays as it is.
+import { me } from "../lib/session";
+import { Dialog } from "../ui/dialog";
+import { SignInForm } from "../ui/sign-in-form";
+
+export default function SignInAgain() {
+  return (
+    <Dialog title="Sign in again" onClose={() => undefined} closes={false}>
+      <p>Your login has ended. What is on the screen stays there, and goes on once you have signed in.</p>
+      <SignInForm email={me.value?.email ?? ""} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,232 @@
+// form.tsx - forms made of the contract's tables: a field that is new in a table is in its form.
+//
+//   <ContractForm form={AgentCreate} first={["name", "slug"]} action="Create agent" send={(body) => call(…, { body })} />
+//
+// With `value` it is a change: only what differs is sent.  What the service refuses is said at its field, and the
+// first of them has the focus.  `custom` puts a screen's own control in a field's place.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { Problem, fieldErrors } from "../lib/api";
+import { human } from "../lib/format";
+import { guards } from "../lib/router";
+import { drafts } from "../lib/store";
+import { Button } from "./button";
+import { complain } from "./toast";
+
+export interface Field {
+  name: string;
+  label: string;
+  help: string;
+  kind: "text" | "long" | "integer" | "number" | "flag" | "choice" | "choices" | "lines" | "moment" | "json";
+  words?: string[];
+  required?: boolean;
+  nullable?: boolean;
+  secret?: boolean;
+  email?: boolean;
+  unit?: string;
+  pattern?: string;
+  min?: number;
+  max?: number;
+  preset?: unknown;
+  order?: number;
+  /** Kept by the service and not used by it: not asked for. */
+  unused?: boolean;
+}
+export type Form = Field[];
+/** What is typed: text for all but flags and choices. */
+export type Typed = Record<string, string | boolean | string[]>;
+
+// ---- between values and what is typed ----
+
+function typedOf(f: Field, value: unknown): string | boolean | string[] {
+  if (value === undefined) value = f.preset;
+  switch (f.kind) {
+    case "flag": return Boolean(value);
+    case "choices": return Array.isArray(value) ? value.map(String) : [];
+    case "lines": return Array.isArray(value) ? value.join("\n") : "";
+    case "json": return value === undefined || value === null ? "" : JSON.stringify(value, null, 2);
+    case "moment": return typeof value === "string" ? value.slice(0, 16) : "";
+    default: return value === undefined || value === null ? "" : String(value as string);
+  }
+}
+
+/** What is sent for it; undefined: nothing. */
+function valueOf(f: Field, typed: string | boolean | string[]): unknown {
+  if (typeof typed === "boolean") return typed;
+  if (Array.isArray(typed)) return typed;
+  if (f.kind === "lines") return typed.split("\n").map((line) => line.trim()).filter(Boolean);
+  if (typed === "" && (f.nullable || !f.required)) return f.nullable ? null : f.kind === "text" || f.kind === "long" ? "" : undefined;
+  switch (f.kind) {
+    case "integer": case "number": return typed.trim() === "" || Number.isNaN(Number(typed)) ? typed : Number(typed);
+    case "json": return JSON.parse(typed) as unknown;
+    case "moment": return new Date(`${typed}Z`).toISOString();
+    default: return typed;
+  }
+}
+
+/** The body: all that was given, or of a change all that differs. */
+export function bodyOf(form: Form, typed: Typed, before: Typed, change: boolean): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const f of form) {
+    const now = typed[f.name] ?? "";
+    if (change ? JSON.stringify(now) === JSON.stringify(before[f.name]) : !f.required && (now === "" || JSON.stringify(now) === JSON.stringify(before[f.name]))) continue;
+    const value = valueOf(f, now);
+    if (value !== undefined) body[f.name] = value;
+  }
+  return body;
+}
+
+// ---- one field ----
+
+interface ControlProps { field: Field; id: string; value: string | boolean | string[]; set: (value: string | boolean | string[]) => void; describedBy: string | undefined; invalid: boolean }
+
+function Control({ field: f, id, value, set, describedBy, invalid }: ControlProps) {
+  const common = { id, name: f.name, "aria-describedby": describedBy, "aria-invalid": invalid || undefined, required: f.required } as const;
+  const text = typeof value === "string" ? value : "";
+  if (f.kind === "flag") return <input {...common} required={false} type="checkbox" checked={value === true} onChange={(e) => set(e.currentTarget.checked)} />;
+  if (f.kind === "choice")
+    return (
+      <select {...common} value={text} onChange={(e) => set(e.currentTarget.value)}>
+        {(f.nullable || (!f.required && f.preset === undefined)) && <option value="">{f.nullable ? "None" : "Not set"}</option>}
+        {f.words?.map((w) => <option key={w} value={w}>{human(w)}</option>)}
+      </select>
+    );
+  if (f.kind === "choices") {
+    const chosen = Array.isArray(value) ? value : [];
+    return <div class="choices" role="group" aria-describedby={describedBy} id={id}>{f.words?.map((w) => <label key={w}><input type="checkbox" checked={chosen.includes(w)} onChange={(e) => set(e.currentTarget.checked ? [...chosen, w] : chosen.filter((c) => c !== w))} /> {w}</label>)}</div>;
+  }
+  if (f.kind === "long" || f.kind === "lines" || f.kind === "json")
+    return <textarea {...common} rows={f.kind === "long" ? 8 : 4} class={f.kind === "json" ? "mono" : undefined} spellcheck={f.kind === "long"} value={text} onInput={(e) => set(e.currentTarget.value)} />;
+  const type = f.secret ? "password" : f.email ? "email" : f.kind === "integer" || f.kind === "number" ? "number" : f.kind === "moment" ? "datetime-local" : "text";
+  const bounds = type === "number" ? { min: f.min, max: f.max, step: f.kind === "integer" ? 1 : "any" } : { minLength: f.min || undefined, maxLength: f.max, pattern: f.pattern };
+  return <input {...common} {...bounds} type={type as "text"} autocomplete={f.secret ? "new-password" : "off"} value={text} onInput={(e) => set(e.currentTarget.value)} />;
+}
+
+interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren }
+
+export function FieldRow({ field: f, value, set, error, control }: RowProps) {
+  const id = useId();
+  const help = f.help ? `${id}-help` : undefined, bad = error ? `${id}-error` : undefined;
+  const described = [bad, help].filter(Boolean).join(" ") || undefined;
+  const group = f.kind === "choices";
+  const Label = group ? "span" : "label";
+  return (
+    <div class={`field ${f.kind}`} data-field={f.name}>
+      <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
+      <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} />}{f.unit && <span class="unit">{f.unit}</span>}</div>
+      {error && <p class="error" id={bad}>{error}</p>}
+      {f.help && <p class="help" id={help}>{f.help}</p>}
+    </div>
+  );
+}
+
+// ---- the form ----
+
+interface Props {
+  form: Form;
+  /** What stands: then only what differs is sent. */
+  value?: Record<string, unknown>;
+  /** What a new one begins with. */
+  preset?: Record<string, unknown>;
+  /** Shown at once and in this order; the others are under "More". */
+  first?: string[];
+  /** Not asked for. */
+  without?: string[];
+  action: string;
+  /** Does it; a Problem that it throws is shown at the fields. */
+  send: (body: Record<string, unknown>) => Promise<unknown>;
+  cancel?: () => void;
+  /** A name under which what was typed is kept until it is sent; never for forms with secrets. */
+  draft?: string;
+  custom?: Record<string, (value: string | boolean | string[], set: (value: string | boolean | string[]) => void) => ComponentChildren>;
+  /** Called with what is typed, and sets more: a slug from a name. */
+  follow?: (typed: Typed, changed: string) => Typed | void;
+}
+
+export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, custom, follow }: Props) {
+  const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
+  const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
+  const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? (JSON.parse(drafts.get(draft) || "{}") as Typed) : {}) }));
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [said, setSaid] = useState("");
+  const [busy, setBusy] = useState(false);
+  const root = useRef<HTMLFormElement>(null);
+  const differs = JSON.stringify(typed) !== JSON.stringify(before);
+  const last = useRef(before);
+  useEffect(() => {
+    // Somebody else changed it: fields that were not touched here follow.
+    const was = last.current;
+    last.current = before;
+    setTyped((t) => Object.fromEntries(asked.map((f) => [f.name, JSON.stringify(t[f.name]) === JSON.stringify(was[f.name]) ? before[f.name] ?? "" : t[f.name] ?? ""])));
+  }, [before]);
+  useEffect(() => {
+    if (draft) drafts.set(draft, differs ? JSON.stringify(typed) : "");
+  }, [typed]);
+  useEffect(() => {
+    const guard = (): string | null => (differs && !draft && !busy ? "What you typed here is not saved. Leave all the same?" : null);
+    guards.add(guard);
+    return () => void guards.delete(guard);
+  }, [differs, busy]);
+
+  const set = (name: string) => (v: string | boolean | string[]) => {
+    setErrors(({ [name]: _, ...rest }) => rest);
+    setTyped((t) => {
+      const next = { ...t, [name]: v };
+      return { ...next, ...(follow?.(next, name) ?? {}) };
+    });
+  };
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    if (busy) return;
+    const wrong: Record<string, string> = {};
+    for (const f of asked)
+      if (f.kind === "json" && typed[f.name])
+        try {
+          JSON.parse(String(typed[f.name]));
+        } catch {
+          wrong[f.name] = "This is not JSON.";
+        }
+    setSaid("");
+    if (Object.keys(wrong).length) return refuse(wrong, "");
+    setBusy(true);
+    try {
+      await send(bodyOf(asked, typed, before, value !== undefined));
+      if (draft) drafts.set(draft, "");
+      setErrors({});
+    } catch (err) {
+      const at = fieldErrors(err);
+      if (!(err instanceof Problem)) complain(err);
+      else refuse(at, err.fields.some((e) => asked.some((f) => f.name === e.field.split(/[.[]/)[0])) ? "" : err.detail);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  function refuse(at: Record<string, string>, sentence: string): void {
+    setErrors(at);
+    setSaid(sentence);
+    requestAnimationFrame(() => {
+      const field = root.current?.querySelector<HTMLElement>("[aria-invalid]");
+      const fold = field?.closest("details");
+      if (fold) fold.open = true;
+      field?.focus();
+    });
+  }
+
+  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errors[f.name]} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name))} />;
+  const shown = first ? first.map((name) => asked.find((f) => f.name === name)).filter((f): f is Field => f !== undefined) : asked;
+  const rest = asked.filter((f) => !shown.includes(f));
+  return (
+    <form ref={root} class="form" noValidate onSubmit={(e) => void submit(e)}>
+      {said && <p class="notice danger" role="alert">{said}</p>}
+      {shown.map(row)}
+      {rest.length > 0 && <details class="rest"><summary>More</summary>{rest.map(row)}</details>}
+      <footer>
+        <Button type="submit" look="primary" busy={busy} disabled={value !== undefined && !differs}>{action}</Button>
+        {cancel && <Button act={cancel}>Cancel</Button>}
+        {value !== undefined && differs && !cancel && <Button look="quiet" act={() => (setTyped(before), setErrors({}))}>Discard</Button>}
+      </footer>
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+// table.tsx - rows of one kind: sorted by the service, one link a row, a thin rail that carries its state.
+import type { ComponentChildren } from "preact";
+import { location, setQuery, Link } from "../lib/router";
+import { Icon } from "./icons";
+
+/** ember: a person is needed; pine: at work; danger: failed; ink: nothing special. */
+export type Rail = "ink" | "pine" | "ember" | "danger";
+
+export interface Column<T> {
+  name: string;
+  cell: (row: T) => ComponentChildren;
+  /** Figures stand right, one under the other. */
+  figure?: boolean;
+  /** Only where there is room; never the one thing that tells rows apart. */
+  wide?: boolean;
+  /** The field that `sort` takes. */
+  sort?: string;
+}
+
+interface Props<T> {
+  label: string;
+  rows: T[];
+  columns: Column<T>[];
+  id: (row: T) => string;
+  /** Where the row leads: its first cell is that link. */
+  to?: (row: T) => string;
+  rail?: (row: T) => Rail;
+  /** Buttons at its end. */
+  actions?: (row: T) => ComponentChildren;
+}
+
+function Head<T>({ column }: { column: Column<T> }) {
+  const now = location.value.query.get("sort");
+  const { sort } = column;
+  if (!sort) return <>{column.name}</>;
+  const up = now === sort, down = now === `-${sort}`;
+  return <button type="button" class="sort" onClick={() => setQuery({ sort: up ? `-${sort}` : down ? null : sort })}>{column.name}{(up || down) && <Icon name={up ? "up" : "down"} size={12} />}</button>;
+}
+
+export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<T>) {
+  const sorted = location.value.query.get("sort");
+  const kind = (c: Column<T>): string | undefined => [c.figure && "figure", c.wide && "wide"].filter(Boolean).join(" ") || undefined;
+  return (
+    <table class="data" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map((c) => <th key={c.name} scope="col" class={kind(c)} aria-sort={c.sort && sorted === c.sort ? "ascending" : c.sort && sorted === `-${c.sort}` ? "descending" : undefined}><Head column={c} /></th>)}
+          {actions && <td />}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={id(row)} data-rail={rail?.(row)}>
+            {columns.map((c, i) => i === 0
+              ? <th key={c.name} scope="row" class={kind(c)}>{to ? <Link to={to(row)} class="row">{c.cell(row)}</Link> : c.cell(row)}</th>
+              : <td key={c.name} class={kind(c)}>{c.cell(row)}</td>)}
+            {actions && <td class="actions">{actions(row)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,192 @@
+// console_frame.test.mjs - the console's frame and its first screens in a real browser: how files are served, signing in,
+// the agents, the palette, a login that ends, two people at one agent.
+import { equal, match, ok, test } from "./harness.mjs";
+import { ADMIN } from "./harness.mjs";
+import { console_stage } from "./console_stage.mjs";
+
+const stage = console_stage();
+
+test("files are served closed, compressed, and for ever where their name is their hash", async () => {
+  const { server } = await stage();
+  const get = (path, headers = {}) => server.request("GET", path, { token: null, headers });
+  equal((await get("/")).headers.location, "/console/", "where / leads");
+  const page = await get("/console/");
+  equal(page.status, 200, "the page");
+  match(page.headers["content-security-policy"], /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'.*require-trusted-types-for 'script'/, "the policy");
+  equal(page.headers["cache-control"], "no-cache", "how long the page is kept");
+  equal((await get("/console/", { "If-None-Match": page.headers.etag })).status, 304, "the page again");
+  equal((await get("/console/t/demo/agents")).text, page.text, "a deep link");
+  const script = /src="(\/console\/assets\/main-[A-Z0-9]{8}\.js)"/.exec(page.text)[1];
+  for (const [coding, header] of [["br", "br, gzip"], ["gzip", "gzip"], [undefined, "identity"]]) {
+    const reply = await get(script, { "Accept-Encoding": header });
+    equal(reply.headers["content-encoding"], coding, `the form for ${header}`);
+    equal(reply.headers["cache-control"], "public, max-age=31536000, immutable", "how long a script is kept");
+    equal((await get(script, { "Accept-Encoding": header, "If-None-Match": reply.headers.etag })).status, 304, "the script again");
+  }
+  const gone = await get("/console/assets/main-AAAAAAAA.js");
+  equal(gone.status, 404, "a script that is not there");
+  equal(gone.headers["content-type"], "application/problem+json", "and what it is answered");
+  equal((await get("/nothing")).headers["content-type"], "application/problem+json", "an unknown path of the API");
+  equal((await server.request("POST", "/console/", { token: null })).status, 404, "a change");
+  equal((await server.request("HEAD", "/console/", { token: null })).text, "", "a head");
+});
+
+test("without the console the root says where the document is", async (t) => {
+  const server = await t.serve(await t.place("sqlite"), { flags: ["--console=off"] });
+  const reply = await server.request("GET", "/", { token: null });
+  equal(reply.headers["content-type"], "text/plain; charset=utf-8", "the type");
+  match(reply.text, /\/openapi\.json/, "the words");
+  equal((await server.request("GET", "/console/", { token: null })).status, 404, "the console");
+});
+
+test("somebody signs in by keyboard, is told why not, and finds what they came for", async (t) => {
+  const { stranger, slug } = await stage();
+  const view = await stranger(t, `/t/${slug}/settings`);
+  const { page } = view;
+  await page.getByLabel("Email address").waitFor();
+  await view.looks("sign-in");
+  await page.keyboard.type(ADMIN.email);
+  await view.tabTo("Password");
+  await page.keyboard.type("not the password");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await view.looks("sign-in-refused");
+  await page.getByLabel("Password", { exact: true }).fill(ADMIN.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+  await page.getByText("Live").waitFor();
+  await page.getByLabel("Name").waitFor();
+  await view.looks("settings");
+  view.quiet();
+}, { ms: 120_000 });
+
+test("agents: nothing that matches, a new one by the contract's form, its faults at their fields", async (t) => {
+  const { open, slug } = await stage();
+  const view = await open(t, `/t/${slug}/agents`, { expected: [409, 422] });
+  const { page } = view;
+  await page.getByRole("link", { name: "New agent" }).waitFor();
+  await view.looks("agents");
+  await page.getByLabel("Search agents").fill("no agent is called that");
+  await page.getByText("Nothing matches").waitFor();
+  match(page.url(), /\?q=no\+agent/, "the filter in the address");
+  await view.looks("agents-filtered-empty");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByText("Nothing matches").waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "New agent" }).click();
+  await page.getByLabel("Name").fill("Scout & friends");
+  equal(await page.getByLabel("Slug").inputValue(), "scout-friends", "the slug that follows the name");
+  await page.getByText("More", { exact: true }).click();
+  equal(await page.getByLabel("Image ref").count(), 0, "fields that do nothing");
+  await page.getByLabel("Iteration warn threshold").fill("0");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.locator("[data-field=name] .error").waitFor();
+  await page.locator("[data-field=iteration_warn_threshold] .error").waitFor();
+  equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "name", "what has the focus");
+  await view.looks("agent-new-refused");
+  await page.reload();
+  equal(await page.getByLabel("Name").inputValue(), "Scout & friends", "the draft after a reload");
+  await page.getByLabel("Name").fill("Scout");
+  await page.getByLabel("Slug").fill("scout");
+  await page.getByText("More", { exact: true }).click();
+  await page.getByLabel("Iteration warn threshold").fill("25");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByRole("heading", { name: "Scout", level: 1 }).waitFor();
+  await page.getByLabel("Name").waitFor();
+  await view.looks("agent");
+  view.quiet();
+}, { ms: 120_000 });
+
+test("the palette finds an agent by the beginning of a word, by keyboard alone", async (t) => {
+  const { open, slug, server, tenant } = await stage();
+  await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Heron watcher", slug: "heron" } });
+  const view = await open(t, `/t/${slug}/agents`);
+  const { page } = view;
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).waitFor();
+  await page.keyboard.type("heron");
+  await page.getByRole("option", { name: /Heron watcher/ }).waitFor();
+  await view.looks("palette");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Heron watcher", level: 1 }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await view.looks("keys");
+  view.quiet();
+}, { ms: 120_000 });
+
+test("what another makes is seen without reload, in two tabs over one stream", async (t) => {
+  const { open, slug, server, tenant } = await stage();
+  const view = await open(t, `/t/${slug}/agents`);
+  const second = await view.context.newPage();
+  await second.goto(view.page.url());
+  for (const page of [view.page, second]) await page.getByText("Live", { exact: true }).waitFor();
+  await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Made elsewhere", slug: "made-elsewhere" } });
+  for (const page of [view.page, second]) await page.getByRole("link", { name: "Made elsewhere" }).waitFor();
+  view.quiet();
+}, { ms: 60_000 });
+
+test("a login that ends while somebody types loses nothing", async (t) => {
+  const { open, slug, server, tenant, person } = await stage();
+  const grace = await person("ADMIN");
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Kept", slug: "kept" } });
+  const view = await open(t, `/t/${slug}/agents/${made.json.id}`, { who: grace });
+  const { page } = view;
+  await page.getByLabel("Description", { exact: false }).first().fill("Typed before the login ended");
+  equal((await server.request("POST", `/admin/users/${grace.id}/unlock`)).status, 204, "the super administrator");
+  await view.context.clearCookies();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+  await view.looks("sign-in-again");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Sign in again" }).getByLabel("Password", { exact: true }).fill(grace.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved").waitFor();
+  const now = await server.request("GET", `/tenant/${tenant}/agents/${made.json.id}`);
+  equal(now.json.description, "Typed before the login ended", "what was typed");
+  view.quiet();
+}, { ms: 60_000 });
+
+test("two people change one agent: theirs, yours, or some of each", async (t) => {
+  const { open, slug, server, tenant } = await stage();
+  const at = `/tenant/${tenant}/agents/${(await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Shared", slug: "shared", description: "first" } })).json.id}`;
+  const view = await open(t, `/t/${slug}/agents/${at.split("/").at(-1)}`, { expected: [412] });
+  const { page } = view;
+  await page.getByLabel("Description", { exact: false }).first().fill("mine");
+  // The other's change comes while ours is on its way: its events are held up, as a slow network does.
+  let changed = false;
+  await page.route(`**${at}`, async (route) => {
+    if (route.request().method() === "PATCH" && !changed) {
+      changed = true;
+      equal((await server.request("PATCH", at, { body: { description: "theirs", initial_greeting: "Hello" } })).status, 200, "the other's change");
+    }
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: /Somebody else/ }).waitFor();
+  await view.looks("merge");
+  await page.getByRole("button", { name: "Save as chosen" }).click();
+  await page.getByText("Saved").waitFor();
+  const now = await server.request("GET", at);
+  equal(now.json.description, "mine", "what both changed");
+  equal(now.json.initial_greeting, "Hello", "what only the other changed");
+  view.quiet();
+}, { ms: 60_000 });
+
+test("a member sees what a member may, and is told what is missing", async (t) => {
+  const { open, slug, person } = await stage();
+  const grace = await person("GUEST");
+  const view = await open(t, `/t/${slug}/agents/new`, { who: grace });
+  await view.page.getByText("You may not see this").waitFor();
+  await view.looks("forbidden");
+  await view.go("/t/another/agents");
+  await view.page.getByText("There is nothing here").waitFor();
+  ok(!(await view.page.getByRole("link", { name: "New agent" }).count()), "the action of others");
+  await view.go("/account");
+  await view.page.getByRole("heading", { name: "Your account", level: 1 }).waitFor();
+  await view.looks("account");
+  view.quiet();
+}, { ms: 60_000 });
