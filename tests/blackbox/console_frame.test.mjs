@@ -144,7 +144,7 @@ test("a login that ends while somebody types loses nothing", async (t) => {
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Sign in again" }).getByLabel("Password", { exact: true }).fill(grace.password);
   await page.keyboard.press("Enter");
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const now = await server.request("GET", `/tenant/${tenant}/agents/${made.json.id}`);
   equal(now.json.description, "Typed before the login ended", "what was typed");
   view.quiet();
@@ -169,7 +169,7 @@ test("two people change one agent: theirs, yours, or some of each", async (t) =>
   await page.getByRole("dialog", { name: /Somebody else/ }).waitFor();
   await view.looks("merge");
   await page.getByRole("button", { name: "Save as chosen" }).click();
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const now = await server.request("GET", at);
   equal(now.json.description, "mine", "what both changed");
   equal(now.json.initial_greeting, "Hello", "what only the other changed");

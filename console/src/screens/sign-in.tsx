@@ -2,7 +2,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api";
 import { BASE, location } from "../lib/router";
-import { Icon } from "../ui/icons";
 import { SignInForm } from "../ui/sign-in-form";
 
 export default function SignIn() {
@@ -15,7 +14,7 @@ export default function SignIn() {
   const back = path === "/sign-in" ? "/" : `${path}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
   return (
     <main class="alone">
-      <p class="sign"><Icon name="agents" size={28} /><span>Lodge</span></p>
+      <p class="sign"><img src={`${BASE}/icon.svg`} width={28} height={28} alt="" /><span>Lodge</span></p>
       <h1>Sign in</h1>
       {providers.length > 0 && (
         <>

@@ -11,7 +11,8 @@ import { type Route, type ScreenProps, routes } from "../routes";
 import { Button } from "./button";
 import { Dialog, Dialogs } from "./dialog";
 import { Icon } from "./icons";
-import { Empty, Skeleton } from "./states";
+import { Page } from "./page";
+import { Skeleton } from "./states";
 import { Toasts } from "./toast";
 
 /** Numbers beside places of the sidebar, by the path of their route; a screen that knows one sets it. */
@@ -96,7 +97,7 @@ class Guard extends Component<{ children: ComponentChildren; at: string }, { fai
   }
   override render() {
     if (this.state.failed !== null && this.state.failed === this.props.at)
-      return <div class="page"><Empty title="This screen failed" text="The fault is in the console, not in what you did. Reload the page; if it fails again, tell whoever runs this service." action={<Button act={() => window.location.reload()}>Reload</Button>} /></div>;
+      return <Page title="This screen failed" lead="The fault is in the console, not in what you did. Reload the page; if it fails again, tell whoever runs this service."><Button act={() => window.location.reload()}>Reload</Button></Page>;
     return this.props.children;
   }
 }
@@ -117,9 +118,9 @@ function Screen() {
     if (tenant.value && path.startsWith("/t/")) enter(tenant.value.tenant_slug);
   }, [tenant.value?.tenant_slug, path]);
   if (!found || (path.startsWith("/t/") && !tenant.value))
-    return <div class="page"><Empty title="There is nothing here" text="The address is wrong, what it named is gone, or you can no longer see it." action={<a class="button plain" href={`${BASE}/`}>To the beginning</a>} /></div>;
-  if (!can(route?.needs)) return <div class="page"><Empty title="You may not see this" text={<>It needs the permission <code>{route?.needs}</code>. {route?.needs === "super_admin" ? "Only super administrators have it." : "An owner or administrator of this tenant can grant it."}</>} /></div>;
-  if (failed) return <div class="page"><Empty title="This screen could not be loaded" text="The service was not reached, or is a newer one." action={<Button act={() => window.location.reload()}>Reload</Button>} /></div>;
+    return <Page title="There is nothing here" lead="The address is wrong, what it named is gone, or you can no longer see it."><a class="button plain" href={`${BASE}/`}>To the beginning</a></Page>;
+  if (!can(route?.needs)) return <Page title="You may not see this" lead={<>It needs the permission <code>{route?.needs}</code>. {route?.needs === "super_admin" ? "Only super administrators have it." : "An owner or administrator of this tenant can grant it."}</>}>{null}</Page>;
+  if (failed) return <Page title="This screen could not be loaded" lead="The service was not reached, or is a newer one."><Button act={() => window.location.reload()}>Reload</Button></Page>;
   if (!shown || shown.route !== route) return <div class="page"><Skeleton /></div>;
   return <Guard at={path}><shown.View key={tenant.value?.tenant_id} params={found.params ?? {}} /></Guard>;
 }
@@ -159,12 +160,12 @@ export function Frame() {
         <span class="wordmark">{tenant.value?.tenant_name ?? "Lodge"}</span>
         <Button look="quiet" icon="search" label="Find" act={() => void (palette.value = true)} />
       </header>
-      <div class="frame-side">
+      <aside class="frame-side" aria-label="Sidebar">
         <TenantSwitcher />
         <button type="button" class="find" onClick={() => (palette.value = true)}><Icon name="search" /><span>Find</span><kbd>Ctrl K</kbd></button>
         <Nav />
         <Foot />
-      </div>
+      </aside>
       <main id="main" tabIndex={-1}>{!home && <Screen />}</main>
       {palette.value && <Later load={() => import("./palette")} close={() => (palette.value = false)} />}
       {help.value && <Keys />}
