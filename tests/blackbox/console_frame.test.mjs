@@ -77,7 +77,7 @@ test("agents: nothing that matches, a new one by the contract's form, its faults
   equal(await page.getByLabel("Slug").inputValue(), "scout-friends", "the slug that follows the name");
   await page.getByText("More", { exact: true }).click();
   equal(await page.getByLabel("Image ref").count(), 0, "fields that do nothing");
-  await page.getByLabel("Iteration warn threshold").fill("0");
+  await page.getByLabel("Mark after").fill("0");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.locator("[data-field=name] .error").waitFor();
   await page.locator("[data-field=iteration_warn_threshold] .error").waitFor();
@@ -88,7 +88,7 @@ test("agents: nothing that matches, a new one by the contract's form, its faults
   await page.getByLabel("Name").fill("Scout");
   await page.getByLabel("Slug").fill("scout");
   await page.getByText("More", { exact: true }).click();
-  await page.getByLabel("Iteration warn threshold").fill("25");
+  await page.getByLabel("Mark after").fill("25");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { name: "Scout", level: 1 }).waitFor();
   await page.getByLabel("Name").waitFor();

@@ -46,8 +46,8 @@ export const exact = (iso: string): string => `${exactly.value.format(new Date(i
 
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 export function relative(iso: string): string {
-  const s = (Date.parse(iso) - now.value) / 1000, far = Math.abs(s);
-  if (far < 45) return s > 0 ? "in a moment" : "just now";
+  const s = (Date.parse(iso) - Math.max(now.value, Date.now())) / 1000, far = Math.abs(s);
+  if (far < 45) return s > 5 ? `in ${Math.ceil(s)} s` : "just now";
   if (far < 3600) return words.format(Math.round(s / 60), "minute");
   if (far < 86_400) return words.format(Math.round(s / 3600), "hour");
   if (far < 86_400 * 14) return words.format(Math.round(s / 86_400), "day");

@@ -102,9 +102,9 @@ function Control({ field: f, id, value, set, describedBy, invalid }: ControlProp
   return <input {...common} {...bounds} type={type as "text"} autocomplete={f.secret ? "new-password" : "off"} value={text} onInput={(e) => set(e.currentTarget.value)} />;
 }
 
-interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren }
+interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren; change?: boolean }
 
-export function FieldRow({ field: f, value, set, error, control }: RowProps) {
+export function FieldRow({ field: f, value, set, error, control, change = false }: RowProps) {
   const id = useId();
   const help = f.help ? `${id}-help` : undefined, bad = error ? `${id}-error` : undefined;
   const described = [bad, help].filter(Boolean).join(" ") || undefined;
@@ -112,7 +112,7 @@ export function FieldRow({ field: f, value, set, error, control }: RowProps) {
   const Label = group ? "span" : "label";
   return (
     <div class={`field ${f.kind}`} data-field={f.name}>
-      <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
+      <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && !change && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
       <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} />}{f.unit && <span class="unit">{f.unit}</span>}</div>
       {error && <p class="error" id={bad}>{error}</p>}
       {f.help && <p class="help" id={help}>{f.help}</p>}
@@ -214,7 +214,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
     });
   }
 
-  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errors[f.name]} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name))} />;
+  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errors[f.name]} change={value !== undefined} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name))} />;
   const shown = first ? first.map((name) => asked.find((f) => f.name === name)).filter((f): f is Field => f !== undefined) : asked;
   const rest = asked.filter((f) => !shown.includes(f));
   return (

@@ -82,7 +82,7 @@ function Foot() {
         <Link to="/account" class="account"><Icon name="user" /><span>{me.value?.name ?? me.value?.email}</span></Link>
         <Button look="quiet" icon="moon" label="Switch between light and dark" act={nextTheme} />
         <Button look="quiet" icon="help" label="Keys" act={() => void (help.value = true)} />
-        <Button look="quiet" icon="close" label="Sign out" act={signOut} />
+        <Button look="quiet" icon="out" label="Sign out" act={signOut} />
       </div>
     </div>
   );

@@ -27,7 +27,7 @@ function entriesOf(): Entry[] {
     .map((m): Entry => ({ id: m.tenant_id, label: m.tenant_name, detail: "Tenant", icon: "right", act: () => go(`/t/${m.tenant_slug}/agents`) }));
   return [...pages, ...tenants,
     { id: "theme", label: "Switch between light and dark", detail: "Action", icon: "moon", act: nextTheme },
-    { id: "out", label: "Sign out", detail: "Action", icon: "close", act: signOut }];
+    { id: "out", label: "Sign out", detail: "Action", icon: "out", act: signOut }];
 }
 
 export default function Palette({ close }: { close: () => void }) {

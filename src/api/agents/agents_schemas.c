@@ -45,11 +45,11 @@ FIELDS(AgentCreate) = {
 		.otherwise = "\"shared\"", .unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentCreate, can_author_skills, .preset = "false",
+	FIELD(AgentCreate, can_author_skills, .label = "May write skills", .preset = "false",
 		.doc = "Whether the agent may write skills itself."),
-	FIELD(AgentCreate, hidden, .preset = "false",
+	FIELD(AgentCreate, hidden, .label = "Hidden from lists", .preset = "false",
 		.doc = "Leaves the agent out of lists unless they are asked to include it."),
-	FIELD(AgentCreate, is_admin_only, .preset = "false",
+	FIELD(AgentCreate, is_admin_only, .label = "Only for administrators", .preset = "false",
 		.doc = "True keeps everybody but OWNER, ADMIN and super administrators from it; "
 		       "needs agent:roles:write."),
 	FIELD(AgentCreate, resource_class, .preset = "\"small\"", .unused = true,
@@ -58,10 +58,11 @@ FIELDS(AgentCreate) = {
 	FIELD(AgentCreate, description, .nullable = true,
 		.example = "\"Answers questions of customers.\"",
 		.doc = "What it is for, in a sentence or two for people."),
-	FIELD(AgentCreate, description_prompt, .nullable = true, .prompt = true,
+	FIELD(AgentCreate, description_prompt, .label = "System prompt", .nullable = true,
+		.prompt = true,
 		.example = "\"You answer questions of customers, briefly and kindly.\"",
 		.doc = "The system prompt: who the agent is and how it works."),
-	FIELD(AgentCreate, initial_greeting, .nullable = true, .prompt = true,
+	FIELD(AgentCreate, initial_greeting, .label = "Greeting", .nullable = true, .prompt = true,
 		.example = "\"Hello! What can I do for you?\"",
 		.doc = "The first message of every session that is begun under its sessions, by a "
 		       "person or a key; no model is asked for it."),
@@ -69,7 +70,8 @@ FIELDS(AgentCreate) = {
 		.example = "\"registry.example.org/support-desk:1\"", .unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentCreate, iteration_warn_threshold, .nullable = true, AT_LEAST(1), .example = "25",
+	FIELD(AgentCreate, iteration_warn_threshold, .label = "Mark after", .unit = "turns",
+		.nullable = true, AT_LEAST(1), .example = "25",
 		.doc = "A session that takes this many turns is marked for attention "
 		       "(attention_at, a notice among its events); null for never."),
 	FIELD(AgentCreate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
@@ -86,18 +88,19 @@ FIELDS(AgentUpdate) = {
 	FIELD(AgentUpdate, description, .nullable = true,
 		.example = "\"Answers questions of customers.\"",
 		.doc = "What it is for, in a sentence or two for people."),
-	FIELD(AgentUpdate, description_prompt, .nullable = true, .prompt = true,
+	FIELD(AgentUpdate, description_prompt, .label = "System prompt", .nullable = true,
+		.prompt = true,
 		.example = "\"You answer questions of customers, briefly and kindly.\"",
 		.doc = "The system prompt: who the agent is and how it works."),
-	FIELD(AgentUpdate, bootstrap_instructions, .nullable = true, .prompt = true,
-		.example = "\"Clone the handbook before the first task.\"",
+	FIELD(AgentUpdate, bootstrap_instructions, .label = "First instructions", .nullable = true,
+		.prompt = true, .example = "\"Clone the handbook before the first task.\"",
 		.doc = "Given to the agent once, after its prompt: in the first session that begins "
 		       "its work once they are set, and in no other."),
-	FIELD(AgentUpdate, initial_greeting, .nullable = true, .prompt = true,
+	FIELD(AgentUpdate, initial_greeting, .label = "Greeting", .nullable = true, .prompt = true,
 		.example = "\"Hello! What can I do for you?\"",
 		.doc = "The first message of every session that is begun under its sessions, by a "
 		       "person or a key; no model is asked for it."),
-	FIELD(AgentUpdate, can_author_skills, .nullable = true,
+	FIELD(AgentUpdate, can_author_skills, .label = "May write skills", .nullable = true,
 		.doc = "Whether the agent may write skills itself."),
 	FIELD(AgentUpdate, editor_enabled, .nullable = true, .unused = true,
 		.doc = "Whether people may open its environment in an editor. Kept for environments, "
@@ -109,18 +112,19 @@ FIELDS(AgentUpdate) = {
 	FIELD(AgentUpdate, external_mail_enabled, .nullable = true, .unused = true,
 		.doc = "Whether it may have an external mailbox, where its tenant allows one. Kept for "
 		       "mail, which this version does not have."),
-	FIELD(AgentUpdate, hidden, .nullable = true,
+	FIELD(AgentUpdate, hidden, .label = "Hidden from lists", .nullable = true,
 		.doc = "Leaves the agent out of lists unless they are asked to include it."),
 	FIELD(AgentUpdate, image_ref, .nullable = true,
 		.example = "\"registry.example.org/support-desk:1\"", .unused = true,
 		.doc = "Container image of its environment; null for the service's own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentUpdate, is_active, .nullable = true,
+	FIELD(AgentUpdate, is_active, .label = "Active", .nullable = true,
 		.doc = "False stops new sessions and work; what exists can still be read."),
-	FIELD(AgentUpdate, is_admin_only, .nullable = true,
+	FIELD(AgentUpdate, is_admin_only, .label = "Only for administrators", .nullable = true,
 		.doc = "True keeps everybody but OWNER, ADMIN and super administrators from it; "
 		       "changing it needs agent:roles:write."),
-	FIELD(AgentUpdate, iteration_warn_threshold, .nullable = true, AT_LEAST(1), .example = "25",
+	FIELD(AgentUpdate, iteration_warn_threshold, .label = "Mark after", .unit = "turns",
+		.nullable = true, AT_LEAST(1), .example = "25",
 		.doc = "A session that takes this many turns is marked for attention "
 		       "(attention_at, a notice among its events); null for never."),
 	FIELD(AgentUpdate, resource_class, .nullable = true, .example = "\"small\"", .unused = true,
