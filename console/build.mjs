@@ -91,8 +91,11 @@ export async function bundle() {
     return seen;
   };
   const first = withImports(entry.path);
-  const screens = new Map(outputs.filter((o) => o.entryPoint?.startsWith("src/screens/"))
-    .map((o) => [o.entryPoint.replace(/^src\/screens\/|\.tsx$/g, ""), [...new Set([...first, ...withImports(o.path)])]]));
+  const frame = withImports(outputs.find((o) => o.entryPoint === "src/ui/frame.tsx").path);
+  const screens = new Map(outputs.filter((o) => o.entryPoint?.startsWith("src/screens/")).map((o) => {
+    const name = o.entryPoint.replace(/^src\/screens\/|\.tsx$/g, "");
+    return [name, [...new Set([...first, ...(name === "sign-in" ? [] : frame), ...withImports(o.path)])]];
+  }));
   return { files, screens, first: [...first], style };
 }
 

@@ -4,16 +4,19 @@ import { useEffect, useState } from "preact/hooks";
 import type { FunctionComponent } from "preact";
 import type { Problem } from "./lib/api";
 import { feed } from "./lib/events";
-import { me, refreshMe } from "./lib/session";
+import { me, refreshMe, wasHere } from "./lib/session";
 import "./lib/theme";
-import "./lib/keys";
-import { Frame } from "./ui/frame";
 import { Failed } from "./ui/states";
 
-function Stranger() {
+// A stranger is given the sign-in alone; who was here before gets the frame while the service says who they are.
+const frame = (): Promise<FunctionComponent> => import("./ui/frame").then((m) => m.Frame);
+const signIn = (): Promise<FunctionComponent> => import("./screens/sign-in").then((m) => m.default);
+if (wasHere()) void frame();
+
+function Loaded({ load }: { load: () => Promise<FunctionComponent> }) {
   const [View, setView] = useState<FunctionComponent | null>(null);
-  useEffect(() => void import("./screens/sign-in").then((m) => setView(() => m.default)), []);
-  return View ? <View /> : null;
+  useEffect(() => void load().then((view) => setView(() => view)), []);
+  return View ? <View /> : <div class="boot" role="status">Loading…</div>;
 }
 
 function App() {
@@ -26,9 +29,9 @@ function App() {
   useEffect(() => {
     if (me.value) feed.start();
   }, [me.value?.id]);
-  if (problem) return <div class="alone"><Failed problem={problem} retry={begin} /></div>;
+  if (problem) return <main class="alone"><Failed problem={problem} retry={begin} /></main>;
   if (me.value === undefined) return <div class="boot" role="status">Loading…</div>;
-  return me.value === null ? <Stranger /> : <Frame />;
+  return me.value === null ? <Loaded key="stranger" load={signIn} /> : <Loaded key="frame" load={frame} />;
 }
 
 const root = document.getElementById("app");

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Me, Membership } from "../contract/types";
 import { Problem, call, hooks } from "./api";
 import { go, location } from "./router";
-import { feed } from "./events";
+import { connection, feed } from "./events";
 import { kept } from "./store";
 
 /** undefined: not known yet; null: nobody. */
@@ -12,6 +12,8 @@ export const me = signal<Me | null | undefined>(undefined);
 export const ended = signal(false);
 const lastTenant = kept("tenant", "");
 let waiting: (() => void)[] = [];
+/** Whether somebody has used the console in this browser. */
+export const wasHere = (): boolean => lastTenant.peek() !== "";
 
 /** The tenant that the address names (its slug), or where one was last. */
 export const tenant = computed<Membership | null>(() => {
@@ -38,6 +40,7 @@ export function enter(slug: string): void {
 export async function refreshMe(): Promise<void> {
   try {
     const now = await call("GET /me", { again: false });
+    if (me.value && now.id !== me.value.id) window.location.assign("/console/"); // another tab has another person's login
     if (JSON.stringify(now) !== JSON.stringify(me.value)) me.value = now;
   } catch (err) {
     if (err instanceof Problem && err.status === 401) {
@@ -82,6 +85,9 @@ hooks.signedOut = () => {
   return new Promise((done) => waiting.push(done));
 };
 hooks.forbidden = () => void refreshMe();
+
+// The login was ended elsewhere: in another tab, or by somebody who may.
+connection.subscribe((state) => state === "signed-out" && me.peek() && void refreshMe());
 
 let looked = 0;
 addEventListener("visibilitychange", () => {
