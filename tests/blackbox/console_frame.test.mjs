@@ -118,14 +118,34 @@ test("the palette finds an agent by the beginning of a word, by keyboard alone",
   view.quiet();
 }, { ms: 120_000 });
 
-test("what another makes is seen without reload, in two tabs over one stream", async (t) => {
+// A browser opens six connections to one place: with a stream a tab, the seventh would wait for ever.
+test("what another makes is seen without reload, in eight tabs over one stream", async (t) => {
   const { open, slug, server, tenant } = await stage();
   const view = await open(t, `/t/${slug}/agents`);
-  const second = await view.context.newPage();
-  await second.goto(view.page.url());
-  for (const page of [view.page, second]) await page.getByText("Live", { exact: true }).waitFor();
-  await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Made elsewhere", slug: "made-elsewhere" } });
-  for (const page of [view.page, second]) await page.getByRole("link", { name: "Made elsewhere" }).waitFor();
+  const tabs = [view.page];
+  while (tabs.length < 8) {
+    const page = await view.context.newPage();
+    await page.goto(view.page.url());
+    tabs.push(page);
+  }
+  for (const page of tabs) await page.getByText("Live", { exact: true }).waitFor();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Made elsewhere", slug: "made-elsewhere", description: "<img src=x onerror=alert(1)> **not bold**" } });
+  equal(made.status, 201, "the agent");
+  for (const page of tabs) {
+    await page.getByRole("link", { name: "Made elsewhere" }).waitFor();
+    equal(await page.getByText("<img src=x onerror=alert(1)> **not bold**").count(), 1, "its description, as it was written");
+  }
+  view.quiet();
+}, { ms: 120_000 });
+
+test("without a shared worker a tab has a stream of its own", async (t) => {
+  const { open, slug, server, tenant } = await stage();
+  const view = await open(t, "/account");
+  await view.context.addInitScript(() => delete globalThis.SharedWorker);
+  await view.go(`/t/${slug}/agents`);
+  await view.page.getByText("Live", { exact: true }).waitFor();
+  await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Told to one tab", slug: "told-to-one-tab" } });
+  await view.page.getByRole("link", { name: "Told to one tab" }).waitFor();
   view.quiet();
 }, { ms: 60_000 });
 
@@ -141,6 +161,7 @@ test("a login that ends while somebody types loses nothing", async (t) => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await view.looks("sign-in-again");
+  equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "what has the focus");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Sign in again" }).getByLabel("Password", { exact: true }).fill(grace.password);
   await page.keyboard.press("Enter");
@@ -190,3 +211,25 @@ test("a member sees what a member may, and is told what is missing", async (t) =
   await view.looks("account");
   view.quiet();
 }, { ms: 60_000 });
+
+// The last of the file: the service that all share is another one after it.
+test("a service that dies is noticed, and its stream is taken up again", async (t) => {
+  const { open, slug, tenant, kill } = await stage();
+  const view = await open(t, `/t/${slug}/agents`);
+  const { page } = view;
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "New agent" }).click();
+  await page.getByLabel("Name").waitFor();
+  const start = await kill();
+  await page.getByText("Connection lost").waitFor();
+  await page.getByLabel("Name").fill("Typed while nobody answered");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByText("cannot be reached").waitFor();
+  await view.looks("agent-new-unreached");
+  const again = await start();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByRole("heading", { name: "Typed while nobody answered", level: 1 }).waitFor();
+  equal((await again.request("GET", `/tenant/${tenant}/agents?q=Typed+while`)).json.items.length, 1, "what was made");
+  ok(view.complaints.every((c) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(c)), view.complaints.join("\n"));
+}, { ms: 120_000 });

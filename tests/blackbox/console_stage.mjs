@@ -57,7 +57,7 @@ class View {
       }
   }
 
-  /** Presses a key as often as it takes until something with this role and name has the focus; a wait with an end. */
+  /** Presses Tab until what has this name has the focus. */
   async tabTo(name, most = 60) {
     for (let i = 0; i < most; i++) {
       await this.page.keyboard.press("Tab");
@@ -135,7 +135,17 @@ export function console_stage({ flags = [], engine = "sqlite" } = {}) {
       return { email, password, id: taken.json.user.id };
     }
 
-    return { server, tenant, slug: me.json.memberships[0].tenant_slug, browser, open, stranger, person };
+    /** Kills the service and starts it again at the same address; gives a function that does the second half. */
+    async function kill() {
+      await server.kill();
+      return async () => {
+        const again = await scope.serve(server.place, { flags, listen: `127.0.0.1:${server.port}` });
+        again.token = server.token;
+        return again;
+      };
+    }
+
+    return { server, tenant, slug: me.json.memberships[0].tenant_slug, browser, open, stranger, person, kill };
   });
 }
 

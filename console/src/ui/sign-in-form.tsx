@@ -37,12 +37,12 @@ export function SignInForm({ email: known }: { email?: string }) {
       {why && <p class="notice danger" role="alert">{why}</p>}
       <div class="field">
         <label class="label" for={`${id}-email`}>Email address</label>
-        <input ref={known ? undefined : first} id={`${id}-email`} type="email" name="email" autocomplete="username" required readOnly={Boolean(known)} maxLength={253} value={email} onInput={(e) => setEmail(e.currentTarget.value)} />
+        <input ref={known ? undefined : first} id={`${id}-email`} type="email" name="email" autofocus={!known} autocomplete="username" required readOnly={Boolean(known)} maxLength={253} value={email} onInput={(e) => setEmail(e.currentTarget.value)} />
       </div>
       <div class="field">
         <label class="label" for={`${id}-password`}>Password</label>
         <div class="control joined">
-          <input ref={known ? first : undefined} id={`${id}-password`} type={(shown ? "text" : "password") as "text"} name="password" autocomplete="current-password" required maxLength={1024} value={password} onInput={(e) => setPassword(e.currentTarget.value)} />
+          <input ref={known ? first : undefined} id={`${id}-password`} type={(shown ? "text" : "password") as "text"} name="password" autofocus={Boolean(known)} autocomplete="current-password" required maxLength={1024} value={password} onInput={(e) => setPassword(e.currentTarget.value)} />
           <Button look="quiet" aria-pressed={shown} act={() => setShown(!shown)}>{shown ? "Hide" : "Show"}</Button>
         </div>
       </div>
