@@ -149,6 +149,29 @@ test("without a shared worker a tab has a stream of its own", async (t) => {
   view.quiet();
 }, { ms: 60_000 });
 
+test("what somebody wrote becomes nodes, and never markup, script or a request", async (t) => {
+  const { open, slug } = await stage();
+  const view = await open(t, `/t/${slug}/agents/new`);
+  const { page } = view;
+  await page.getByLabel("System prompt").first().fill([
+    "# Title", "", "Some **bold** and `code <b>`, <b onclick=alert(1)>raw</b>.", "", "<script>alert(1)</script>", "",
+    "![a picture](https://elsewhere.example/x.png) [good](https://example.org/a?b=1&c=2) [mail](mailto:a@example.org)",
+    "[bad](javascript:alert(1)) [worse](data:text/html,x) [own](/console/account) <https://example.org/auto>", "",
+    "- one", "- [x] two", "", "1. first", "2. second", "", "| a | b |", "|---|---|", "| 1 | <i>2</i> |", "", "```js", "let a = '<i>';", "```", "", "> said &amp; done &lt;i&gt;",
+  ].join("\n"));
+  await page.getByRole("button", { name: "Preview of System prompt" }).click();
+  const shown = page.locator(".preview");
+  await shown.getByRole("heading", { name: "Title" }).waitFor();
+  equal(await shown.locator("script, img, b, i, iframe, [onclick]").count(), 0, "markup of the writer's");
+  equal((await shown.locator("a").evaluateAll((all) => all.map((a) => a.getAttribute("href")))).join(" "), "https://example.org/a?b=1&c=2 mailto:a@example.org https://example.org/auto", "where links lead");
+  equal(await shown.locator("a:not([rel='noreferrer noopener'])").count(), 0, "links that say who follows them");
+  for (const text of ["<script>alert(1)</script>", "<b onclick=alert(1)>raw</b>", "https://elsewhere.example/x.png", "code <b>", "let a = '<i>';", "said & done <i>"])
+    ok((await shown.textContent()).includes(text), `"${text}" is not shown as it was written: ${await shown.textContent()}`);
+  equal(await shown.locator("strong, td, ol li, ul li, pre").count(), 8, "strong, cells, items, code");
+  await view.looks("markdown");
+  view.quiet();
+}, { ms: 60_000 });
+
 test("a login that ends while somebody types loses nothing", async (t) => {
   const { open, slug, server, tenant, person } = await stage();
   const grace = await person("ADMIN");

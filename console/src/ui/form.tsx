@@ -4,7 +4,7 @@
 //
 // With `value` it is a change: only what differs is sent.  What the service refuses is said at its field, and the
 // first of them has the focus.  `custom` puts a screen's own control in a field's place.
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { Problem, fieldErrors } from "../lib/api";
 import { human } from "../lib/format";
@@ -102,6 +102,13 @@ function Control({ field: f, id, value, set, describedBy, invalid }: ControlProp
   return <input {...common} {...bounds} type={type as "text"} autocomplete={f.secret ? "new-password" : "off"} value={text} onInput={(e) => set(e.currentTarget.value)} />;
 }
 
+/** How a long text looks where it is read; what shows it is loaded when it is first wanted. */
+function Preview({ text }: { text: string }) {
+  const [View, setView] = useState<FunctionComponent<{ text: string }> | null>(null);
+  useEffect(() => void import("../lib/markdown").then((m) => setView(() => m.Markdown)), []);
+  return <div class="preview">{text.trim() ? View && <View text={text} /> : <p class="muted">There is nothing to show yet.</p>}</div>;
+}
+
 interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren; change?: boolean }
 
 export function FieldRow({ field: f, value, set, error, control, change = false }: RowProps) {
@@ -110,10 +117,13 @@ export function FieldRow({ field: f, value, set, error, control, change = false 
   const described = [bad, help].filter(Boolean).join(" ") || undefined;
   const group = f.kind === "choices";
   const Label = group ? "span" : "label";
+  const [preview, setPreview] = useState(false);
   return (
     <div class={`field ${f.kind}`} data-field={f.name}>
       <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && !change && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
       <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} />}{f.unit && <span class="unit">{f.unit}</span>}</div>
+      {f.kind === "long" && <Button look="quiet" class="previews" aria-pressed={preview} label={`Preview of ${f.label}`} act={() => setPreview(!preview)}>Preview</Button>}
+      {preview && <Preview text={String(value)} />}
       {error && <p class="error" id={bad}>{error}</p>}
       {f.help && <p class="help" id={help}>{f.help}</p>}
     </div>
