@@ -11,6 +11,7 @@
 //
 // Whatever the browser complains of fails the test: an error in its console, a breach of the policy, a request to
 // another site, a promise that nobody took care of.  Tests of one file share a store, so each makes what it changes.
+// Wait by locators, page.waitForURL() or until(): the policy refuses page.waitForFunction(), which evaluates text.
 // LODGE_SCREENSHOTS names a folder for pictures.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 // agents.tsx - the agents of a tenant: found by name, kept as favourites, made.
-import { useEffect, useState } from "preact/hooks";
 import type { AgentListRead } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
@@ -39,17 +38,15 @@ function state(a: AgentListRead) {
 
 export default function Agents() {
   const { query } = location.value;
-  const [text, setText] = useState(query.get("q") ?? "");
   const agents = useList("GET /tenant/{tenant_id}/agents", {
     path: { tenant_id: tenantId() },
     query: { q: query.get("q") || undefined, favorite: query.has("favorite") || undefined, include_hidden: query.has("hidden") || undefined, sort: (query.get("sort") as "name" | null) ?? "name" },
   }, (e) => e.event === "agent" && e.data.tenant_id === tenantId());
-  useEffect(() => setText(query.get("q") ?? ""), [query.get("q")]);
   const create = can("agents:create") ? <Link to={tenantPath("/agents/new")} class="button primary">New agent</Link> : undefined;
   return (
     <Page title="Agents" lead={agents.total === undefined ? undefined : plural(agents.total, "agent")} actions={create}>
       <div class="filters" role="search">
-        <Search label="Search agents" value={text} set={(q) => (setText(q), setQuery({ q }))} />
+        <Search label="Search agents" value={query.get("q") ?? ""} set={(q) => setQuery({ q })} />
         <Toggle label="Favourites" on={query.has("favorite")} set={(on) => setQuery({ favorite: on ? "1" : null })} />
         <Toggle label="Hidden too" on={query.has("hidden")} set={(on) => setQuery({ hidden: on ? "1" : null })} />
       </div>

@@ -1,5 +1,5 @@
 // filters.tsx - what narrows a list; the choice is in the address.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { human } from "../lib/format";
 import { Icon } from "./icons";
 
@@ -7,14 +7,21 @@ const WAIT_MS = 200;
 
 /** A field to search with; it speaks when somebody has stopped typing. */
 export function Search({ label, value, set }: { label: string; value: string; set: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const said = useRef(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    // Changed elsewhere, by Back or "Clear filters"; what came from here is not given back to who still types.
+    if (value !== said.current) setText((said.current = value));
+  }, [value]);
   return (
     <label class="search"><Icon name="search" /><span class="hidden">{label}</span>
-      <input type="search" placeholder={label} defaultValue={value} key={value === "" ? "empty" : "filled"} autocomplete="off" onInput={(e) => {
-        const text = e.currentTarget.value;
+      <input type="search" placeholder={label} value={text} autocomplete="off" onInput={(e) => {
+        const now = e.currentTarget.value;
+        setText(now);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => set(text), WAIT_MS);
+        timer.current = setTimeout(() => set((said.current = now)), WAIT_MS);
       }} />
     </label>
   );

@@ -93,7 +93,7 @@ function Control({ field: f, id, value, set, describedBy, invalid }: ControlProp
     );
   if (f.kind === "choices") {
     const chosen = Array.isArray(value) ? value : [];
-    return <div class="choices" role="group" aria-describedby={describedBy} id={id}>{f.words?.map((w) => <label key={w}><input type="checkbox" checked={chosen.includes(w)} onChange={(e) => set(e.currentTarget.checked ? [...chosen, w] : chosen.filter((c) => c !== w))} /> {w}</label>)}</div>;
+    return <div class="choices" role="group" aria-labelledby={`${id}-label`} aria-describedby={describedBy} id={id}>{f.words?.map((w) => <label key={w}><input type="checkbox" checked={chosen.includes(w)} onChange={(e) => set(e.currentTarget.checked ? [...chosen, w] : chosen.filter((c) => c !== w))} /> {w}</label>)}</div>;
   }
   if (f.kind === "long" || f.kind === "lines" || f.kind === "json")
     return <textarea {...common} rows={f.kind === "long" ? 8 : 4} class={f.kind === "json" ? "mono" : undefined} spellcheck={f.kind === "long"} value={text} onInput={(e) => set(e.currentTarget.value)} />;
