@@ -91,7 +91,7 @@ static json_t *stated(const json_t *fact)
 static json_t *bare(const json_t *published)
 {
 	static const char *const ours[] = { "description", "x-max", "x-default", "uniqueItems",
-		"writeOnly" };
+		"writeOnly", "x-label", "x-unit", "x-long", "x-unused" };
 	json_t *copy = json_deep_copy(published);
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
