@@ -194,7 +194,7 @@ int fixture_work(struct fixture *f, int (*run)(struct db *db, void *data), void 
 	return err;
 }
 
-static const char *login_for(struct fixture *f, const char *user_id)
+const char *fixture_login(struct fixture *f, const char *user_id)
 {
 	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
 	int64_t now = clock_now_us();
@@ -218,7 +218,7 @@ const char *fixture_user(struct fixture *f, const char *email, const char **ret_
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
 	db_close(db);
 	if (ret_token)
-		*ret_token = login_for(f, id);
+		*ret_token = fixture_login(f, id);
 	return id;
 }
 
@@ -261,7 +261,7 @@ static void first_rows(struct fixture *f, enum tenant_start start)
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
 	f->admin_id = row.id;
 	db_close(db);
-	f->admin = login_for(f, f->admin_id);
+	f->admin = fixture_login(f, f->admin_id);
 }
 
 static void prepare_queue(struct fixture *f)
@@ -515,6 +515,24 @@ struct answer ask_bytes(struct fixture *f, const char *token, const void *body, 
 	text = arena_vprintf(&f->arena, request, ap);
 	va_end(ap);
 	return send_and_read(f, token, body, len, text);
+}
+
+char *answer_unchunked(struct fixture *f, const struct answer *r)
+{
+	char *out = arena_alloc(&f->arena, r->body_len + 1), *to = out;
+	const char *p = r->body, *end = r->body + r->body_len;
+
+	while (p < end) {
+		char *line;
+		size_t n = strtoul(p, &line, 16);
+
+		if (!n || line + 2 + n > end)
+			break;
+		memcpy(to, line + 2, n);
+		to += n;
+		p = line + 2 + n + 2;
+	}
+	return out;
 }
 
 json_t *at(const struct answer *r, const char *path)

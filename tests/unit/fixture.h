@@ -41,6 +41,8 @@ void fixture_drop(const char *where, const char *folder);
 /* Makes people and tenants straight in the store. */
 const char *fixture_user(struct fixture *f, const char *email, const char **ret_token);
 const char *fixture_tenant(struct fixture *f, const char *slug, const char *owner_id);
+/* A login of somebody's, for an hour. */
+const char *fixture_login(struct fixture *f, const char *user_id);
 void fixture_member(
 	struct fixture *f, const char *tenant_id, const char *user_id, const char *role);
 /* Runs SQL with arguments. */
@@ -71,6 +73,8 @@ json_t *at(const struct answer *r, const char *path);
 const char *text_at(const struct answer *r, const char *path);
 /* The value of a header of the reply, or NULL. */
 const char *header_of(struct fixture *f, const struct answer *r, const char *name);
+/* The text of a stream, which ask() leaves in its chunks. */
+char *answer_unchunked(struct fixture *f, const struct answer *r);
 /* True if the problem lists this field with this code. */
 bool refuses(const struct answer *r, const char *field, const char *code);
 

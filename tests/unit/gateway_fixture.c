@@ -65,28 +65,10 @@ struct answer gateway_ask(struct gateway_fixture *s, const char *token, const ch
 	return ask(s->f, token, GATEWAY_BODY(s, more), "POST /v1/chat/completions");
 }
 
-/* The body without the lines of its chunks. */
-static char *unchunked(struct gateway_fixture *s, const struct answer *r)
-{
-	char *out = arena_alloc(&s->f->arena, r->body_len + 1), *to = out;
-	const char *p = r->body, *end = r->body + r->body_len;
-
-	while (p < end) {
-		char *line;
-		size_t n = strtoul(p, &line, 16);
-
-		if (!n || line + 2 + n > end)
-			break;
-		memcpy(to, line + 2, n);
-		to += n;
-		p = line + 2 + n + 2;
-	}
-	return out;
-}
-
 const char *gateway_text(struct gateway_fixture *s, const struct answer *r)
 {
-	char *events = unchunked(s, r), *out = arena_alloc(&s->f->arena, r->body_len + 1), *next;
+	char *events = answer_unchunked(s->f, r), *out = arena_alloc(&s->f->arena, r->body_len + 1),
+	     *next;
 	size_t len = 0;
 
 	for (char *line = events; line && *line; line = next) {

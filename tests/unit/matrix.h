@@ -162,7 +162,6 @@ void world_make(struct fixture *f, struct world *w, const char *slug);
 const char *agent_make(struct fixture *f, const struct world *w, enum agent_kind kind);
 void agent_give(struct fixture *f, const char *tenant_id, const char *agent_id, const char *user_id,
 	const char *group_id, const char *role);
-const char *login_make(struct fixture *f, const char *user_id);
 /* A key, made straight in the store; scopes as JSON or NULL, expires_at in microseconds or NIL. */
 const char *key_make(struct fixture *f, const char *tenant_id, const char *user_id,
 	const char *scopes, int64_t expires_at, const char **ret_id);

@@ -18,20 +18,6 @@ int next_number(void)
 	return ++n;
 }
 
-const char *login_make(struct fixture *f, const char *user_id)
-{
-	char *token = arena_alloc(&f->arena, TOKEN_MAX), hash[65];
-	int64_t now = clock_now_us();
-
-	token_new(TOKEN_LOGIN, token);
-	credential_hash(token, hash);
-	fixture_sql(f,
-		"insert into logins (hash, user_id, created_at, expires_at, last_used_at) "
-		"values ($1, $2, $3, $4, $3)",
-		ARGS(T(hash), T(user_id), N(now), N(now + 3600 * SECOND_US)));
-	return token;
-}
-
 struct machine_make {
 	struct arena *a;
 	enum machine_purpose purpose;
@@ -442,7 +428,7 @@ void freshen(
 		break;
 	case FRESH_LOGIN:
 		if (!c->key)
-			c->token = login_make(f, c->user_id);
+			c->token = fixture_login(f, c->user_id);
 		break;
 	case FRESH_INVITE:
 		t->invite = invite_make(f, &s->alpha);

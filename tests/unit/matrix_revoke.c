@@ -266,8 +266,8 @@ TEST(matrix_revoked_login)
 {
 	struct scene s = scene_open("MEMBER");
 	struct fixture *f = s.f;
-	const char *second = login_make(f, s.user_id), *target = login_make(f, s.w.user_id);
-	const char *targets_second = login_make(f, s.w.user_id);
+	const char *second = fixture_login(f, s.user_id), *target = fixture_login(f, s.w.user_id);
+	const char *targets_second = fixture_login(f, s.w.user_id);
 
 	expect(&s, s.login, 200, "/me");
 	expect(&s, second, 200, "/me");

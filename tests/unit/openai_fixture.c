@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 void openai_open(struct openai_fixture *s)
 {
@@ -52,30 +51,11 @@ struct answer openai_rest(struct openai_fixture *s, const char *thread_id, const
 	return r;
 }
 
-/* The body without the lines of its chunks. */
-static char *unchunked(struct openai_fixture *s, const struct answer *r)
-{
-	char *out = arena_alloc(&s->f->arena, r->body_len + 1), *to = out;
-	const char *p = r->body, *end = r->body + r->body_len;
-
-	while (p < end) {
-		char *line;
-		size_t n = strtoul(p, &line, 16);
-
-		if (!n || line + 2 + n > end)
-			break;
-		memcpy(to, line + 2, n);
-		to += n;
-		p = line + 2 + n + 2;
-	}
-	return out;
-}
-
-const char *openai_events(struct openai_fixture *s, const struct answer *r)
+const char *openai_told(struct openai_fixture *s, const struct answer *r)
 {
 	const char *out = "", *last = "";
 
-	for (char *p = unchunked(s, r); (p = strstr(p, "event: ")) != NULL;) {
+	for (char *p = answer_unchunked(s->f, r); (p = strstr(p, "event: ")) != NULL;) {
 		size_t len = strcspn(p += 7, "\n");
 
 		if (strlen(last) != len || strncmp(last, p, len) != 0)
@@ -97,7 +77,7 @@ json_t *openai_event(struct openai_fixture *s, const struct answer *r, const cha
 	const char *found = NULL;
 	json_t *v;
 
-	for (const char *p = unchunked(s, r); (p = strstr(p, mark)) != NULL;)
+	for (const char *p = answer_unchunked(s->f, r); (p = strstr(p, mark)) != NULL;)
 		found = p += strlen(mark);
 	if (!found)
 		return NULL;

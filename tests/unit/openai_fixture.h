@@ -15,6 +15,6 @@ struct answer openai_ask(struct openai_fixture *s, const char *body, const char 
 /* Reads the run until it rests; fails the test if that takes too long. */
 struct answer openai_rest(struct openai_fixture *s, const char *thread_id, const char *run_id);
 /* A streamed answer: the names of its events with spaces between, those that repeat said once. */
-const char *openai_events(struct openai_fixture *s, const struct answer *r);
+const char *openai_told(struct openai_fixture *s, const struct answer *r);
 /* The data of the last event of that name, or NULL. */
 json_t *openai_event(struct openai_fixture *s, const struct answer *r, const char *name);

@@ -60,7 +60,7 @@ TEST(openai_runs_show_calls_that_wait_for_approval)
 				call, approved ? "approve" : "deny"),
 			"POST /v1/threads/%s/runs/%s/submit_tool_outputs", thread_id, run_id);
 		STATUS(r, 200);
-		CHECK(strstr(openai_events(&s, &r), "thread.run.completed done") != NULL);
+		CHECK(strstr(openai_told(&s, &r), "thread.run.completed done") != NULL);
 		r = openai_ask(
 			&s, NULL, "GET /v1/threads/%s/runs/%s/steps?order=asc", thread_id, run_id);
 		CHECK_STR(text_at(&r, "data.0.status"), "completed");
@@ -124,7 +124,7 @@ TEST(openai_runs_and_responses_tell_that_a_model_failed)
 	s = as_openai(&t);
 	r = begin(&s, "hi", ",\"stream\":true");
 	STATUS(r, 200);
-	CHECK(strstr(openai_events(&s, &r), "thread.run.failed done") != NULL);
+	CHECK(strstr(openai_told(&s, &r), "thread.run.failed done") != NULL);
 	v = openai_event(&s, &r, "thread.run.failed");
 	CHECK(json_is_string(json_object_get(json_object_get(v, "last_error"), "message")));
 	CHECK(json_is_integer(json_object_get(v, "failed_at")));
@@ -140,7 +140,7 @@ TEST(openai_runs_and_responses_tell_that_a_model_failed)
 		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\",\"stream\":true}",
 			s.agent_id),
 		"POST /v1/responses");
-	CHECK(strstr(openai_events(&s, &r), "response.failed") != NULL);
+	CHECK(strstr(openai_told(&s, &r), "response.failed") != NULL);
 
 	test_step("as a model's response, with its status");
 	r = openai_ask(&s,
@@ -166,7 +166,7 @@ TEST(openai_responses_of_models_break_off_and_are_cut)
 			g.slugs[0]),
 		"POST /v1/responses");
 	STATUS(r, 200);
-	CHECK(strstr(openai_events(&s, &r), "response.output_item.done response.failed") != NULL);
+	CHECK(strstr(openai_told(&s, &r), "response.output_item.done response.failed") != NULL);
 
 	test_step("what the model is asked");
 	r = openai_ask(&s,

@@ -89,7 +89,7 @@ static void streamed(struct openai_fixture *s, const char *model)
 	json_t *v;
 
 	STATUS(r, 200);
-	CHECK_STR(openai_events(s, &r),
+	CHECK_STR(openai_told(s, &r),
 		"response.created response.in_progress response.output_item.added "
 		"response.content_part.added response.output_text.delta response.output_text.done "
 		"response.content_part.done response.output_item.done response.completed");
@@ -124,7 +124,7 @@ static void functions(struct openai_fixture *s, const char *model)
 			"\"function_call_output\",\"call_id\":\"%s\",\"output\":\"42\"}]," ADD,
 			id, call));
 	STATUS(r, 200);
-	CHECK(strstr(openai_events(s, &r), "response.completed") != NULL);
+	CHECK(strstr(openai_told(s, &r), "response.completed") != NULL);
 	CHECK(strstr(r.body, "42") != NULL);
 
 	test_step("%s: the first stays as it was", model);
@@ -134,7 +134,7 @@ static void functions(struct openai_fixture *s, const char *model)
 
 	test_step("%s: as events", model);
 	r = respond(s, model, "\"input\":\"use tool add\",\"stream\":true," ADD);
-	CHECK_STR(openai_events(s, &r),
+	CHECK_STR(openai_told(s, &r),
 		"response.created response.in_progress response.output_item.added "
 		"response.function_call_arguments.delta response.function_call_arguments.done "
 		"response.output_item.done response.completed");

@@ -234,7 +234,7 @@ TEST(threads_runs_are_streamed)
 	r = run(&s, said(&s, "count to 30"), ",\"stream\":true");
 	STATUS(r, 200);
 	CHECK(strstr(r.head, "text/event-stream") != NULL);
-	CHECK_STR(openai_events(&s, &r),
+	CHECK_STR(openai_told(&s, &r),
 		"thread.run.created thread.run.queued thread.run.in_progress "
 		"thread.run.step.created thread.run.step.in_progress thread.message.created "
 		"thread.message.in_progress thread.message.delta thread.message.completed "
@@ -255,7 +255,7 @@ TEST(threads_runs_are_streamed)
 			s.agent_id),
 		"POST " T_ "/runs");
 	STATUS(r, 200);
-	CHECK(strncmp(openai_events(&s, &r), "thread.created thread.run.created ", 34) == 0);
+	CHECK(strncmp(openai_told(&s, &r), "thread.created thread.run.created ", 34) == 0);
 	openai_close(&s);
 }
 
@@ -269,7 +269,7 @@ TEST(threads_runs_call_the_callers_functions)
 	id = said(&s, "use tool add with {\\\"a\\\":1} please");
 	r = run(&s, id, ",\"stream\":true," ADD);
 	STATUS(r, 200);
-	CHECK(strstr(openai_events(&s, &r),
+	CHECK(strstr(openai_told(&s, &r),
 		      "thread.run.step.created thread.run.step.in_progress thread.run.step.delta "
 		      "thread.run.requires_action done") != NULL);
 	run_id = json_string_value(
@@ -301,8 +301,8 @@ TEST(threads_runs_call_the_callers_functions)
 			call),
 		"POST " T_ "/%s/runs/%s/submit_tool_outputs", id, run_id);
 	STATUS(r, 200);
-	CHECK(strstr(openai_events(&s, &r), "thread.run.step.completed") != NULL);
-	CHECK(strstr(openai_events(&s, &r), "thread.run.completed done") != NULL);
+	CHECK(strstr(openai_told(&s, &r), "thread.run.step.completed") != NULL);
+	CHECK(strstr(openai_told(&s, &r), "thread.run.completed done") != NULL);
 	r = openai_ask(&s, NULL, "GET " T_ "/%s/runs/%s/steps?order=asc", id, run_id);
 	CHECK_STR(text_at(&r, "data.0.type"), "tool_calls");
 	CHECK_STR(text_at(&r, "data.0.step_details.tool_calls.0.function.output"), "42");
