@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "contract/openai_fault.h"
+
 enum { HEAD_MAX = 1 << 20 };
 
 static const char *error_type(int status)
@@ -30,13 +32,10 @@ static void write_or_null(const char *text, struct buf *out)
 void openai_write_error(
 	int status, const char *message, const char *param, const char *code, struct buf *out)
 {
-	buf_lit(out, "{\"error\":{\"message\":");
-	json_write_string(out, message, strlen(message));
-	buf_printf(out, ",\"type\":\"%s\",\"param\":", error_type(status));
-	write_or_null(param, out);
-	buf_lit(out, ",\"code\":");
-	write_or_null(code, out);
-	buf_lit(out, "}}");
+	openai_fault_write(out, &(struct OpenAIFault){ .message = message,
+					.type = error_type(status),
+					.param = param && *param ? param : NULL,
+					.code = code && *code ? code : NULL });
 }
 
 void openai_write_usage(const struct usage *u, struct buf *out)

@@ -1,10 +1,9 @@
 /* openai_problem.c - a problem in the shape that OpenAI's clients know: {"error": {message, type, param,
  * code}}.  Their libraries choose an exception by the status and show the message. */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "call/call.h"
+#include "contract/openai_fault.h"
 
 enum { MESSAGE_MAX = 1024 };
 
@@ -37,12 +36,8 @@ void openai_problem(struct buf *b, const struct problem *p)
 		snprintf(message, sizeof message, "%s %s", first->field, first->message);
 	else
 		snprintf(message, sizeof message, "%s", detail);
-	buf_lit(b, "{\"error\":{\"message\":");
-	json_write_string(b, message, strlen(message));
-	buf_printf(b, ",\"type\":\"%s\",\"param\":", type_of(row->status));
-	if (first)
-		json_write_string(b, first->field, strlen(first->field));
-	else
-		buf_lit(b, "null");
-	buf_printf(b, ",\"code\":\"%s\"}}", p->code ? p->code : row->code);
+	openai_fault_write(b, &(struct OpenAIFault){ .message = message,
+				      .type = type_of(row->status),
+				      .param = first ? first->field : NULL,
+				      .code = p->code ? p->code : row->code });
 }

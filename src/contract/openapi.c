@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "contract/openai_fault.h"
 #include "contract/openapi_parts.h"
 
 struct document {

@@ -43,6 +43,5 @@ extern const struct shared doc_shared_errors[]; /* the last has no name */
 
 /* What an error looks like. */
 SCHEMA_DECLARED(Problem);
-SCHEMA_DECLARED(OpenAIProblem);
 /* The members parameters, headers and responses of components. */
 void doc_shared(struct buf *o);

@@ -45,32 +45,6 @@ FIELDS(Problem) = {
 };
 SCHEMA(Problem, .doc = "What went wrong, and what to do about it (RFC 9457).");
 
-struct OpenAIFault {
-	const char *message, *type, *param, *code;
-};
-
-struct OpenAIProblem {
-	struct OpenAIFault error;
-};
-
-FIELDS(OpenAIFault) = {
-	FIELD(OpenAIFault, message, .required = true, .example = "\"There is no such model.\"",
-		.doc = "This problem, in words a person can act on."),
-	FIELD(OpenAIFault, type, .required = true, .example = "\"invalid_request_error\"",
-		.doc = "The kind of problem."),
-	FIELD(OpenAIFault, param, .required = true, .nullable = true, .example = "\"model\"",
-		.doc = "The field it is about, if it is about one."),
-	FIELD(OpenAIFault, code, .required = true, .nullable = true,
-		.example = "\"model_not_found\"", .doc = "What is wrong, for programs."),
-};
-static SCHEMA(OpenAIFault, .doc = "What went wrong.");
-
-FIELDS(OpenAIProblem) = {
-	FIELD(OpenAIProblem, error, .required = true, .of = &OpenAIFault_schema,
-		.doc = "What went wrong."),
-};
-SCHEMA(OpenAIProblem, .doc = "An error in the shape that OpenAI's clients know.");
-
 /* In the order of their status. */
 const struct shared doc_shared_errors[] = {
 	{ ERR_MALFORMED, "Malformed", NULL },
