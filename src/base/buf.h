@@ -57,4 +57,13 @@ static inline void buf_putc(struct buf *b, char c)
 		b->at[b->len++] = c;
 }
 
+/* What it holds as a C string, until it is changed; "" where there is no room for the end of one. */
+static inline const char *buf_text(struct buf *b)
+{
+	if (!buf_room(b, 1))
+		return "";
+	b->at[b->len] = '\0';
+	return b->at;
+}
+
 #define buf_lit(b, literal) buf_put((b), (literal), sizeof(literal) - 1)

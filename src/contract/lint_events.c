@@ -23,16 +23,20 @@ static bool event_is_sound(struct lint *l, const struct event_stream *s, size_t 
 
 	if (!is_name(e->name))
 		return lint_bad(l, "Event %zu of a stream has no name of small letters.", i);
+	if (e->unnamed && strcmp(e->name, EVENT_UNNAMED) != 0)
+		return lint_bad(l, "Event %s has a name and does not tell it.", e->name);
+	if (e->data && e->literal)
+		return lint_bad(l, "Event %s has two kinds of data.", e->name);
 	if (event_text_empty(e->doc))
 		return lint_bad(l, "Event %s has no doc.", e->name);
 	if (!e->streams)
 		return lint_bad(l, "Event %s is carried by no stream.", e->name);
-	if (!e->data && !e->bare && s->envelope)
+	if (!e->data && !e->literal && !e->bare && s->envelope)
 		return lint_bad(l, "Event %s has an envelope and nothing in it.", e->name);
 	if (e->data && e->data->internal)
 		return lint_bad(l, "Event %s tells a row of the store.", e->name);
 	for (size_t j = 0; j < i; j++)
-		if (strcmp(s->table[j].name, e->name) == 0)
+		if (!(e->unnamed && s->table[j].unnamed) && strcmp(s->table[j].name, e->name) == 0)
 			return lint_bad(l, "Two events are called %s.", e->name);
 	return true;
 }
@@ -62,15 +66,14 @@ static bool stream_is_sound(struct lint *l, const struct operation *op)
 	return envelope_is_sound(l, s->envelope);
 }
 
-/* The streams of another protocol are described where that is. */
 static bool operation_is_sound(struct lint *l, const struct route *r)
 {
 	const struct operation *op = r->op;
-	bool gives = op->gives && strcmp(op->gives, "text/event-stream") == 0;
+	bool gives = op->streams || (op->gives && strcmp(op->gives, "text/event-stream") == 0);
 
-	if (gives && !op->events && !r->openai)
+	if (gives && !op->events)
 		return lint_bad(l, "Operation %s gives events and does not say which.", op->id);
-	if (op->events && !gives && !op->streams)
+	if (op->events && !gives)
 		return lint_bad(l, "Operation %s names events and gives none.", op->id);
 	return !op->events || stream_is_sound(l, op);
 }

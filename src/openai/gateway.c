@@ -13,6 +13,7 @@
 #include "api/service.h"
 #include "call/operation.h"
 #include "openai/model_stream.h"
+#include "openai/openai_events.h"
 #include "base/clock.h"
 #include "broker/openai_out.h"
 
@@ -164,9 +165,9 @@ static enum stream_end end_answer(void *state)
 	if (!call_stream_begun(g->stream.stream)) {
 		gateway_answer(g, g->stream.end);
 	} else if (g->stream.end->cancelled) {
-		buf_lit(text, "data: ");
+		stream_event_begin(text, &openai_events[OPENAI_EVENT_CHUNK_ERROR]);
 		openai_write_error(503, "The service is stopping.", NULL, "stopping", text);
-		buf_lit(text, "\n\n");
+		stream_event_end(text);
 		call_stream_flush(g->stream.stream);
 	}
 	openai_out_close(&g->out);
@@ -226,8 +227,8 @@ void gateway_loop_ends(struct app *app, struct http_loop *loop)
 OPERATION(createChatCompletion, NONE, NONE,
 	.takes = (const char *const[]){ "application/json", NULL }, .gives = "application/json",
 	.raw_body = &ChatCompletionCreate_schema, .raw_reply = &ChatCompletion_schema,
-	.header = "X-Lodge-Dropped", .streams = true, .open_query = true, .read = gateway_read_body,
-	.look = gateway_look)
+	.header = "X-Lodge-Dropped", .streams = true, .events = &chat_event_stream,
+	.open_query = true, .read = gateway_read_body, .look = gateway_look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");
 }

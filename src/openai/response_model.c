@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "openai/model_stream.h"
+#include "openai/openai_events.h"
 #include "api/service.h"
 #include "openai/responses.h"
 #include "base/clock.h"
@@ -83,9 +84,7 @@ static enum stream_end model_call_refuse(struct model_call *m, const struct prob
 
 	if (call_stream_begun(m->stream.stream)) {
 		buf_clear(text);
-		buf_lit(text, "event: error\ndata: ");
-		openai_problem(text, p);
-		buf_lit(text, "\n\n");
+		openai_event_problem(text, p);
 		call_stream_flush(m->stream.stream);
 	} else {
 		call_write_problem(m->stream.c, p);

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "openai/responses.h"
-#include "base/json.h"
+#include "openai/openai_events.h"
 #include "contract/encode.h"
 
 enum { ITEMS_MAX_BYTES = 64 << 20 };
@@ -22,94 +21,106 @@ void response_out_close(struct response_out *o)
 	buf_free(&o->text);
 }
 
-static void put_json_text(struct buf *b, const char *text, size_t len)
+/* ---- events ---- */
+
+/* The members that events begin with. */
+#define EVENT_HEAD(o, event) .type = openai_events[event].name, .sequence_number = (o)->sequence++
+#define IN_ITEM(o, event) \
+	EVENT_HEAD(o, event), .item_id = (o)->item_id, .output_index = (int64_t)(o)->index
+
+static void tell_whole(
+	struct response_out *o, enum openai_event event, const struct ResponseObject *whole)
 {
-	json_write_string(b, text ? text : "", len);
+	if (o->events)
+		OPENAI_EVENT(o->events, event, ResponseEvent,
+			(&(struct ResponseEvent){ EVENT_HEAD(o, event), .response = whole }));
 }
 
-/* The beginning of an event, up to where its own members come. */
-static bool begin_response_event(struct response_out *o, const char *type)
+static void tell_item(struct response_out *o, enum openai_event event, const char *item)
 {
-	if (!o->events)
-		return false;
-	buf_printf(o->events, "event: %s\ndata: {\"type\":\"%s\",\"sequence_number\":%lld", type,
-		type, (long long)o->sequence++);
-	return true;
+	if (o->events)
+		OPENAI_EVENT(o->events, event, ResponseItemEvent,
+			(&(struct ResponseItemEvent){ EVENT_HEAD(o, event),
+				.output_index = (int64_t)o->index, .item = { item } }));
 }
 
-static void end_response_event(struct response_out *o)
+static void tell_part(struct response_out *o, enum openai_event event, const char *text)
 {
-	buf_lit(o->events, "}\n\n");
-}
+	struct ResponseText part = { .type = "output_text", .text = text };
 
-static bool begin_in_item(struct response_out *o, const char *type)
-{
-	if (!begin_response_event(o, type))
-		return false;
-	buf_printf(o->events, ",\"item_id\":\"%s\",\"output_index\":%zu", o->item_id, o->index);
-	return true;
-}
-
-static void tell_whole(struct response_out *o, const char *type, const struct ResponseObject *whole)
-{
-	if (!begin_response_event(o, type))
-		return;
-	buf_lit(o->events, ",\"response\":");
-	encode_object(o->events, &ResponseObject_schema, whole);
-	end_response_event(o);
-}
-
-static void tell_item(struct response_out *o, const char *type, const char *item, size_t len)
-{
-	if (!begin_response_event(o, type))
-		return;
-	buf_printf(o->events, ",\"output_index\":%zu,\"item\":", o->index);
-	buf_put(o->events, item, len);
-	end_response_event(o);
+	if (o->events)
+		OPENAI_EVENT(o->events, event, ResponsePartEvent,
+			(&(struct ResponsePartEvent){ IN_ITEM(o, event), .part = &part }));
 }
 
 void response_out_begin(struct response_out *o, const struct ResponseObject *whole)
 {
-	tell_whole(o, "response.created", whole);
-	tell_whole(o, "response.in_progress", whole);
+	tell_whole(o, OPENAI_EVENT_RESPONSE_CREATED, whole);
+	tell_whole(o, OPENAI_EVENT_RESPONSE_IN_PROGRESS, whole);
+}
+
+/* ---- items ---- */
+
+/* An item that begins is told and forgotten; `object` is of that schema. */
+static void begin_item(struct response_out *o, const struct schema *s, const void *object)
+{
+	struct buf item;
+
+	if (!o->events)
+		return;
+	buf_init(&item, ITEMS_MAX_BYTES);
+	encode_object(&item, s, object);
+	tell_item(o, OPENAI_EVENT_ITEM_ADDED, buf_text(&item));
+	buf_free(&item);
+}
+
+/* One that is whole joins the others; where it stands among them. */
+static size_t add_item(struct response_out *o, const struct schema *s, const void *object)
+{
+	size_t from;
+
+	if (o->items.len)
+		buf_putc(&o->items, ',');
+	from = o->items.len;
+	encode_object(&o->items, s, object);
+	return from;
+}
+
+static const char *item_text(struct response_out *o, size_t from)
+{
+	const char *all = buf_text(&o->items);
+
+	return o->items.overflow ? "" : all + from;
+}
+
+static void complete_item(struct response_out *o, size_t from)
+{
+	tell_item(o, OPENAI_EVENT_ITEM_DONE, item_text(o, from));
+	o->index++;
 }
 
 /* ---- messages ---- */
 
-static void put_text_part(struct buf *b, const char *text, size_t len)
+static struct ResponseMessage message_item(
+	struct response_out *o, const char *status, struct ResponseText *part)
 {
-	buf_lit(b, "{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":");
-	put_json_text(b, text, len);
-	buf_putc(b, '}');
-}
-
-static void put_message_item(struct response_out *o, struct buf *b, const char *status, bool filled)
-{
-	buf_printf(b,
-		"{\"id\":\"%s\",\"type\":\"message\",\"status\":\"%s\",\"role\":\"assistant\","
-		"\"content\":[",
-		o->item_id, status);
-	if (filled)
-		put_text_part(b, o->text.at, o->text.len);
-	buf_lit(b, "]}");
+	return (struct ResponseMessage){ .id = o->item_id,
+		.type = "message",
+		.status = status,
+		.role = "assistant",
+		.content = { part, part ? 1 : 0 } };
 }
 
 static void open_message(struct response_out *o, const char *message_id)
 {
-	struct buf item;
+	struct ResponseMessage message;
 
 	o->open = true;
 	o->text.len = 0;
 	snprintf(o->item_id, sizeof o->item_id, "msg_%s", message_id);
-	buf_init(&item, ITEMS_MAX_BYTES);
-	put_message_item(o, &item, "in_progress", false);
-	tell_item(o, "response.output_item.added", item.at, item.len);
-	buf_free(&item);
-	if (!begin_in_item(o, "response.content_part.added"))
-		return;
-	buf_lit(o->events, ",\"content_index\":0,\"part\":");
-	put_text_part(o->events, "", 0);
-	end_response_event(o);
+	message = message_item(o, "in_progress", NULL);
+	begin_item(o, &ResponseMessage_schema, &message);
+	tell_part(o, OPENAI_EVENT_PART_ADDED, "");
 }
 
 void response_out_text(struct response_out *o, const char *message_id, const char *text)
@@ -119,30 +130,17 @@ void response_out_text(struct response_out *o, const char *message_id, const cha
 	if (!o->open)
 		open_message(o, message_id);
 	buf_puts(&o->text, text);
-	if (!begin_in_item(o, "response.output_text.delta"))
-		return;
-	buf_lit(o->events, ",\"content_index\":0,\"logprobs\":[],\"delta\":");
-	put_json_text(o->events, text, strlen(text));
-	end_response_event(o);
-}
-
-/* The item that stands in items from `from` on is complete. */
-static void complete_item(struct response_out *o, size_t from)
-{
-	tell_item(o, "response.output_item.done", o->items.at + from, o->items.len - from);
-	o->index++;
-}
-
-static size_t next_output_item(struct response_out *o)
-{
-	if (o->items.len)
-		buf_putc(&o->items, ',');
-	return o->items.len;
+	if (o->events)
+		OPENAI_EVENT(o->events, OPENAI_EVENT_TEXT_DELTA, ResponseTextDelta,
+			(&(struct ResponseTextDelta){
+				IN_ITEM(o, OPENAI_EVENT_TEXT_DELTA), .delta = text }));
 }
 
 void response_out_text_end(struct response_out *o, const char *text, bool complete)
 {
-	size_t from;
+	struct ResponseText part = { .type = "output_text" };
+	struct ResponseMessage message =
+		message_item(o, complete ? "completed" : "incomplete", &part);
 
 	if (!o->open)
 		return;
@@ -151,38 +149,18 @@ void response_out_text_end(struct response_out *o, const char *text, bool comple
 		o->text.len = 0;
 		buf_puts(&o->text, text);
 	}
-	if (begin_in_item(o, "response.output_text.done")) {
-		buf_lit(o->events, ",\"content_index\":0,\"logprobs\":[],\"text\":");
-		put_json_text(o->events, o->text.at, o->text.len);
-		end_response_event(o);
-	}
-	if (begin_in_item(o, "response.content_part.done")) {
-		buf_lit(o->events, ",\"content_index\":0,\"part\":");
-		put_text_part(o->events, o->text.at, o->text.len);
-		end_response_event(o);
-	}
-	from = next_output_item(o);
-	put_message_item(o, &o->items, complete ? "completed" : "incomplete", true);
-	complete_item(o, from);
+	part.text = buf_text(&o->text);
+	if (o->events)
+		OPENAI_EVENT(o->events, OPENAI_EVENT_TEXT_DONE, ResponseTextDone,
+			(&(struct ResponseTextDone){
+				IN_ITEM(o, OPENAI_EVENT_TEXT_DONE), .text = part.text }));
+	tell_part(o, OPENAI_EVENT_PART_DONE, part.text);
+	complete_item(o, add_item(o, &ResponseMessage_schema, &message));
 }
 
 /* ---- calls ---- */
 
-static void put_call_item(struct response_out *o, struct buf *b, const char *status,
-	const char *call_id, const char *name, const char *arguments)
-{
-	buf_lit(b, "{\"id\":");
-	put_json_text(b, o->item_id, strlen(o->item_id));
-	buf_printf(b, ",\"type\":\"function_call\",\"status\":\"%s\",\"call_id\":", status);
-	put_json_text(b, call_id, strlen(call_id));
-	buf_lit(b, ",\"name\":");
-	put_json_text(b, name, strlen(name));
-	buf_lit(b, ",\"arguments\":");
-	put_json_text(b, arguments, strlen(arguments));
-	buf_putc(b, '}');
-}
-
-/* An item's id is written between quotes as it is; a provider's call id may be anything. */
+/* An item's id is of letters and digits; a provider's call id may be anything. */
 static void name_item(struct response_out *o, const char *prefix, const char *id)
 {
 	size_t n = (size_t)snprintf(o->item_id, sizeof o->item_id, "%s_", prefix);
@@ -194,47 +172,47 @@ static void name_item(struct response_out *o, const char *prefix, const char *id
 	o->item_id[n] = '\0';
 }
 
+static void tell_arguments(struct response_out *o, const char *name, const char *arguments)
+{
+	if (!o->events)
+		return;
+	OPENAI_EVENT(o->events, OPENAI_EVENT_ARGUMENTS_DELTA, ResponseArgumentsDelta,
+		(&(struct ResponseArgumentsDelta){
+			IN_ITEM(o, OPENAI_EVENT_ARGUMENTS_DELTA), .delta = arguments }));
+	OPENAI_EVENT(o->events, OPENAI_EVENT_ARGUMENTS_DONE, ResponseArgumentsDone,
+		(&(struct ResponseArgumentsDone){ IN_ITEM(o, OPENAI_EVENT_ARGUMENTS_DONE),
+			.name = name, .arguments = arguments }));
+}
+
 void response_out_call(
 	struct response_out *o, const char *call_id, const char *name, const char *arguments)
 {
-	struct buf item;
-	size_t from;
+	struct ResponseFunctionCall call = { .id = o->item_id,
+		.type = "function_call",
+		.status = "in_progress",
+		.call_id = call_id,
+		.name = name,
+		.arguments = "" };
 
 	name_item(o, "fc", call_id);
-	buf_init(&item, ITEMS_MAX_BYTES);
-	put_call_item(o, &item, "in_progress", call_id, name, "");
-	tell_item(o, "response.output_item.added", item.at, item.len);
-	buf_free(&item);
-	if (begin_in_item(o, "response.function_call_arguments.delta")) {
-		buf_lit(o->events, ",\"delta\":");
-		put_json_text(o->events, arguments, strlen(arguments));
-		end_response_event(o);
-	}
-	if (begin_in_item(o, "response.function_call_arguments.done")) {
-		buf_lit(o->events, ",\"name\":");
-		put_json_text(o->events, name, strlen(name));
-		buf_lit(o->events, ",\"arguments\":");
-		put_json_text(o->events, arguments, strlen(arguments));
-		end_response_event(o);
-	}
-	from = next_output_item(o);
-	put_call_item(o, &o->items, "completed", call_id, name, arguments);
-	complete_item(o, from);
+	begin_item(o, &ResponseFunctionCall_schema, &call);
+	tell_arguments(o, name, arguments);
+	call.status = "completed";
+	call.arguments = arguments;
+	complete_item(o, add_item(o, &ResponseFunctionCall_schema, &call));
 }
 
 void response_out_approval(
 	struct response_out *o, const char *id, const char *name, const char *arguments)
 {
-	size_t from = next_output_item(o);
+	size_t from = add_item(o, &ResponseApprovalRequest_schema,
+		&(struct ResponseApprovalRequest){ .id = id,
+			.type = "mcp_approval_request",
+			.server_label = "lodge",
+			.name = name,
+			.arguments = arguments });
 
-	buf_printf(&o->items,
-		"{\"id\":\"%s\",\"type\":\"mcp_approval_request\",\"server_label\":\"lodge\",\"name\":",
-		id);
-	put_json_text(&o->items, name, strlen(name));
-	buf_lit(&o->items, ",\"arguments\":");
-	put_json_text(&o->items, arguments, strlen(arguments));
-	buf_putc(&o->items, '}');
-	tell_item(o, "response.output_item.added", o->items.at + from, o->items.len - from);
+	tell_item(o, OPENAI_EVENT_ITEM_ADDED, item_text(o, from));
 	complete_item(o, from);
 }
 
@@ -245,15 +223,11 @@ const char *response_out_items(struct response_out *o, struct arena *a)
 
 void response_out_end(struct response_out *o, const struct ResponseObject *whole)
 {
-	static const char *const ends[] = { "completed", "incomplete", "failed" };
-	const char *type = "response.failed";
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (strcmp(whole->status, ends[i]) == 0)
-			type = i == 0	? "response.completed"
-			       : i == 1 ? "response.incomplete"
-					: "response.failed";
-	tell_whole(o, type, whole);
+	tell_whole(o,
+		strcmp(whole->status, "completed") == 0	   ? OPENAI_EVENT_RESPONSE_COMPLETED
+		: strcmp(whole->status, "incomplete") == 0 ? OPENAI_EVENT_RESPONSE_INCOMPLETE
+							   : OPENAI_EVENT_RESPONSE_FAILED,
+		whole);
 }
 
 const char *response_usage(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "call/operation.h"
+#include "openai/openai_events.h"
 #include "openai/run_view.h"
 #include "api/sessions/session_rows.h"
 #include "base/json.h"
@@ -37,7 +38,7 @@ BODY_STEP(createResponse, look, ResponseCreate)
 }
 
 OPERATION(createResponse, ResponseCreate, ResponseObject, .gives = "text/event-stream",
-	.open_query = true, .look = createResponse_look)
+	.events = &response_event_stream, .open_query = true, .look = createResponse_look)
 {
 	struct gateway_named what;
 	int err = find_response_model(c, in, &what);
@@ -192,5 +193,6 @@ static const struct route routes[] = {
 	{ METHOD_GET, R "/{response_id}/input_items", &listResponseItems, PERM_LOGIN, 200, OPENAI,
 		.doc = "List what a response was given." },
 };
-static const struct schema *const schemas[] = { &ResponseObject_schema, NULL };
+static const struct schema *const schemas[] = { &ResponseObject_schema, &ResponseMessage_schema,
+	&ResponseFunctionCall_schema, &ResponseApprovalRequest_schema, NULL };
 RESOURCE(responses, routes, schemas, &responses_sql);

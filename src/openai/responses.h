@@ -116,7 +116,7 @@ void response_out_approval(
 	struct response_out *o, const char *id, const char *name, const char *arguments);
 /* The items so far, as a JSON list. */
 const char *response_out_items(struct response_out *o, struct arena *a);
-/* response.completed, .incomplete, .failed or .cancelled, by its status. */
+/* response.completed, .incomplete or .failed, by its status. */
 void response_out_end(struct response_out *o, const struct ResponseObject *whole);
 
 const char *response_usage(

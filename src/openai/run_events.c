@@ -7,9 +7,10 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "contract/encode.h"
+#include "openai/openai_events.h"
 
 enum open_step { STEP_NONE, STEP_WORDS, STEP_CALLS };
 
@@ -30,23 +31,13 @@ struct run_story {
 
 /* ---- writing ---- */
 
-static void put_event(
-	struct run_watch *w, const char *name, const struct schema *s, const void *object)
+static void put_run(struct run_watch *w, enum openai_event event, const struct RunObject *run)
 {
-	struct buf *out = run_watch_out(w);
-
-	buf_printf(out, "event: %s\ndata: ", name);
-	encode_object(out, s, object);
-	buf_lit(out, "\n\n");
+	OPENAI_EVENT(run_watch_out(w), event, RunObject, run);
 }
 
-static void put_run(struct run_watch *w, const char *name, const struct RunObject *run)
-{
-	put_event(w, name, &RunObject_schema, run);
-}
-
-static void put_step(struct run_story *y, struct run_watch *w, const char *name, const char *status,
-	const struct watched_message *m)
+static void put_step(struct run_story *y, struct run_watch *w, enum openai_event event,
+	const char *status, const struct watched_message *m)
 {
 	struct step_view view = { .run = &y->run,
 		.message_id = y->message_id,
@@ -65,10 +56,10 @@ static void put_step(struct run_story *y, struct run_watch *w, const char *name,
 	if (view.calls && y->untold)
 		view.tool_calls = "[]";
 	run_view_step(run_watch_scratch(w), &view, &step);
-	put_event(w, name, &RunStepObject_schema, &step);
+	OPENAI_EVENT(run_watch_out(w), event, RunStepObject, &step);
 }
 
-static void story_put_message(struct run_story *y, struct run_watch *w, const char *name,
+static void story_put_message(struct run_story *y, struct run_watch *w, enum openai_event event,
 	const char *status, const char *content)
 {
 	struct thread_said said = { .id = y->message_id,
@@ -82,7 +73,7 @@ static void story_put_message(struct run_story *y, struct run_watch *w, const ch
 
 	thread_message_view(
 		run_watch_scratch(w), y->run.thread_id, y->run.assistant_id, &said, &message);
-	put_event(w, name, &ThreadMessageObject_schema, &message);
+	OPENAI_EVENT(run_watch_out(w), event, ThreadMessageObject, &message);
 }
 
 static void open_step(
@@ -92,33 +83,37 @@ static void open_step(
 	y->untold = true;
 	y->begun = clock_now_us() / SECOND_US;
 	strncpy(y->message_id, message_id, sizeof y->message_id - 1);
-	put_step(y, w, "thread.run.step.created", "in_progress", NULL);
-	put_step(y, w, "thread.run.step.in_progress", "in_progress", NULL);
+	put_step(y, w, OPENAI_EVENT_STEP_CREATED, "in_progress", NULL);
+	put_step(y, w, OPENAI_EVENT_STEP_IN_PROGRESS, "in_progress", NULL);
 	y->untold = false;
 }
 
 /* ---- words ---- */
 
+static void story_add_text(struct run_story *y, struct run_watch *w, const char *text)
+{
+	struct ThreadText added = { .value = text };
+	struct ThreadTextDelta part = { .type = "text", .text = &added };
+	struct ThreadContentDelta delta = { .content = { &part, 1 } };
+
+	OPENAI_EVENT(run_watch_out(w), OPENAI_EVENT_THREAD_MESSAGE_DELTA, ThreadMessageDelta,
+		(&(struct ThreadMessageDelta){
+			.id = y->message_id, .object = "thread.message.delta", .delta = &delta }));
+}
+
 static void story_say(
 	struct run_story *y, struct run_watch *w, const char *message_id, const char *text)
 {
-	struct buf *out = run_watch_out(w);
-
 	if (!*text)
 		return;
 	if (y->open != STEP_WORDS) {
 		y->said.len = 0;
 		open_step(y, w, STEP_WORDS, message_id);
-		story_put_message(y, w, "thread.message.created", "streaming", "");
-		story_put_message(y, w, "thread.message.in_progress", "streaming", "");
+		story_put_message(y, w, OPENAI_EVENT_THREAD_MESSAGE_CREATED, "streaming", "");
+		story_put_message(y, w, OPENAI_EVENT_THREAD_MESSAGE_IN_PROGRESS, "streaming", "");
 	}
 	buf_puts(&y->said, text);
-	buf_printf(out,
-		"event: thread.message.delta\ndata: {\"id\":\"%s\",\"object\":\"thread.message.delta\","
-		"\"delta\":{\"content\":[{\"index\":0,\"type\":\"text\",\"text\":{\"value\":",
-		y->message_id);
-	json_write_string(out, text, strlen(text));
-	buf_lit(out, ",\"annotations\":[]}}]}}\n\n");
+	story_add_text(y, w, text);
 }
 
 static void break_off(struct run_story *y, struct run_watch *w, const char *status)
@@ -126,10 +121,10 @@ static void break_off(struct run_story *y, struct run_watch *w, const char *stat
 	const char *words =
 		arena_strndup(run_watch_scratch(w), y->said.at ? y->said.at : "", y->said.len);
 
-	story_put_message(y, w, "thread.message.incomplete", "failed", words);
+	story_put_message(y, w, OPENAI_EVENT_THREAD_MESSAGE_INCOMPLETE, "failed", words);
 	put_step(y, w,
-		strcmp(status, "cancelled") == 0 ? "thread.run.step.cancelled"
-						 : "thread.run.step.failed",
+		strcmp(status, "cancelled") == 0 ? OPENAI_EVENT_STEP_CANCELLED
+						 : OPENAI_EVENT_STEP_FAILED,
 		strcmp(status, "cancelled") == 0 ? "cancelled" : "failed", NULL);
 	y->open = STEP_NONE;
 }
@@ -151,18 +146,18 @@ static size_t count_items(struct arena *a, const char *list)
 static void call_tools(struct run_story *y, struct run_watch *w, const struct watched_message *m)
 {
 	struct arena *scratch = run_watch_scratch(w);
+	struct RunCallsDelta calls = { .type = "tool_calls" };
+	struct RunDetailsDelta delta = { .step_details = &calls };
 
 	y->tool_calls = arena_strdup(y->arena, m->tool_calls);
 	y->wanted = count_items(scratch, m->tool_calls);
 	y->result_count = 0;
 	open_step(y, w, STEP_CALLS, m->id);
-	buf_printf(run_watch_out(w),
-		"event: thread.run.step.delta\ndata: {\"id\":\"calls_%s\",\"object\":"
-		"\"thread.run.step.delta\",\"delta\":{\"step_details\":{\"type\":\"tool_calls\","
-		"\"tool_calls\":",
-		y->message_id);
-	buf_puts(run_watch_out(w), run_view_calls(scratch, m->tool_calls, NULL, 0, true));
-	buf_lit(run_watch_out(w), "}}}\n\n");
+	calls.tool_calls.text = run_view_calls(scratch, m->tool_calls, NULL, 0, true);
+	OPENAI_EVENT(run_watch_out(w), OPENAI_EVENT_STEP_DELTA, RunStepDelta,
+		(&(struct RunStepDelta){ .id = arena_printf(scratch, "calls_%s", y->message_id),
+			.object = "thread.run.step.delta",
+			.delta = &delta }));
 }
 
 static void keep_result(struct run_story *y, const char *call_id, const char *content)
@@ -187,7 +182,7 @@ static void hear_result(struct run_story *y, struct run_watch *w, const struct w
 	keep_result(y, m->tool_call_id, m->content);
 	if (y->result_count < y->wanted)
 		return;
-	put_step(y, w, "thread.run.step.completed", "completed", NULL);
+	put_step(y, w, OPENAI_EVENT_STEP_COMPLETED, "completed", NULL);
 	y->open = STEP_NONE;
 }
 
@@ -198,11 +193,12 @@ static void story_opened(void *ctx, struct run_watch *w)
 	struct run_story *y = ctx;
 
 	if (y->thread)
-		put_event(w, "thread.created", &ThreadObject_schema, y->thread);
+		OPENAI_EVENT(
+			run_watch_out(w), OPENAI_EVENT_THREAD_CREATED, ThreadObject, y->thread);
 	if (!y->going_on)
-		put_run(w, "thread.run.created", &y->run);
+		put_run(w, OPENAI_EVENT_RUN_CREATED, &y->run);
 	if (!y->going_on)
-		put_run(w, "thread.run.queued", &y->run);
+		put_run(w, OPENAI_EVENT_RUN_QUEUED, &y->run);
 }
 
 static void story_working(void *ctx, struct run_watch *w)
@@ -213,7 +209,7 @@ static void story_working(void *ctx, struct run_watch *w)
 	y->run.required_action.text = NULL;
 	if (y->run.started_at == NIL)
 		y->run.started_at = clock_now_us() / SECOND_US;
-	put_run(w, "thread.run.in_progress", &y->run);
+	put_run(w, OPENAI_EVENT_RUN_IN_PROGRESS, &y->run);
 }
 
 static void story_delta(void *ctx, struct run_watch *w, const char *message_id, const char *text)
@@ -240,12 +236,27 @@ static void story_message(void *ctx, struct run_watch *w, const struct watched_m
 	if (strcmp(m->status, "complete") != 0)
 		return;
 	if (y->open == STEP_WORDS) {
-		story_put_message(y, w, "thread.message.completed", "complete", m->content);
-		put_step(y, w, "thread.run.step.completed", "completed", m);
+		story_put_message(
+			y, w, OPENAI_EVENT_THREAD_MESSAGE_COMPLETED, "complete", m->content);
+		put_step(y, w, OPENAI_EVENT_STEP_COMPLETED, "completed", m);
 		y->open = STEP_NONE;
 	}
 	if (strcmp(m->tool_calls, "[]") != 0)
 		call_tools(y, w, m);
+}
+
+/* Whatever a run rests in has its event. */
+static enum openai_event run_end_event(const char *status)
+{
+	static const enum openai_event ends[] = { OPENAI_EVENT_RUN_REQUIRES_ACTION,
+		OPENAI_EVENT_RUN_COMPLETED, OPENAI_EVENT_RUN_INCOMPLETE,
+		OPENAI_EVENT_RUN_CANCELLED };
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (strcmp(openai_events[ends[i]].name + strlen("thread.run."), status) == 0)
+			return ends[i];
+	INVARIANT(strcmp(status, "failed") == 0);
+	return OPENAI_EVENT_RUN_FAILED;
 }
 
 static void story_rested(
@@ -259,9 +270,9 @@ static void story_rested(
 	if (y->open == STEP_WORDS)
 		break_off(y, w, run->status);
 	if (y->open == STEP_CALLS && !waits)
-		put_step(y, w, "thread.run.step.cancelled", "cancelled", NULL);
-	put_run(w, arena_printf(run_watch_scratch(w), "thread.run.%s", run->status), run);
-	buf_lit(run_watch_out(w), "event: done\ndata: [DONE]\n\n");
+		put_step(y, w, OPENAI_EVENT_STEP_CANCELLED, "cancelled", NULL);
+	put_run(w, run_end_event(run->status), run);
+	openai_event_write(run_watch_out(w), OPENAI_EVENT_DONE, NULL, NULL);
 }
 
 const struct run_listener run_story_listener = {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/sessions/session_source.h"
+#include "openai/openai_events.h"
 #include "sessions/session_events.h"
 
 struct run_watch {
@@ -219,9 +220,7 @@ static void tell_failure(struct run_watch *w, const struct problem *cause)
 		return;
 	}
 	buf_clear(out);
-	buf_lit(out, "event: error\ndata: ");
-	openai_problem(out, cause);
-	buf_lit(out, "\n\n");
+	openai_event_problem(out, cause);
 	call_stream_flush(w->source.stream);
 }
 

@@ -10,6 +10,7 @@
 #include "call/operation.h"
 #include "openai/assistants.h"
 #include "openai/gateway.h"
+#include "openai/openai_events.h"
 #include "openai/openai_tools.h"
 #include "openai/run_events.h"
 #include "api/sessions/session_rows.h"
@@ -174,7 +175,8 @@ static int start_thread_run(struct call *c, const struct RunCreate *in, struct t
 	return err;
 }
 
-OPERATION(createRun, RunCreate, RunObject, .gives = "text/event-stream", .open_query = true)
+OPERATION(createRun, RunCreate, RunObject, .gives = "text/event-stream",
+	.events = &run_event_stream, .open_query = true)
 {
 	struct thread t = { 0 };
 	int err = thread_find(c, PERM_SESSION_WRITE, &t);
@@ -182,8 +184,8 @@ OPERATION(createRun, RunCreate, RunObject, .gives = "text/event-stream", .open_q
 	return err ? err : start_thread_run(c, in, &t, NULL, out);
 }
 
-OPERATION(
-	createThreadAndRun, RunCreate, RunObject, .gives = "text/event-stream", .open_query = true)
+OPERATION(createThreadAndRun, RunCreate, RunObject, .gives = "text/event-stream",
+	.events = &run_event_stream, .open_query = true)
 {
 	struct ThreadObject *made = arena_new(c->arena, struct ThreadObject);
 	struct thread t = { 0 };
@@ -305,7 +307,7 @@ static int take_output(struct call *c, const struct run_place *at, const struct 
 }
 
 OPERATION(submitToolOutputs, RunToolOutputs, RunObject, .gives = "text/event-stream",
-	.open_query = true)
+	.events = &run_event_stream, .open_query = true)
 {
 	const struct RunToolOutput *output = in->tool_outputs.at;
 	struct list waiting = { 0 }, words = { 0 };

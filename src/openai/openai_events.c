@@ -1,0 +1,298 @@
+/* openai_events.c - see openai_events.h. */
+#include "openai/openai_events.h"
+
+#include "base/check.h"
+
+/* No answer of a model is longer. */
+enum { SAID_MAX = 32 << 20, ITEM_MAX = 64 << 20 };
+
+/* ---- of a run ---- */
+
+FIELDS(ThreadText) = {
+	FIELD(ThreadText, value, .required = true, .ceiling = SAID_MAX,
+		.example = "\" on its way\"", .doc = "What is said."),
+	FIELD(ThreadText, annotations, .required = true, .array = true, .example = "[]",
+		.doc = "Always empty."),
+};
+SCHEMA(ThreadText, .doc = "A piece of text.");
+
+FIELDS(ThreadTextDelta) = {
+	FIELD(ThreadTextDelta, index, .required = true, .example = "0", .doc = "Always 0."),
+	FIELD(ThreadTextDelta, type, .required = true, .constant = "text", .doc = "Always text."),
+	FIELD(ThreadTextDelta, text, .required = true, .of = &ThreadText_schema,
+		.doc = "What is added."),
+};
+SCHEMA(ThreadTextDelta, .doc = "More of a part of a message.");
+
+FIELDS(ThreadContentDelta) = {
+	FIELD(ThreadContentDelta, content, .required = true, .item = OBJECT,
+		.of = &ThreadTextDelta_schema, .doc = "One."),
+};
+SCHEMA(ThreadContentDelta, .doc = "What is added to a message.");
+
+FIELDS(ThreadMessageDelta) = {
+	FIELD(ThreadMessageDelta, id, .required = true, .doc = "The message."),
+	FIELD(ThreadMessageDelta, object, .required = true, .constant = "thread.message.delta",
+		.doc = "Always thread.message.delta."),
+	FIELD(ThreadMessageDelta, delta, .required = true, .of = &ThreadContentDelta_schema,
+		.doc = "What is added."),
+};
+SCHEMA(ThreadMessageDelta, .doc = "More of a message that is being written.");
+
+FIELDS(RunCallsDelta) = {
+	FIELD(RunCallsDelta, type, .required = true, .constant = "tool_calls",
+		.doc = "Always tool_calls."),
+	FIELD(RunCallsDelta, tool_calls, .required = true, .array = true, .ceiling = ITEM_MAX,
+		.example =
+			"[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
+			"\"arguments\":\"{}\",\"output\":null},\"index\":0}]",
+		.doc = "The calls, as the step shows them, with their index."),
+};
+SCHEMA(RunCallsDelta, .doc = "Calls of a step.");
+
+FIELDS(RunDetailsDelta) = {
+	FIELD(RunDetailsDelta, step_details, .required = true, .of = &RunCallsDelta_schema,
+		.doc = "The calls."),
+};
+SCHEMA(RunDetailsDelta, .doc = "What is added to a step.");
+
+FIELDS(RunStepDelta) = {
+	FIELD(RunStepDelta, id, .required = true, .doc = "The step."),
+	FIELD(RunStepDelta, object, .required = true, .constant = "thread.run.step.delta",
+		.doc = "Always thread.run.step.delta."),
+	FIELD(RunStepDelta, delta, .required = true, .of = &RunDetailsDelta_schema,
+		.doc = "What is added."),
+};
+SCHEMA(RunStepDelta, .doc = "More of a step that is under way.");
+
+/* ---- the items of a response ---- */
+
+#define SAID(S, member, words) \
+	FIELD(S, member, .required = true, .ceiling = SAID_MAX, .example = "\"\"", .doc = (words))
+#define NO_LOGPROBS(S) \
+	FIELD(S, logprobs, .required = true, .array = true, .example = "[]", .doc = "Always empty.")
+
+FIELDS(ResponseText) = {
+	FIELD(ResponseText, type, .required = true, .constant = "output_text",
+		.doc = "Always output_text."),
+	FIELD(ResponseText, annotations, .required = true, .array = true, .example = "[]",
+		.doc = "Always empty."),
+	NO_LOGPROBS(ResponseText),
+	SAID(ResponseText, text, "What is said."),
+};
+SCHEMA(ResponseText, .doc = "The part of a message.");
+
+FIELDS(ResponseMessage) = {
+	FIELD(ResponseMessage, id, .required = true, .doc = "The item."),
+	FIELD(ResponseMessage, type, .required = true, .constant = "message",
+		.doc = "Always message."),
+	FIELD(ResponseMessage, status, .required = true, .example = "\"completed\"",
+		.doc = "in_progress, completed or incomplete."),
+	FIELD(ResponseMessage, role, .required = true, .constant = "assistant",
+		.doc = "Always assistant."),
+	FIELD(ResponseMessage, content, .required = true, .item = OBJECT,
+		.of = &ResponseText_schema, .doc = "One part, or none yet."),
+};
+SCHEMA(ResponseMessage, .doc = "An item: a message.");
+
+FIELDS(ResponseFunctionCall) = {
+	FIELD(ResponseFunctionCall, id, .required = true, .doc = "The item."),
+	FIELD(ResponseFunctionCall, type, .required = true, .constant = "function_call",
+		.doc = "Always function_call."),
+	FIELD(ResponseFunctionCall, status, .required = true, .example = "\"completed\"",
+		.doc = "in_progress or completed."),
+	FIELD(ResponseFunctionCall, call_id, .required = true, .example = "\"call_1\"",
+		.doc = "The call, as its output names it."),
+	FIELD(ResponseFunctionCall, name, .required = true, .example = "\"add\"",
+		.doc = "The caller's function."),
+	SAID(ResponseFunctionCall, arguments, "What it is given, as JSON text."),
+};
+SCHEMA(ResponseFunctionCall, .doc = "An item: a call of a function of the caller's.");
+
+FIELDS(ResponseApprovalRequest) = {
+	FIELD(ResponseApprovalRequest, id, .required = true, .doc = "The approval."),
+	FIELD(ResponseApprovalRequest, type, .required = true, .constant = "mcp_approval_request",
+		.doc = "Always mcp_approval_request."),
+	FIELD(ResponseApprovalRequest, server_label, .required = true, .constant = "lodge",
+		.doc = "Always lodge."),
+	FIELD(ResponseApprovalRequest, name, .required = true, .example = "\"refund\"",
+		.doc = "The agent's tool."),
+	SAID(ResponseApprovalRequest, arguments, "What it would be given, as JSON text."),
+};
+SCHEMA(ResponseApprovalRequest, .doc = "An item: a call that needs a person's word.");
+
+/* ---- the events of a response ---- */
+
+#define OF_A_RESPONSE(S)                                              \
+	FIELD(S, type, .required = true, .doc = "The event's name."), \
+		FIELD(S, sequence_number, .required = true, .doc = "From 0, without a gap.")
+#define ITEM_INDEX(S) FIELD(S, output_index, .required = true, .doc = "The item's place in output.")
+#define OF_AN_ITEM(S) \
+	OF_A_RESPONSE(S), FIELD(S, item_id, .required = true, .doc = "The item."), ITEM_INDEX(S)
+#define OF_A_PART(S) \
+	OF_AN_ITEM(S), FIELD(S, content_index, .required = true, .example = "0", .doc = "Always 0.")
+
+FIELDS(ResponseEvent) = {
+	OF_A_RESPONSE(ResponseEvent),
+	FIELD(ResponseEvent, response, .required = true, .of = &ResponseObject_schema,
+		.doc = "The response as it now stands."),
+};
+SCHEMA(ResponseEvent, .doc = "A response as it now stands.");
+
+FIELDS(ResponseItemEvent) = {
+	OF_A_RESPONSE(ResponseItemEvent),
+	ITEM_INDEX(ResponseItemEvent),
+	FIELD(ResponseItemEvent, item, .required = true, .ceiling = ITEM_MAX,
+		.doc = "The item: by its type a ResponseMessage, a ResponseFunctionCall or a "
+		       "ResponseApprovalRequest."),
+};
+SCHEMA(ResponseItemEvent, .doc = "An item of a response as it now stands.");
+
+FIELDS(ResponsePartEvent) = {
+	OF_A_PART(ResponsePartEvent),
+	FIELD(ResponsePartEvent, part, .required = true, .of = &ResponseText_schema,
+		.doc = "The part as it now stands."),
+};
+SCHEMA(ResponsePartEvent, .doc = "The part of a message as it now stands.");
+
+FIELDS(ResponseTextDelta) = {
+	OF_A_PART(ResponseTextDelta),
+	NO_LOGPROBS(ResponseTextDelta),
+	SAID(ResponseTextDelta, delta, "What is added."),
+};
+SCHEMA(ResponseTextDelta, .doc = "More of a text.");
+
+FIELDS(ResponseTextDone) = {
+	OF_A_PART(ResponseTextDone),
+	NO_LOGPROBS(ResponseTextDone),
+	SAID(ResponseTextDone, text, "All of it."),
+};
+SCHEMA(ResponseTextDone, .doc = "A text, whole.");
+
+FIELDS(ResponseArgumentsDelta) = {
+	OF_AN_ITEM(ResponseArgumentsDelta),
+	SAID(ResponseArgumentsDelta, delta, "What is added."),
+};
+SCHEMA(ResponseArgumentsDelta, .doc = "More of the arguments of a call.");
+
+FIELDS(ResponseArgumentsDone) = {
+	OF_AN_ITEM(ResponseArgumentsDone),
+	FIELD(ResponseArgumentsDone, name, .required = true, .example = "\"add\"",
+		.doc = "The caller's function."),
+	SAID(ResponseArgumentsDone, arguments, "All of them, as JSON text."),
+};
+SCHEMA(ResponseArgumentsDone, .doc = "The arguments of a call, whole.");
+
+/* ---- of a chat completion ---- */
+
+#define LEFT_OUT .left_out = true, .nullable = true
+
+FIELDS(ChatCompletionFunctionDelta) = {
+	FIELD(ChatCompletionFunctionDelta, name, LEFT_OUT, .example = "\"add\"",
+		.doc = "The function; only with the first piece of a call."),
+	SAID(ChatCompletionFunctionDelta, arguments, "What is added to its arguments."),
+};
+SCHEMA(ChatCompletionFunctionDelta, .doc = "More of what a call passes to its function.");
+
+FIELDS(ChatCompletionCallDelta) = {
+	FIELD(ChatCompletionCallDelta, index, .required = true, .example = "0",
+		.doc = "Which call."),
+	FIELD(ChatCompletionCallDelta, id, LEFT_OUT, .example = "\"call_1\"",
+		.doc = "Its id; only with its first piece."),
+	FIELD(ChatCompletionCallDelta, type, LEFT_OUT, .example = "\"function\"",
+		.doc = "function; only with its first piece."),
+	FIELD(ChatCompletionCallDelta, function, .required = true,
+		.of = &ChatCompletionFunctionDelta_schema, .doc = "What is added."),
+};
+SCHEMA(ChatCompletionCallDelta, .doc = "More of a call.");
+
+FIELDS(ChatCompletionDelta) = {
+	FIELD(ChatCompletionDelta, role, LEFT_OUT, .example = "\"assistant\"",
+		.doc = "assistant; only in the first piece."),
+	FIELD(ChatCompletionDelta, content, LEFT_OUT, .ceiling = SAID_MAX, .example = "\" way\"",
+		.doc = "What is added to what it says."),
+	FIELD(ChatCompletionDelta, reasoning_content, LEFT_OUT, .ceiling = SAID_MAX,
+		.example = "null", .doc = "What is added to what it thought, where it tells."),
+	FIELD(ChatCompletionDelta, tool_calls, LEFT_OUT, .item = OBJECT,
+		.of = &ChatCompletionCallDelta_schema, .doc = "One, where it calls functions."),
+};
+SCHEMA(ChatCompletionDelta, .doc = "More of an answer.");
+
+FIELDS(ChatCompletionPiece) = {
+	FIELD(ChatCompletionPiece, index, .required = true, .example = "0", .doc = "Always 0."),
+	FIELD(ChatCompletionPiece, delta, .required = true, .of = &ChatCompletionDelta_schema,
+		.doc = "What is added."),
+	FIELD(ChatCompletionPiece, logprobs, .required = true, .nullable = true, .example = "null",
+		.doc = "As the provider gives them, where they were asked for."),
+	FIELD(ChatCompletionPiece, finish_reason, .required = true, .nullable = true,
+		.example = "null",
+		.doc = "At the end: stop, length, tool_calls or content_filter."),
+};
+SCHEMA(ChatCompletionPiece, .doc = "A piece of the answer.");
+
+FIELDS(ChatCompletionChunk) = {
+	FIELD(ChatCompletionChunk, id, .required = true,
+		.example = "\"chatcmpl-c0ho6fbjz4rk8ltejr9ixk2uu\"", .doc = "Of this call."),
+	FIELD(ChatCompletionChunk, object, .required = true, .constant = "chat.completion.chunk",
+		.doc = "Always chat.completion.chunk."),
+	FIELD(ChatCompletionChunk, created, .required = true, .example = "1794729436",
+		.doc = "In seconds since 1970."),
+	FIELD(ChatCompletionChunk, model, .required = true, .example = "\"agent:assistant\"",
+		.doc = "What was asked: an agent or a model."),
+	FIELD(ChatCompletionChunk, choices, .required = true, .item = OBJECT,
+		.of = &ChatCompletionPiece_schema, .doc = "One; none beside the usage."),
+	FIELD(ChatCompletionChunk, usage, LEFT_OUT, .of = &ChatCompletionUsage_schema,
+		.example = "null",
+		.doc = "With include_usage: what was used, in a last chunk; null in those before."),
+};
+SCHEMA(ChatCompletionChunk, .doc = "A piece of the answer of an agent or a model.");
+
+/* ---- all of them ---- */
+
+enum { OF_RUN = 1, OF_RESPONSE = 2, OF_CHAT = 4 };
+
+#define DONE "[DONE]"
+
+const struct stream_event openai_events[OPENAI_EVENT_COUNT] = {
+#define X(name, word, type, text) \
+	[OPENAI_EVENT_##name] = { word, &type##_schema, .streams = OF_RUN, .doc = text },
+	RUN_EVENTS(X)
+#undef X
+#define X(name, word, type, text) \
+	[OPENAI_EVENT_##name] = { word, &type##_schema, .streams = OF_RESPONSE, .doc = text },
+		RESPONSE_EVENTS(X)
+#undef X
+			[OPENAI_EVENT_ERROR] = { "error", &OpenAIProblem_schema,
+				.streams = OF_RUN | OF_RESPONSE,
+				.doc = "The stream cannot go on; nothing follows." },
+	[OPENAI_EVENT_DONE] = { "done", .literal = DONE, .streams = OF_RUN,
+		.doc = "The run rests; nothing follows." },
+	[OPENAI_EVENT_CHUNK] = { EVENT_UNNAMED, &ChatCompletionChunk_schema, .streams = OF_CHAT,
+		.unnamed = true, .doc = "More of the answer." },
+	[OPENAI_EVENT_CHUNK_ERROR] = { EVENT_UNNAMED, &OpenAIProblem_schema, .streams = OF_CHAT,
+		.unnamed = true, .doc = "The answer broke off; nothing follows." },
+	[OPENAI_EVENT_CHUNK_DONE] = { EVENT_UNNAMED, .literal = DONE, .streams = OF_CHAT,
+		.unnamed = true, .doc = "The answer is whole; nothing follows." },
+};
+
+#define STREAM_OF(of)                                                            \
+	{                                                                        \
+		.table = openai_events, .count = OPENAI_EVENT_COUNT, .bit = (of) \
+	}
+const struct event_stream run_event_stream = STREAM_OF(OF_RUN),
+			  response_event_stream = STREAM_OF(OF_RESPONSE),
+			  chat_event_stream = STREAM_OF(OF_CHAT);
+
+void openai_event_write(
+	struct buf *out, enum openai_event event, const struct schema *s, const void *object)
+{
+	INVARIANT(openai_events[event].data == s);
+	stream_event_write(out, &openai_events[event], object);
+}
+
+void openai_event_problem(struct buf *out, const struct problem *p)
+{
+	stream_event_begin(out, &openai_events[OPENAI_EVENT_ERROR]);
+	openai_problem(out, p);
+	stream_event_end(out);
+}
