@@ -1,26 +1,21 @@
-/* claim.c - see claim.h.
+/* claim.c - see claim.h.  What comes first (the lease, what nobody told) is in claim_lease.c and claim_look.c; here is
+ * which jobs are taken.
  *
  * On PostgreSQL claims are one after the other, by a lock, and each of their
  * statements sees what was committed before it.  So a lane is never
  * overfilled, and jobs are held and released by nobody else.  Everything that
  * others do to a job, they do to its row alone. */
-#include "queue/claim.h"
+#include "queue/claim_parts.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
 
 enum {
-	DUE_MAX = 500,	     /* delayed jobs that become ready in one claim */
-	HOLD_MAX = 256,	     /* jobs held in one */
-	LOOK_TENANTS = 1000, /* found in one look */
-	LOOK_LANES = 200,
+	HOLD_MAX = 256,	 /* jobs held in one claim */
 	PLACES_EACH = 3, /* a tenant may have so many places for each that is free */
 };
 #define STRANGE_US (5 * SECOND_US) /* until a job of an unknown kind is offered again */
@@ -70,32 +65,10 @@ FIELDS(suspect) = {
 };
 static SCHEMA(suspect, .internal = true);
 
-struct lane_name {
-	const char *tenant_id, *lane;
-};
-
-FIELDS(lane_name) = {
-	FIELD(lane_name, tenant_id),
-	FIELD(lane_name, lane),
-};
-static SCHEMA(lane_name, .internal = true);
+#define RUNS \
+	"and not exists (select 1 from tenants where id = $1 and status not in ('active', 'trial')) "
 
 enum {
-	CLAIM_LOCK,
-	LEASE_EXTEND,
-	LEASE_NEW,
-	LEASE_END,
-	LEASES_OVER,
-	OWNER_OVER,
-	OWNER_LEAVES,
-	DOUBTED_BACK,
-	JOBS_DUE,
-	NEXT_DUE,
-	LOOK_FOR_TENANTS,
-	LOOK_FOR_LANE,
-	LANE_HAS_HELD,
-	LANE_RUNNING,
-	LANE_RELEASE,
 	CANDIDATES,
 	SUSPECT_NEXT,
 	JOB_TAKE,
@@ -103,84 +76,7 @@ enum {
 	JOB_STRANGE,
 };
 
-#define RUNS \
-	"and not exists (select 1 from tenants where id = $1 and status not in ('active', 'trial')) "
-#define EVERYBODY "the queue is one for all tenants"
-
 static const struct statement sql[] = {
-	[CLAIM_LOCK] = { "queue_lock", "select 1",
-		.postgres = "select pg_advisory_xact_lock("
-			    "hashtextextended('lodge.jobs.' || current_schema(), 0))",
-		.scan = "no table" },
-	[LEASE_EXTEND] = { "queue_lease_extend",
-		"update job_runners set lease_until = $2 where owner = $1" },
-	[LEASE_NEW] = { "queue_lease_new",
-		"insert into job_runners (owner, lease_until) values ($1, $2)" },
-	[LEASE_END] = { "queue_lease_end", "delete from job_runners where owner = $1" },
-	[LEASES_OVER] = { "queue_leases_over",
-		"select owner as value from job_runners where lease_until < $1 "
-		"or ($2 = 1 and substr(owner, 1, length($3)) <> $3) "
-		"or ($4 <> '' and substr(owner, 1, length($4)) = $4)",
-		.postgres = "select owner as value from job_runners where lease_until < $1 "
-			    "or ($2::int = 1 and left(owner, length($3::text)) <> $3::text) "
-			    "or ($4::text <> '' and left(owner, length($4::text)) = $4::text)",
-		.row = &one_text_schema, .scan = "one row a process" },
-	/* Twice at once, then after 1, 2, 4 seconds and so on: of those that are taken again and again by
-	 * processes that die, one may be why they do.  From the third death on it runs alone; $3: the
-	 * process died of a fault, so that what ran alone in it is the reason. */
-	[OWNER_OVER] = { "queue_owner_over",
-		"update jobs set deaths = deaths + 1, "
-		"doomed = case when doomed = 1 or (deaths >= 3 and ($3 = 1 or deaths >= 12)) "
-		"then 1 else 0 end, "
-		"state = case when doomed = 1 or deaths < 2 or (deaths >= 3 and ($3 = 1 or deaths >= 12)) "
-		"then 'waiting' else 'delayed' end, owner = null, "
-		"run_at = $2 + cast(case when doomed = 1 or deaths < 2 "
-		"or (deaths >= 3 and ($3 = 1 or deaths >= 12)) then 0 "
-		"else 1000000 * (1 << cast(deaths - 2 as integer)) end as bigint), updated_at = $2, "
-		"error = 'whoever ran it gave no sign of life' "
-		"where state = 'running' and owner = $1 returning tenant_id as value",
-		.row = &one_text_schema, .across = EVERYBODY,
-		.scan = "what runs now, when a process died" },
-	[OWNER_LEAVES] = { "queue_owner_leaves",
-		"update jobs set state = 'waiting', owner = null, attempts = attempts - 1, "
-		"run_at = $2, updated_at = $2 "
-		"where state = 'running' and owner = $1 returning tenant_id as value",
-		.row = &one_text_schema, .across = EVERYBODY,
-		.scan = "what runs now, when a process stops" },
-	/* A job's last change is the moment of the claim that took it. */
-	[DOUBTED_BACK] = { "queue_doubted_back",
-		"update jobs set state = 'waiting', owner = null, attempts = attempts - 1, "
-		"updated_at = $4 where state = 'running' and owner = $1 "
-		"and updated_at >= $2 and updated_at <= $3",
-		.across = EVERYBODY, .scan = "what runs now, when a commit was in doubt" },
-	[JOBS_DUE] = { "queue_due",
-		"update jobs set state = 'waiting' where state = 'delayed' and (tenant_id, id) in "
-		"(select tenant_id, id from jobs where state = 'delayed' and run_at <= $1 "
-		"order by run_at limit $2) returning tenant_id as value",
-		.row = &one_text_schema, .across = EVERYBODY },
-	[NEXT_DUE] = { "queue_next_due",
-		"select run_at from jobs where state = 'delayed' order by run_at limit 1",
-		.across = EVERYBODY, .scan = "the first of an index" },
-	/* From tenant to tenant, past all the jobs of each. */
-	[LOOK_FOR_TENANTS] = { "queue_look_tenants",
-		"with recursive t (value) as ("
-		"select (select min(tenant_id) from jobs where state = 'waiting' and tenant_id > $1) "
-		"union all select (select min(tenant_id) from jobs "
-		"where state = 'waiting' and tenant_id > t.value) from t where t.value is not null) "
-		"select value from t where value is not null limit $2",
-		.row = &one_text_schema, .scan = "a step for each tenant", .across = EVERYBODY },
-	[LOOK_FOR_LANE] = { "queue_look_lane",
-		"select tenant_id, lane from jobs where state = 'held' and "
-		"(tenant_id, lane) > ($1, $2) order by tenant_id, lane limit 1",
-		.row = &lane_name_schema, .across = EVERYBODY },
-	[LANE_HAS_HELD] = { "queue_lane_has_held",
-		"select 1 from jobs where tenant_id = $1 and lane = $2 and state = 'held' limit 1" },
-	[LANE_RUNNING] = { "queue_lane_running",
-		"select count(*) from jobs where tenant_id = $1 and lane = $2 and state = 'running'" },
-	[LANE_RELEASE] = { "queue_lane_release",
-		"update jobs set state = 'waiting' where state = 'held' and tenant_id = $1 and id in "
-		"(select id from jobs where tenant_id = $1 and lane = $2 and state = 'held' "
-		"order by priority desc, run_at, id limit $3)" },
 	/* Somebody may have a job's row under his hand, to drop it: it is passed over.  The jobs of a
 	 * tenant that is suspended or closed wait until it runs again. */
 	[CANDIDATES] = { "queue_candidates",
@@ -214,21 +110,6 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(queue_claim_sql, sql);
 
-/* Named once; a child of a process is another one. */
-const char *queue_process(void)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static char name[ID_LEN + 1];
-	static pid_t named;
-
-	pthread_mutex_lock(&lock);
-	if (named != getpid())
-		memcpy(name, id_new(NULL).text, sizeof name);
-	named = getpid();
-	pthread_mutex_unlock(&lock);
-	return name;
-}
-
 void claimed_free(struct claimed *t)
 {
 	if (--t->refs > 0)
@@ -260,137 +141,6 @@ void claim_forget(struct claim *r)
 	}
 }
 
-/* Tenants that may have work now; kept with those found before. */
-static void add_found_tenants(struct claim *r, const struct list *tenants)
-{
-	struct one_text *all;
-
-	if (!tenants->count)
-		return;
-	all = arena_array(&r->arena, struct one_text, r->found.count + tenants->count);
-	if (r->found.count)
-		memcpy(all, r->found.at, r->found.count * sizeof *all);
-	memcpy(all + r->found.count, tenants->at, tenants->count * sizeof *all);
-	r->found.at = all;
-	r->found.count += tenants->count;
-}
-
-static int requeue_owner_jobs(struct db *db, struct claim *r, const char *owner)
-{
-	struct list tenants;
-	bool fault = r->crashed && strncmp(owner, r->crashed, strlen(r->crashed)) == 0;
-	int err = db_all(db, &r->arena, &sql[OWNER_OVER], &tenants, SIZE_MAX,
-		ARGS(T(owner), N(r->now), N(fault)));
-
-	if (!err)
-		err = db_run(db, &sql[LEASE_END], NULL, ARGS(T(owner)));
-	if (!err && tenants.count)
-		log_warn(fault ? "jobs of a process that died of a fault are given to others"
-			       : "jobs of a process that died are given to others",
-			LOG_N("jobs", (int64_t)tenants.count));
-	add_found_tenants(r, &tenants);
-	return err;
-}
-
-static int bury_the_dead(struct db *db, struct claim *r)
-{
-	struct list owners;
-	int err = db_all(db, &r->arena, &sql[LEASES_OVER], &owners, SIZE_MAX,
-		ARGS(N(r->now), N(r->alone), T(queue_process()), T(r->crashed ? r->crashed : "")));
-
-	for (size_t i = 0; i < owners.count && !err; i++) {
-		const char *owner = ((const struct one_text *)owners.at)[i].value;
-
-		if (strcmp(owner, r->owner) != 0)
-			err = requeue_owner_jobs(db, r, owner);
-	}
-	return err;
-}
-
-/* A lease is needed only while something runs under it. */
-static int lease_heartbeat(struct db *db, struct claim *r)
-{
-	int64_t until = r->now + r->lease_us, changed = 0;
-	int err = db_run(db, &sql[LEASE_EXTEND], &changed, ARGS(T(r->owner), N(until)));
-
-	if (!err && !changed && r->leased)
-		r->lost = true;
-	else if (!err && !changed)
-		err = db_run(db, &sql[LEASE_NEW], NULL, ARGS(T(r->owner), N(until)));
-	r->heartbeat_sent = !err && !r->lost;
-	return err;
-}
-
-static int release_lane(struct db *db, struct claim *r, const char *tenant_id, const char *lane)
-{
-	int64_t n = 0;
-	int err = db_int(db, &sql[LANE_HAS_HELD], &n, ARGS(T(tenant_id), T(lane)));
-
-	if (err)
-		return err == ERR_NOT_FOUND ? 0 : err;
-	err = db_int(db, &sql[LANE_RUNNING], &n, ARGS(T(tenant_id), T(lane)));
-	if (!err && n < (int64_t)r->settings->lane_most)
-		err = db_run(db, &sql[LANE_RELEASE], NULL,
-			ARGS(T(tenant_id), T(lane), N((int64_t)r->settings->lane_most - n)));
-	return err;
-}
-
-static int look_at_lanes(struct db *db, struct claim *r)
-{
-	struct look *at = &r->seen;
-
-	for (int i = 0; i < LOOK_LANES; i++) {
-		struct lane_name row;
-		int err = db_one(db, &r->arena, &sql[LOOK_FOR_LANE], &row,
-			ARGS(T(at->lane_tenant_id), T(at->lane)));
-
-		if (err == ERR_NOT_FOUND) {
-			*at->lane_tenant_id = *at->lane = '\0';
-			return 0;
-		}
-		if (!err)
-			err = release_lane(db, r, row.tenant_id, row.lane);
-		if (err)
-			return err;
-		snprintf(at->lane_tenant_id, sizeof at->lane_tenant_id, "%s", row.tenant_id);
-		snprintf(at->lane, sizeof at->lane, "%s", row.lane);
-	}
-	return 0;
-}
-
-static int look_around(struct db *db, struct claim *r)
-{
-	struct list tenants;
-	int err = bury_the_dead(db, r);
-
-	if (!err)
-		err = look_at_lanes(db, r);
-	if (!err)
-		err = db_all(db, &r->arena, &sql[LOOK_FOR_TENANTS], &tenants, LOOK_TENANTS,
-			ARGS(T(r->at.tenant_id), N(LOOK_TENANTS)));
-	if (err)
-		return err;
-	add_found_tenants(r, &tenants);
-	snprintf(r->seen.tenant_id, sizeof r->seen.tenant_id, "%s",
-		tenants.count < LOOK_TENANTS
-			? ""
-			: ((const struct one_text *)tenants.at)[tenants.count - 1].value);
-	return 0;
-}
-
-static int make_due(struct db *db, struct claim *r)
-{
-	struct list tenants;
-	int err = db_all(
-		db, &r->arena, &sql[JOBS_DUE], &tenants, DUE_MAX, ARGS(N(r->now), N(DUE_MAX)));
-
-	if (err)
-		return err;
-	add_found_tenants(r, &tenants);
-	err = db_int(db, &sql[NEXT_DUE], &r->due, NO_ARGS);
-	return err == ERR_NOT_FOUND ? 0 : err;
-}
-
 /* How many of a lane run, counted once a claim. */
 struct lane_count {
 	struct lane_count *next;
@@ -417,8 +167,7 @@ static int taking_lane_of(
 	if (!lane) {
 		lane = arena_new(a, struct lane_count);
 		*lane = (struct lane_count){ k->lanes, tenant_id, name, 0 };
-		err = db_int(
-			k->db, &sql[LANE_RUNNING], &lane->running, ARGS(T(tenant_id), T(name)));
+		err = claim_lane_running(k->db, tenant_id, name, &lane->running);
 		if (err)
 			return err;
 		k->lanes = lane;
@@ -597,7 +346,7 @@ static int take_suspect(struct taking *k)
 	if (r->drain)
 		return 0;
 	if (!r->heartbeat)
-		err = lease_heartbeat(k->db, r);
+		err = claim_heartbeat(k->db, r);
 	if (err || r->lost)
 		return err;
 	snprintf(ring_tenant.tenant_id, sizeof ring_tenant.tenant_id, "%s", s.tenant_id);
@@ -614,39 +363,20 @@ int claim_run(struct work *w, struct db *db)
 	int err;
 
 	claim_forget(r);
-	err = db_run(db, &sql[CLAIM_LOCK], NULL, NO_ARGS);
+	err = claim_lock(db);
 	if (!err && r->heartbeat)
-		err = lease_heartbeat(db, r);
+		err = claim_heartbeat(db, r);
 	if (err || r->lost)
 		return err;
 	if (r->doubted_from)
-		err = db_run(db, &sql[DOUBTED_BACK], NULL,
-			ARGS(T(r->owner), N(r->doubted_from), N(r->doubted_to), N(r->now)));
+		err = claim_undo_doubted(db, r);
 	for (struct claimed *t = r->freed; t && !err; t = t->next)
-		err = release_lane(db, r, t->job.tenant_id, t->job.lane);
+		err = claim_release_lane(db, r, t->job.tenant_id, t->job.lane);
 	if (!err && r->look)
-		err = look_around(db, r);
+		err = claim_look(db, r);
 	if (!err && r->due_now)
-		err = make_due(db, r);
+		err = claim_make_due(db, r);
 	if (!err && r->probe)
 		err = take_suspect(&k);
 	return err || r->solo || r->drain ? err : take_jobs(&k);
-}
-
-int hand_back_run(struct work *w, struct db *db)
-{
-	struct hand_back *h = (struct hand_back *)w;
-	struct arena a = { 0 };
-	struct list tenants;
-	int err = db_run(db, &sql[CLAIM_LOCK], NULL, NO_ARGS);
-
-	if (!err)
-		err = db_all(db, &a, &sql[OWNER_LEAVES], &tenants, SIZE_MAX,
-			ARGS(T(h->owner), N(h->now)));
-	for (size_t i = 0; !err && i < tenants.count; i++)
-		err = jobs_tell(db, ((const struct one_text *)tenants.at)[i].value, 0, h->now);
-	if (!err)
-		err = db_run(db, &sql[LEASE_END], NULL, ARGS(T(h->owner)));
-	arena_free(&a);
-	return err;
 }

@@ -75,4 +75,4 @@ struct hand_back {
 };
 int hand_back_run(struct work *w, struct db *db);
 
-extern const struct statement_set queue_claim_sql;
+extern const struct statement_set queue_claim_sql, queue_lease_sql, queue_look_sql;

@@ -87,6 +87,8 @@
 	X(jobs_sql) \
 	X(jobs_wait_sql) \
 	X(queue_claim_sql) \
+	X(queue_lease_sql) \
+	X(queue_look_sql) \
 	X(queue_admin_sql) \
 	X(bootstrap_sql) \
 	X(new_user_sql) \
