@@ -108,4 +108,4 @@ bool caller_holds_all(const struct caller *c);
 /* ERR_FORBIDDEN, naming what is missing. */
 int caller_lacks(struct arena *a, int permission, struct problem *p);
 
-extern const struct statement_set caller_sql;
+extern const struct statement_set caller_sql, caller_permit_sql, caller_absent_sql;

@@ -76,6 +76,8 @@
 /* The sets of statements that no resource carries. */
 #define STATEMENTS(X) \
 	X(caller_sql) \
+	X(caller_permit_sql) \
+	X(caller_absent_sql) \
 	X(audit_sql) \
 	X(chain_sql) \
 	X(chain_check_sql) \
