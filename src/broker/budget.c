@@ -1,5 +1,5 @@
-/* budget.c - see budget.h. */
-#include "broker/budget.h"
+/* budget.c - how much money an agent may spend, reserved and settled; see budget.h. */
+#include "broker/budget_parts.h"
 
 #include <string.h>
 
@@ -54,31 +54,6 @@ FIELDS(spent_row) = {
 };
 static SCHEMA(spent_row, .internal = true);
 
-struct slot_row {
-	int64_t slot, calls;
-};
-
-FIELDS(slot_row) = {
-	FIELD(slot_row, slot),
-	FIELD(slot_row, calls),
-};
-static SCHEMA(slot_row, .internal = true);
-
-struct rate_slot {
-	const char *tenant_id, *agent_id;
-	int64_t seconds, slot, calls;
-};
-
-FIELDS(rate_slot) = { ROW_FIELDS(rate_slot, tenant_id, agent_id, seconds, slot, calls) };
-static SCHEMA(rate_slot, .internal = true);
-
-#define SUM_OF(what) "cast(coalesce(sum(" what "), 0) as bigint)"
-
-#define FORGET_SLOTS(seconds)                                                                 \
-	"delete from rate_slots where (tenant_id, agent_id, seconds, slot) in "               \
-	"(select tenant_id, agent_id, seconds, slot from rate_slots where seconds = " seconds \
-	" and slot < $1 order by slot limit $2)"
-
 enum {
 	SPENT,
 	SPENT_AT_EDGE,
@@ -89,12 +64,7 @@ enum {
 	UNRESERVE,
 	EXTEND,
 	EXPIRED,
-	CALLS,
-	CALLS_BY_SLOT,
-	CALLS_ADD,
 	FORGET_MINUTES,
-	FORGET_SECONDS,
-	FORGET_SLOT_MINUTES,
 };
 
 static const struct statement sql[] = {
@@ -130,113 +100,13 @@ static const struct statement sql[] = {
 		"select {*} from reservations where lease_until < $1 order by lease_until limit $2",
 		.row = &reservation_row_schema, .across = "whoever left them",
 		.scan = "the calls under way, once a minute; an index would cost every call" },
-	[CALLS] = { "budget_calls",
-		"select " SUM_OF("calls") " from rate_slots where tenant_id = $1 and agent_id = $2 "
-					  "and seconds = $3 and slot >= $4" },
-	[CALLS_BY_SLOT] = { "budget_calls_by_slot",
-		"select slot, calls from rate_slots where tenant_id = $1 and agent_id = $2 "
-		"and seconds = $3 and slot >= $4 order by slot",
-		.row = &slot_row_schema },
-	[CALLS_ADD] = { "budget_calls_add",
-		"insert into rate_slots ({*}) values ({$}) "
-		"on conflict (tenant_id, agent_id, seconds, slot) "
-		"do update set calls = rate_slots.calls + :calls",
-		.row = &rate_slot_schema },
 	[FORGET_MINUTES] = { "budget_forget_minutes",
 		"delete from spend_minutes where (tenant_id, agent_id, minute, shard) in "
 		"(select tenant_id, agent_id, minute, shard from spend_minutes where minute < $1 "
 		"order by minute limit $2)",
 		.across = "what is old" },
-	[FORGET_SECONDS] = { "budget_forget_seconds", FORGET_SLOTS("1"), .across = "what is old" },
-	[FORGET_SLOT_MINUTES] = { "budget_forget_slot_minutes", FORGET_SLOTS("60"),
-		.across = "what is old" },
 };
 STATEMENT_SET(budget_sql, sql);
-
-/* ---- how many calls ---- */
-
-static const struct window {
-	int64_t seconds; /* of a slot */
-	int64_t slots;	 /* in the window */
-	const char *name;
-	int forget; /* the statement */
-} windows[] = {
-	{ 1, 60, "minute", FORGET_SECONDS },
-	{ 60, 60, "hour", FORGET_SLOT_MINUTES },
-};
-
-/* A slot that the window cuts counts whole: no stretch of its length ever holds more than the limit. */
-static int calls_in(struct db *db, const struct reservation *b, const struct window *w, int64_t now,
-	int64_t *ret)
-{
-	int64_t slot = now / (w->seconds * SECOND_US);
-
-	return db_int(db, &sql[CALLS], ret,
-		ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(slot - w->slots)));
-}
-
-/* Seconds until more than `over` have left the window. */
-static int wait_for_slot(struct db *db, struct arena *a, const struct reservation *b,
-	const struct window *w, int64_t over, int64_t now)
-{
-	int64_t unit = w->seconds * SECOND_US;
-	struct list rows;
-
-	if (db_all(db, a, &sql[CALLS_BY_SLOT], &rows, (size_t)w->slots + 1,
-		    ARGS(T(b->tenant_id), T(b->agent_id), N(w->seconds), N(now / unit - w->slots))))
-		return (int)w->seconds;
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct slot_row *row = (const struct slot_row *)rows.at + i;
-		int64_t leaves = (row->slot + w->slots + 1) * unit;
-
-		over -= row->calls;
-		if (over < 0)
-			return (int)((leaves - now + SECOND_US - 1) / SECOND_US);
-	}
-	return (int)w->seconds;
-}
-
-static int64_t messages_of(const struct reservation *b)
-{
-	return b->messages ? b->messages : 1;
-}
-
-static int check_calls(struct db *db, struct arena *a, const struct reservation *b,
-	const struct window *w, int64_t most, int64_t now, struct problem *p)
-{
-	int64_t calls, more = messages_of(b);
-	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
-
-	if (err || most == NIL || calls + more <= most)
-		return err;
-	p->code = "rate_limited";
-	p->final = true;
-	if (more > most) {
-		p->retry_after_s = ROOM_NEVER_S;
-		return problem_set(p, a, ERR_THROTTLED,
-			"This agent may take %lld messages in a %s, and this is %lld at once: bring fewer.",
-			(long long)most, w->name, (long long)more);
-	}
-	p->retry_after_s = wait_for_slot(db, a, b, w, calls + more - 1 - most, now);
-	return problem_set(p, a, ERR_THROTTLED,
-		"This agent may take %lld messages in a %s, and has taken them.", (long long)most,
-		w->name);
-}
-
-static int count_call(struct db *db, const struct reservation *b, const struct window *w,
-	int64_t most, int64_t now)
-{
-	if (most == NIL)
-		return 0;
-	return db_put(db, &sql[CALLS_ADD],
-		&(struct rate_slot){ .tenant_id = b->tenant_id,
-			.agent_id = b->agent_id,
-			.seconds = w->seconds,
-			.slot = now / (w->seconds * SECOND_US),
-			.calls = messages_of(b) });
-}
-
-/* ---- how much money ---- */
 
 /* What was settled since `since`: whole minutes from their sums, the one that is cut from its rows. */
 static int spent_since(struct db *db, const struct reservation *b, int64_t since, int64_t *ret)
@@ -333,22 +203,10 @@ int64_t budget_least_pd(const struct price *p)
 	return in > INT64_MAX - out ? INT64_MAX : in + out;
 }
 
-static int calls_left(struct db *db, const struct reservation *b, const struct window *w,
-	int64_t most, int64_t now, int64_t *ret)
-{
-	int64_t calls = 0;
-	int err = most == NIL ? 0 : calls_in(db, b, w, now, &calls);
-
-	*ret = most == NIL ? NIL : most > calls ? most - calls : 0;
-	return err;
-}
-
 int budget_look(struct db *db, const struct reservation *b, int64_t now, struct budget_left *ret)
 {
-	int err = calls_left(db, b, &windows[0], b->per_minute, now, &ret->calls_in_minute);
+	int err = budget_rates_left(db, b, now, ret);
 
-	if (!err)
-		err = calls_left(db, b, &windows[1], b->per_hour, now, &ret->calls_in_hour);
 	ret->room_pd = NIL;
 	if (!err && b->hourly_limit_pd != NIL)
 		err = room_now(db, b, now, &ret->room_pd);
@@ -443,29 +301,6 @@ static const char *budget_agent_of(const char *agent_id)
 	return agent_id ? agent_id : "";
 }
 
-static int check_rates(
-	struct db *db, struct arena *a, const struct reservation *b, int64_t now, struct problem *p)
-{
-	int err = check_calls(db, a, b, &windows[0], b->per_minute, now, p);
-
-	return err ? err : check_calls(db, a, b, &windows[1], b->per_hour, now, p);
-}
-
-static int count_rates(struct db *db, const struct reservation *b, int64_t now)
-{
-	int err = count_call(db, b, &windows[0], b->per_minute, now);
-
-	return err ? err : count_call(db, b, &windows[1], b->per_hour, now);
-}
-
-int budget_count(struct db *db, struct arena *a, const struct reservation *b, bool take,
-	int64_t now, struct problem *p)
-{
-	int err = check_rates(db, a, b, now, p);
-
-	return err || !take ? err : count_rates(db, b, now);
-}
-
 /* Is there room for it, in calls and in money? */
 static int find_room(struct db *db, struct arena *a, struct reservation *b, int64_t now,
 	struct budget_used *used, struct problem *p)
@@ -475,7 +310,7 @@ static int find_room(struct db *db, struct arena *a, struct reservation *b, int6
 	int err = 0;
 
 	if (b->agent_id)
-		err = check_rates(db, a, b, now, p);
+		err = budget_check_rates(db, a, b, now, p);
 	if (!err && b->agent_id && b->hourly_limit_pd != NIL && (prompt_cost || price))
 		err = cut_to_room(db, a, b, prompt_cost, price, now, used, p);
 	if (err)
@@ -497,7 +332,7 @@ int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_
 	b->made.id[0] = '\0';
 	err = find_room(db, a, b, now, used, p);
 	if (!err && b->agent_id)
-		err = count_rates(db, b, now);
+		err = budget_count_rates(db, b, now);
 	if (!err)
 		err = db_put(db, &sql[RESERVE],
 			&(struct reservation_row){ .tenant_id = b->tenant_id,
@@ -608,7 +443,5 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 void budget_forget(struct store *store, int64_t now)
 {
 	sweep_submit(store, &sql[FORGET_MINUTES], (now - 2 * WINDOW_US) / MINUTE_US);
-	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
-		sweep_submit(store, &sql[windows[i].forget],
-			now / (windows[i].seconds * SECOND_US) - 2 * windows[i].slots);
+	budget_rates_forget(store, now);
 }

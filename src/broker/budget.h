@@ -81,4 +81,4 @@ enum { RECOVERED_AT_ONCE = 100 }; /* so many in a call: there may be more */
 /* Has what no window can see any more forgotten. */
 void budget_forget(struct store *store, int64_t now);
 
-extern const struct statement_set budget_sql;
+extern const struct statement_set budget_sql, budget_rate_sql;

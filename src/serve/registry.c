@@ -117,6 +117,7 @@
 	X(forget_sql) \
 	X(ledger_sql) \
 	X(budget_sql) \
+	X(budget_rate_sql) \
 	X(agent_row_sql) \
 	X(chat_config_sql) \
 	X(refold_sql) \
