@@ -38,6 +38,9 @@ enum http_verdict call_aside(struct call *c);
 /* call.c: reads the body and goes on with it, on this thread. */
 enum http_verdict call_enter(struct call *c);
 
+/* call_audit.c: writes what the call changed into the audit log, where its route is audited. */
+int call_audit(struct call *c);
+
 /* export.c: starts what call_export() ordered. */
 enum http_verdict export_begin(struct call *c);
 

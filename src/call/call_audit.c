@@ -1,0 +1,72 @@
+/* call_audit.c - what a call leaves in the audit log; see call.h. */
+#include <string.h>
+
+#include "call/steps.h"
+#include "contract/encode.h"
+#include "events/feed_number.h"
+
+enum { META_MAX = 64 * 1024 };
+
+void call_changed(struct call *c, const struct schema *s, const void *before, const void *after)
+{
+	struct buf b;
+
+	buf_init(&b, META_MAX);
+	encode_changes(&b, s, before, after);
+	c->audit.meta = b.overflow ? NULL : arena_strndup(c->arena, b.at, b.len);
+	buf_free(&b);
+}
+
+/* True for what others see of an agent: a favourite is one's own. */
+static bool concerns_agent(const struct audit_entry *e)
+{
+	return e->tenant_id && e->agent_id && strncmp(e->action, "agent", 5) == 0 &&
+	       !strstr(e->action, "favorite");
+}
+
+/* What changed, and by which key, if it was one: it can be revoked, and the person cannot. */
+static const char *audited_meta(struct call *c, const char *said)
+{
+	const char *meta = said && *said == '{' ? said : "{}";
+	const char *kind = c->caller.kind == CREDENTIAL_KEY	  ? "api_key_id"
+			   : c->caller.kind == CREDENTIAL_MACHINE ? "machine_key_id"
+								  : NULL;
+
+	if (!kind || !c->caller.key_id)
+		return said;
+	return arena_printf(c->arena, "{\"%s\":\"%s\"%s%s", kind, c->caller.key_id,
+		meta[1] == '}' ? "" : ",", meta + 1);
+}
+
+static void fill_audit(struct call *c, struct audit_entry *e)
+{
+	e->tenant_id = e->tenant_id ? e->tenant_id : c->caller.tenant_id;
+	e->agent_id = e->agent_id ? e->agent_id : c->caller.agent_id;
+	e->user_id = e->user_id ? e->user_id : c->caller.user_id;
+	e->ip = c->ip;
+	e->user_agent = call_user_agent(c);
+	e->meta = audited_meta(c, e->meta);
+}
+
+int call_audit_also(struct call *c, struct audit_entry e)
+{
+	fill_audit(c, &e);
+	return audit_write(c->db, c->arena, &e);
+}
+
+int call_audit(struct call *c)
+{
+	struct audit_entry *e = &c->audit;
+	int err;
+
+	if (!c->route->audit)
+		return 0;
+	e->action = e->action ? e->action : c->route->audit;
+	if (!e->resource_id && !c->problem.err)
+		e->resource_id = call_subject(c);
+	fill_audit(c, e);
+	if (concerns_agent(e) && (err = feed_agent_changed(c->db, c->arena, e->tenant_id,
+					  e->agent_id, e->action, c->now)))
+		return err;
+	return audit_write(c->db, c->arena, e);
+}
