@@ -1,7 +1,8 @@
-/* async_http_parts.h - what the two files of the client share; nobody else includes it.
+/* async_http_parts.h - what the files of the client share; nobody else includes it.
  *
  * async_http_easy.c knows libcurl's handles and how one request is asked of
- * them; async_http.c knows orders, deadlines and the turns of the thread. */
+ * them, async_http_watch.c its descriptors; async_http.c knows orders,
+ * deadlines and the turns of the thread. */
 #pragma once
 #include <curl/curl.h>
 #include <pthread.h>
@@ -75,7 +76,10 @@ bool easy_tell_head(struct transfer *t);
 /* What libcurl says at the end, as one of ours. */
 enum transfer_end easy_end(const struct transfer *t, CURLcode code);
 
-/* async_http.c */
+/* async_http_watch.c */
+/* libcurl's CURLMOPT_SOCKETFUNCTION; `ctx` is a struct async_http. */
+int watch_on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *known);
+void watch_drop(struct socket_watch *w);
 /* A connection begins or ends with this descriptor.  The system forgets one that is closed by itself. */
 void watch_opened(struct async_http *tr, int fd);
 void watch_closed(struct async_http *tr, int fd);
