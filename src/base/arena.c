@@ -3,6 +3,7 @@
  * Under AddressSanitizer the unused tail of every chunk is poisoned, so that
  * an overrun inside an arena is caught like one on the heap. */
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/check.h"
 #include "base/memory.h"
 
@@ -111,6 +112,14 @@ char *arena_strndup(struct arena *a, const char *text, size_t len)
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	return copy;
+}
+
+char *arena_take(struct arena *a, struct buf *b)
+{
+	char *text = arena_strndup(a, b->at ? b->at : "", b->len);
+
+	buf_free(b);
+	return text;
 }
 
 char *arena_strdup(struct arena *a, const char *text)

@@ -49,6 +49,10 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);
 
+struct buf;
+/* What the buffer holds, as text that lasts; the buffer gives its own back. */
+char *arena_take(struct arena *a, struct buf *b);
+
 /* Runs fn(data) when the arena is reset, newest first. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *data);
 

@@ -15,15 +15,12 @@ const char *check_quoted(struct checking *k, const char *text, size_t len)
 {
 	enum { SHOWN = 80 };
 	struct buf b;
-	const char *out;
 
 	buf_init(&b, SHOWN * 6 + 8);
 	while (len > SHOWN || (len && !utf8_valid(text, len)))
 		len--;
 	json_write_string(&b, text, len);
-	out = arena_strndup(k->arena, b.at, b.len);
-	buf_free(&b);
-	return out;
+	return arena_take(k->arena, &b);
 }
 
 bool check_spend(struct checking *k, size_t steps)

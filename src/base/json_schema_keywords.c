@@ -37,8 +37,7 @@ KEYWORD(check_type)
 		return false;
 	buf_init(&b, 256);
 	json_tree_write(&b, cl->value);
-	names = arena_strndup(k->arena, b.at, b.len);
-	buf_free(&b);
+	names = arena_take(k->arena, &b);
 	return VIOLATED("must be of type %s", names);
 }
 

@@ -108,14 +108,6 @@ static void demo_say(struct demo *d, const char *text)
 
 /* ---- the rules ---- */
 
-static const char *demo_keep_text(struct arena *a, struct buf *b)
-{
-	const char *text = arena_strndup(a, b->at ? b->at : "", b->len);
-
-	buf_free(b);
-	return text;
-}
-
 /* The names of the first few. */
 static const char *tool_names(struct arena *a, const struct chat *c)
 {
@@ -130,7 +122,7 @@ static const char *tool_names(struct arena *a, const struct chat *c)
 		buf_puts(&b, n == SHOWN && t->next ? ", ..." : "");
 	}
 	buf_puts(&b, n ? "" : "none");
-	return demo_keep_text(a, &b);
+	return arena_take(a, &b);
 }
 
 /* "use tool NAME with {json}", as often as it is said, up to CALLS_MAX times. */
@@ -181,7 +173,7 @@ static bool rule_count(struct arena *a, struct demo *d, const char *text)
 	buf_init(&b, COUNT_MAX * 8);
 	for (long i = 1; i <= n; i++)
 		buf_printf(&b, i < n ? "%ld " : "%ld", i);
-	demo_say(d, demo_keep_text(a, &b));
+	demo_say(d, arena_take(a, &b));
 	return true;
 }
 
@@ -250,7 +242,7 @@ static void rule_results(
 		buf_lit(&b, " answered: ");
 		buf_puts(&b, demo_message_text(a, m));
 	}
-	demo_say(d, demo_keep_text(a, &b));
+	demo_say(d, arena_take(a, &b));
 }
 
 static bool rule_forced(const struct chat *c, struct demo *d)

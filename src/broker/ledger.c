@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
+#include "base/same.h"
 #include "store/row.h"
 
 #define MINUTE_US (60 * SECOND_US)
@@ -155,19 +156,13 @@ struct sum {
 	struct usage usage;
 };
 
-static bool same_charge_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool is_alike(const struct sum *sum, const struct charge *c, int64_t now)
 {
 	const struct charge *like = sum->like;
 
-	return sum->minute == now / MINUTE_US && same_charge_text(like->agent_id, c->agent_id) &&
-	       same_charge_text(like->user_id, c->user_id) &&
-	       same_charge_text(like->model_id, c->model_id) &&
-	       same_charge_text(like->tenant_id, c->tenant_id) && like->byok == c->byok &&
+	return sum->minute == now / MINUTE_US && same_text(like->agent_id, c->agent_id) &&
+	       same_text(like->user_id, c->user_id) && same_text(like->model_id, c->model_id) &&
+	       same_text(like->tenant_id, c->tenant_id) && like->byok == c->byok &&
 	       sum->cost_pd <= INT64_MAX - c->cost_pd;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/same.h"
 #include "contract/route.h"
 
 const char *method_name(enum method m)
@@ -100,11 +101,6 @@ void field_set_null(const struct field *f, void *object)
 	}
 }
 
-static bool same_field_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_object(const struct schema *s, const void *a, const void *b);
 
 static bool same_list(const struct field *f, const struct list *a, const struct list *b)
@@ -121,7 +117,7 @@ static bool same_list(const struct field *f, const struct list *a, const struct 
 		} else if (f->item == CHOICE) {
 			if (((const int *)a->at)[i] != ((const int *)b->at)[i])
 				return false;
-		} else if (!same_field_text(((const char *const *)a->at)[i],
+		} else if (!same_text(((const char *const *)a->at)[i],
 				   ((const char *const *)b->at)[i])) {
 			return false;
 		}
@@ -136,7 +132,7 @@ bool field_same(const struct field *f, const void *a, const void *b) /* NOLINT(m
 	switch (f->kind) {
 	case TEXT:
 	case JSON:
-		return same_field_text(*(const char *const *)x, *(const char *const *)y);
+		return same_text(*(const char *const *)x, *(const char *const *)y);
 	case NUMBER:
 		return *(const double *)x == *(const double *)y ||
 		       (isnan(*(const double *)x) && isnan(*(const double *)y));

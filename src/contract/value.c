@@ -80,14 +80,11 @@ static void text_value(struct check *k, const struct field *f, const char **at, 
 const char *words_listed(struct arena *a, const struct words *w)
 {
 	struct buf b;
-	const char *text;
 
 	buf_init(&b, 4096);
 	for (int i = 0; w->list[i]; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", w->list[i]);
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(a, &b);
 }
 
 static void choice_value(struct check *k, const struct field *f, int *at, const char *path,
@@ -202,13 +199,10 @@ void value_check_list(
 const char *value_compact(struct arena *a, const char *text, size_t len)
 {
 	struct buf b;
-	const char *copy;
 
 	buf_init(&b, len + 1);
 	json_write_compact(&b, text, len);
-	copy = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return copy;
+	return arena_take(a, &b);
 }
 
 void value_preset(struct arena *a, const struct field *f, void *object, const char *json)

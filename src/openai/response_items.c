@@ -69,8 +69,7 @@ static int join_parts(struct item_reader *in, const char *parts, const char **re
 		else
 			buf_printf(&b, "%s%s", b.len ? "\n" : "", text);
 	}
-	*ret = arena_strndup(a, b.at ? b.at : "", b.len);
-	buf_free(&b);
+	*ret = arena_take(a, &b);
 	return err;
 }
 

@@ -143,8 +143,7 @@ static void model_call_conclude(struct model_call *m, const struct completion_en
 		buf_lit(&b, "{\"code\":\"server_error\",\"message\":");
 		json_write_string(&b, end->fault->sentence, strlen(end->fault->sentence));
 		buf_putc(&b, '}');
-		m->row.error = arena_strndup(a, b.at, b.len);
-		buf_free(&b);
+		m->row.error = arena_take(a, &b);
 	}
 }
 

@@ -170,8 +170,7 @@ QUERY_OPERATION(listResponseItems, OpenAIPage, ResponseItemList, .open_query = t
 	}
 	buf_putc(&b, ']');
 	out->has_more = n - first > shown;
-	out->data.text = arena_strndup(c->arena, b.at, b.len);
-	buf_free(&b);
+	out->data.text = arena_take(c->arena, &b);
 	return 0;
 }
 

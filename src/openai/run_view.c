@@ -112,14 +112,6 @@ bool run_rests(const char *status)
 
 /* ---- writing JSON ---- */
 
-static const char *take_json_text(struct arena *a, struct buf *b)
-{
-	const char *text = arena_strndup(a, b->at ? b->at : "", b->len);
-
-	buf_free(b);
-	return text;
-}
-
 static void put_text_or_null(struct buf *b, const char *text)
 {
 	if (text)
@@ -152,7 +144,7 @@ static const char *action_json(struct arena *a, const struct list *waiting)
 		buf_lit(&b, "}}");
 	}
 	buf_lit(&b, "]}}");
-	return take_json_text(a, &b);
+	return arena_take(a, &b);
 }
 
 static const char *error_json(struct arena *a, const struct run_row_seen *row)
@@ -177,7 +169,7 @@ static const char *error_json(struct arena *a, const struct run_row_seen *row)
 	buf_printf(&b, "{\"code\":\"%s\",\"message\":", code);
 	put_text_or_null(&b, row->error ? row->error : "The run failed.");
 	buf_putc(&b, '}');
-	return take_json_text(a, &b);
+	return arena_take(a, &b);
 }
 
 static const char *usage_json(struct arena *a, int64_t prompt, int64_t completion)
@@ -333,7 +325,7 @@ int run_view_note(
 			.session_id = at->session_id,
 			.run_id = at->run_id,
 			.metadata = in->metadata,
-			.asked = take_json_text(a, &b) });
+			.asked = arena_take(a, &b) });
 }
 
 int run_view_retag(struct db *db, const struct run_place *at, const char *metadata)
@@ -421,7 +413,7 @@ const char *run_view_calls(struct arena *a, const char *tool_calls, const struct
 		n++;
 	}
 	buf_putc(&b, ']');
-	return take_json_text(a, &b);
+	return arena_take(a, &b);
 }
 
 void run_view_step(struct arena *a, const struct step_view *in, struct RunStepObject *ret)

@@ -174,8 +174,7 @@ static int content_text(struct call *c, const char *field, const char *json, con
 		call_field(c, field, "too_long", "must be at most %d bytes", SESSION_MESSAGE_MAX);
 	else if (b.len && memchr(b.at, '\0', b.len))
 		call_field(c, field, "character", "must not contain the character U+0000");
-	*ret = arena_strndup(c->arena, b.at ? b.at : "", b.len);
-	buf_free(&b);
+	*ret = arena_take(c->arena, &b);
 	return c->problem.err;
 }
 
@@ -222,15 +221,12 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 static const char *content_json(struct arena *a, const char *text)
 {
 	struct buf b;
-	const char *json;
 
 	buf_init(&b, (size_t)64 << 20);
 	buf_lit(&b, "[{\"type\":\"text\",\"text\":{\"value\":");
 	json_write_string(&b, text, strlen(text));
 	buf_lit(&b, ",\"annotations\":[]}}]");
-	json = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return json;
+	return arena_take(a, &b);
 }
 
 void thread_message_view(struct arena *a, const char *thread_id, const char *agent_id,

@@ -400,7 +400,6 @@ const char *tool_config_shown(struct arena *a, const char *text)
 {
 	struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL), *headers;
 	struct buf b;
-	const char *out;
 
 	headers = config ? json_tree_member(config, "headers", 7) : NULL;
 	for (size_t i = 0; headers && headers->type == JSON_OBJECT && i < headers->count; i++)
@@ -411,9 +410,7 @@ const char *tool_config_shown(struct arena *a, const char *text)
 		return "{}";
 	buf_init(&b, SHOWN_MAX * 2);
 	json_tree_write(&b, config);
-	out = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return out;
+	return arena_take(a, &b);
 }
 
 bool tool_config_same_origin(struct arena *a, const char *url, const char *other)

@@ -448,16 +448,12 @@ static const struct webhook_phrase *write_phrase(
 
 static const char *take_digest_text(struct arena *a, struct buf *b, size_t most)
 {
-	char *text;
-
 	if (b->len > most) {
 		b->len = most;
 		while (b->len && ((unsigned char)b->at[b->len] & 0xc0) == 0x80)
 			b->len--; /* not in the middle of a character */
 	}
-	text = b->len ? arena_strndup(a, b->at, b->len) : "";
-	buf_free(b);
-	return text;
+	return arena_take(a, b);
 }
 
 const char *webhook_summary(

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fold.h"
+#include "base/same.h"
 #include "contract/value.h"
 #include "store/row.h"
 
@@ -64,13 +65,6 @@ FIELDS(source_row) = {
 	FIELD(source_row, owner_id),
 };
 static SCHEMA(source_row, .internal = true);
-
-struct search_text_row {
-	const char *value;
-};
-
-FIELDS(search_text_row) = { FIELD(search_text_row, value) };
-static SCHEMA(search_text_row, .internal = true);
 
 #define AGENTS                                                                                \
 	"select tenant_id, id, name as label, slug as extra, slug as detail, case "           \
@@ -169,10 +163,9 @@ static const struct statement sql[] = {
 	[TENANTS_OF_USER] = { "search_tenants",
 		"select tenant_id as value from members where user_id = $1 and status = 'active' "
 		"order by tenant_id",
-		.row = &search_text_row_schema,
-		.across = "somebody may belong to several tenants" },
+		.row = &one_text_schema, .across = "somebody may belong to several tenants" },
 	[VERSION_READ] = { "search_version", "select value from meta where key = 'search_version'",
-		.row = &search_text_row_schema },
+		.row = &one_text_schema },
 	[VERSION_WRITE] = { "search_version_set",
 		"insert into meta (key, value) values ('search_version', $1) "
 		"on conflict (key) do update set value = $1" },
@@ -324,23 +317,18 @@ int search_add(struct db *db, struct arena *a, const struct search_entry *e)
 	return add_thing(db, &t);
 }
 
-static bool same_thing_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* True if the thing stands where it stood: with the same words on the same visibilities. */
 static bool thing_stands(const struct search_thing *a, const struct search_thing *b)
 {
-	return a->level == b->level && same_thing_text(a->agent_id, b->agent_id) &&
-	       same_thing_text(a->owner_id, b->owner_id) && same_thing_text(a->words, b->words) &&
+	return a->level == b->level && same_text(a->agent_id, b->agent_id) &&
+	       same_text(a->owner_id, b->owner_id) && same_text(a->words, b->words) &&
 	       search_score(a->label, 0) == search_score(b->label, 0);
 }
 
 static bool things_equal(const struct search_thing *a, const struct search_thing *b)
 {
-	return thing_stands(a, b) && same_thing_text(a->label, b->label) &&
-	       same_thing_text(a->detail, b->detail);
+	return thing_stands(a, b) && same_text(a->label, b->label) &&
+	       same_text(a->detail, b->detail);
 }
 
 static int find_thing(struct db *db, struct arena *a, const char *tenant_id, int type,
@@ -415,7 +403,7 @@ int search_refresh(struct db *db, struct arena *a, const char *tenant_id, int ty
 int search_refresh_user(struct db *db, struct arena *a, const char *user_id)
 {
 	struct list tenants;
-	const struct search_text_row *row;
+	const struct one_text *row;
 	int err =
 		db_all(db, a, &sql[TENANTS_OF_USER], &tenants, USER_TENANTS_MAX, ARGS(T(user_id)));
 
@@ -466,7 +454,7 @@ int search_ensure(struct db *db, struct arena *a)
 {
 	const char *wanted = arena_printf(
 		a, SEARCH_VERSION " at %d, folded %s", store_version_wanted(), fold_version(a));
-	struct search_text_row version;
+	struct one_text version;
 	int err = db_one(db, a, &sql[VERSION_READ], &version, NO_ARGS);
 
 	if ((err && err != ERR_NOT_FOUND) || (!err && strcmp(version.value, wanted) == 0))

@@ -275,7 +275,6 @@ static const char *system_text(
 			   *write = builtin_offer(t, "memory_write");
 	const struct wish *w = &t->wish;
 	struct buf b;
-	const char *text;
 
 	buf_init(&b, (size_t)16 << 20);
 	put_prompt_part(&b, w->instructions ? w->instructions : words->description_prompt);
@@ -293,9 +292,7 @@ static const char *system_text(
 				write->alias);
 		buf_putc(&b, '.');
 	}
-	text = arena_strndup(&t->arena, b.at ? b.at : "", b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(&t->arena, &b);
 }
 
 /* The row of the agent is changed by one of those that begin at once; the others find it taken. */

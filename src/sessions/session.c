@@ -313,7 +313,6 @@ static void put_figure(struct buf *b, const char *name, double v)
 static const char *options_json(struct arena *a, const struct run_options *o)
 {
 	struct buf b;
-	const char *text;
 
 	buf_init(&b, (size_t)16 << 20);
 	buf_putc(&b, '{');
@@ -330,9 +329,7 @@ static const char *options_json(struct arena *a, const struct run_options *o)
 		put_run_option(&b, "any_hour", o->any_hour ? "true" : NULL, true);
 	}
 	buf_putc(&b, '}');
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(a, &b);
 }
 
 static struct run_order run_order_of(struct arena *a, const struct run_options *o)

@@ -6,6 +6,7 @@
  * after all that was said before that run began. */
 #include <string.h>
 
+#include "base/same.h"
 #include "sessions/session_tx.h"
 
 #define QUEUED "The run under way is another's; what was said is heard when that has ended."
@@ -57,16 +58,11 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(session_wait_sql, sql);
 
-static bool same_actor_id(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_actor(const struct session_actor *as, const char *user_id, const char *key_id,
 	const char *hook_id)
 {
-	return same_actor_id(as->user_id, user_id) && same_actor_id(as->key_id, key_id) &&
-	       same_actor_id(as->hook_id, hook_id);
+	return same_text(as->user_id, user_id) && same_text(as->key_id, key_id) &&
+	       same_text(as->hook_id, hook_id);
 }
 
 int session_is_theirs(struct session_tx *p, const struct session_actor *as, bool *ret)

@@ -117,7 +117,6 @@ static void put_call(struct buf *b, struct arena *a, const struct wanted *w)
 static const char *calls_json(struct turn *t, struct arena *a)
 {
 	struct buf b;
-	const char *text;
 
 	if (!t->wanted_count)
 		return "[]";
@@ -127,9 +126,7 @@ static const char *calls_json(struct turn *t, struct arena *a)
 		put_call(&b, a, &t->wanted[i]);
 	}
 	buf_putc(&b, ']');
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(a, &b);
 }
 
 /* For the same kind of provider to be given back; "" for none. */
@@ -158,8 +155,7 @@ static const char *thoughts_json(struct turn *t, struct arena *a)
 		buf_printf(&b, ",\"redacted\":%s}", c->redacted ? "true" : "false");
 	}
 	buf_putc(&b, ']');
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
+	text = arena_take(a, &b);
 	return text;
 }
 

@@ -108,7 +108,6 @@ static const char *title_of(
 static const char *metadata_of(struct arena *a, const struct delivery_row *d)
 {
 	struct buf b;
-	const char *text;
 
 	buf_init(&b, 4096);
 	buf_printf(&b, "{\"integration_id\":\"%s\",\"delivery\":\"%s\",\"delivery_id\":",
@@ -119,9 +118,7 @@ static const char *metadata_of(struct arena *a, const struct delivery_row *d)
 		json_write_string(&b, d->event, strlen(d->event));
 	}
 	buf_putc(&b, '}');
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(a, &b);
 }
 
 /* Opens the session, says what came, sets the agent to work. */

@@ -11,6 +11,7 @@
 #include "api/skills/skills.h"
 #include "base/fold.h"
 #include "base/id.h"
+#include "base/same.h"
 
 FIELDS(agent_row) = {
 	FIELD(agent_row, tenant_id),
@@ -152,17 +153,12 @@ void agent_row_tell(struct call *c, const struct agent_row *row, struct AgentRea
 	c->audit.agent_id = row->id;
 }
 
-static bool same_agent_text(const char *one, const char *other)
-{
-	return one && other ? strcmp(one, other) == 0 : one == other;
-}
-
 int agent_row_change(struct call *c, const struct agent_row *before, struct agent_row *after)
 {
 	int err;
 
 	after->name_folded = fold(c->arena, after->name);
-	if (!same_agent_text(before->bootstrap_instructions, after->bootstrap_instructions))
+	if (!same_text(before->bootstrap_instructions, after->bootstrap_instructions))
 		after->bootstrap_session_id = NULL; /* new ones are given anew */
 	err = call_update(c, CHANGE(agent_row, before, after), &sql[ROW_UPDATE]);
 	if (!err)

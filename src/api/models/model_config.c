@@ -7,6 +7,7 @@
 
 #include "api/models/model_edit.h"
 #include "base/json.h"
+#include "base/same.h"
 #include "broker/secrets.h"
 #include "outside/fetch.h"
 
@@ -112,18 +113,13 @@ static void read_model_headers(const struct model_editor *e, const struct json *
 
 /* ---- secrets ---- */
 
-static bool same_secret_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_secrets(const struct model_secrets *a, const struct model_secrets *b)
 {
-	bool same = same_secret_text(a->api_key, b->api_key) && a->header_count == b->header_count;
+	bool same = same_text(a->api_key, b->api_key) && a->header_count == b->header_count;
 
 	for (size_t i = 0; same && i < a->header_count; i++)
-		same = same_secret_text(a->headers[i].name, b->headers[i].name) &&
-		       same_secret_text(a->headers[i].value, b->headers[i].value);
+		same = same_text(a->headers[i].name, b->headers[i].name) &&
+		       same_text(a->headers[i].value, b->headers[i].value);
 	return same;
 }
 

@@ -125,8 +125,7 @@ static const char *show_headers(const struct list *names, struct arena *a)
 		buf_lit(&b, ":null");
 	}
 	buf_putc(&b, '}');
-	text = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
+	text = arena_take(a, &b);
 	return text;
 }
 

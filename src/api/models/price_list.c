@@ -156,8 +156,7 @@ static void compose_entry(struct arena *a, const struct litellm *in, const struc
 	buf_putc(&b, '{');
 	put_facts(&b, in);
 	buf_putc(&b, '}');
-	out->update = arena_strndup(a, b.at, b.len);
-	buf_free(&b);
+	out->update = arena_take(a, &b);
 }
 
 static struct price_entry litellm_entry(

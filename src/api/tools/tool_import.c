@@ -33,7 +33,6 @@ static enum egress import_egress_of(const struct call *c)
 
 static const char *config_text(struct call *c, const struct ToolImportMcp *in, const char *tool)
 {
-	const char *out;
 	struct buf b;
 
 	buf_init(&b, 512 << 10);
@@ -44,9 +43,7 @@ static const char *config_text(struct call *c, const struct ToolImportMcp *in, c
 	buf_puts(&b, ",\"tool\":");
 	json_write_string(&b, tool, strlen(tool));
 	buf_putc(&b, '}');
-	out = arena_strndup(c->arena, b.at, b.len);
-	buf_free(&b);
-	return out;
+	return arena_take(c->arena, &b);
 }
 
 /* "config.url" is "url" here. */

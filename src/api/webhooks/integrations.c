@@ -104,15 +104,12 @@ STATEMENT_SET(integration_sql, sql);
 static const char *rails_text(struct call *c, const struct IntegrationGuardrails *rails)
 {
 	struct buf b;
-	const char *text;
 
 	if (!rails)
 		return "{}";
 	buf_init(&b, RAILS_MAX);
 	encode_object(&b, &IntegrationGuardrails_schema, rails);
-	text = arena_strndup(c->arena, b.at, b.len);
-	buf_free(&b);
-	return text;
+	return arena_take(c->arena, &b);
 }
 
 int hook_actor_problem(struct call *c, const char *agent_id, const char *id, const char **ret)
