@@ -146,6 +146,18 @@ const struct http_limits fixture_limits = {
 	.deferred_ms = PATIENCE_MS,
 };
 
+struct http_settings loopback_settings(int loops)
+{
+	struct http_settings s = {
+		.listen = "127.0.0.1:0", .loops = loops, .limits = fixture_limits
+	};
+
+	s.limits.max_body = 32 << 20;
+	s.limits.max_connections = 2000;
+	s.limits.deferred_ms = s.limits.patient_ms = 6 * PATIENCE_MS;
+	return s;
+}
+
 int http_fixture_try(struct http_fixture *s, const struct http_limits *limits,
 	const char *listen_on, const char *cert, const char *key, struct problem *p)
 {

@@ -25,6 +25,8 @@ struct http_fixture {
 };
 
 extern const struct http_limits fixture_limits;
+/* A server on a port of its own, for many connections and large bodies that may wait for a minute. */
+struct http_settings loopback_settings(int loops);
 /* The thread that finishes what is kept. */
 void *http_fixture_work(void *arg);
 /* How the last connection heard to its end has ended. */

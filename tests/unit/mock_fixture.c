@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "http_fixture.h"
 #include "mock_charge.h"
 #include "mock_fixture.h"
 #include "t.h"
@@ -269,23 +270,13 @@ static void on_fault(void *ctx, struct http_exchange *x, int err, const char *se
 
 void mock_open(struct mock *m)
 {
-	struct http_settings settings = { .listen = "127.0.0.1:0",
-		.loops = 1,
-		.limits = { .max_head = 16 * 1024,
-			.max_headers = 64,
-			.max_body = 32 << 20,
-			.max_connections = 2000,
-			.header_ms = 10000,
-			.body_ms = 10000,
-			.idle_ms = 60000,
-			.reply_ms = 60000,
-			.deferred_ms = 60000,
-			.patient_ms = 60000 } };
+	struct http_settings settings = loopback_settings(1);
 	struct http_handler handler = {
 		.head = on_head, .request = on_request, .fault = on_fault, .ctx = m
 	};
 	struct problem p = { 0 };
 
+	settings.limits.idle_ms = settings.limits.reply_ms = settings.limits.patient_ms;
 	memset(m, 0, sizeof *m);
 	pthread_mutex_init(&m->lock, NULL);
 	CHECK_INT(http_server_new(&m->server, &settings, &handler, &m->arena, &p), 0);

@@ -10,31 +10,20 @@
 
 #include "base/clock.h"
 #include "contract/decode.h"
+#include "http_fixture.h"
 #include "sessions/session_tx.h"
-
-static const struct http_limits limits = {
-	.max_head = 32 * 1024,
-	.max_headers = 100,
-	.max_body = 1 << 20,
-	.max_connections = 1000,
-	.header_ms = 10000,
-	.body_ms = 10000,
-	.idle_ms = 10000,
-	.reply_ms = 10000,
-	.deferred_ms = 60000,
-	.patient_ms = 60000,
-};
 
 void stream_fixture_open(struct stream_fixture *s, int reply_ms)
 {
-	struct http_settings settings = { .listen = "127.0.0.1:0", .loops = 2, .limits = limits };
+	struct http_settings settings = loopback_settings(2);
 	struct http_handler handler;
 	struct problem p = { 0 };
 	struct answer r;
 
 	memset(s, 0, sizeof *s);
 	s->f = fixture_open();
-	settings.limits.reply_ms = reply_ms ? reply_ms : limits.reply_ms;
+	if (reply_ms)
+		settings.limits.reply_ms = reply_ms;
 	handler = call_handler(&s->f->app);
 	if (http_server_new(&s->server, &settings, &handler, &s->f->arena, &p) ||
 		http_server_start(s->server)) {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "store/engine.h"
+#include "http_fixture.h"
 
 #ifdef __SANITIZE_ADDRESS__
 size_t __sanitizer_get_current_allocated_bytes(void);
@@ -436,17 +437,7 @@ TEST(audit_export_of_many_rows_takes_little_memory)
 {
 	enum { ROWS = 20000, PER_ROW = 500, LEEWAY_KB = 2048 };
 	struct fixture *f = fixture_open();
-	struct http_settings settings = { .listen = "127.0.0.1:0",
-		.loops = 1,
-		.limits = { .max_head = 16 << 10,
-			.max_headers = 64,
-			.max_body = 1 << 20,
-			.max_connections = 100,
-			.header_ms = 10000,
-			.body_ms = 10000,
-			.idle_ms = 10000,
-			.reply_ms = 10000,
-			.deferred_ms = 10000 } };
+	struct http_settings settings = loopback_settings(1);
 	struct http_handler handler = call_handler(&f->app);
 	struct problem p = { 0 };
 	const char *request = arena_printf(&f->arena,

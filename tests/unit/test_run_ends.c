@@ -10,24 +10,15 @@
 
 #include "base/clock.h"
 #include "broker/broker.h"
+#include "http_fixture.h"
 
 static void serve(struct gateway_fixture *s)
 {
-	struct http_settings settings = { .listen = "127.0.0.1:0",
-		.loops = 1,
-		.limits = { .max_head = 16 * 1024,
-			.max_headers = 64,
-			.max_body = 1 << 20,
-			.max_connections = 100,
-			.header_ms = 10000,
-			.body_ms = 10000,
-			.idle_ms = 60000,
-			.reply_ms = 60000,
-			.deferred_ms = 60000,
-			.patient_ms = 60000 } };
+	struct http_settings settings = loopback_settings(1);
 	struct http_handler handler = call_handler(&s->f->app);
 	struct problem p = { 0 };
 
+	settings.limits.idle_ms = settings.limits.reply_ms = settings.limits.patient_ms;
 	CHECK_INT(http_server_new(&s->f->app.server, &settings, &handler, &s->f->arena, &p), 0);
 	CHECK_INT(http_server_start(s->f->app.server), 0);
 }
