@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "access/audit_chain_row.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
@@ -114,6 +115,7 @@ static int seal_row(
 	hex_write(noise, sizeof noise, salt);
 	chain_public(row, public);
 	chain_personal(row, salt, personal);
+	INVARIANT(head->seq >= 0 && head->seq < INT64_MAX);
 	row->seal_seq = head->seq + 1;
 	row->seal_public = public;
 	row->seal_personal = personal;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "access/credential_cache.h"
+#include "base/check.h"
 #include "base/clock.h"
 
 const struct words caller_status_words = {
@@ -229,6 +230,7 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 		return refuse_ended(credential->kind, a, p);
 	if (err)
 		return err;
+	INVARIANT(row.user_id); /* a key or a login is somebody's */
 	c->kind = credential->kind;
 	c->user_id = row.user_id;
 	c->email = row.email;

@@ -1,6 +1,8 @@
 /* caller_absent.c - what somebody holds who is not calling now, and for whom something runs; see caller.h. */
 #include "access/caller_parts.h"
 
+#include "base/check.h"
+
 /* All that decides about somebody who is absent. */
 struct absent_row {
 	const char *user_id, *email, *name;
@@ -121,6 +123,7 @@ int caller_stand(struct caller *c, struct db *db, struct arena *a, const struct 
 				      &(struct agent_facts){ r.is_admin_only,
 					      r.default_role_enabled, r.user_rank, r.group_rank },
 				      NULL));
+	INVARIANT(c->agent == caller_cut(c, c->agent));
 	if (!(c->agent & permission_given_by(permission)))
 		return refuse_absent(a, p, ERR_FORBIDDEN, "rights_lost",
 			arena_printf(a,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 FIELDS(tenant_facts) = {
 	FIELD(tenant_facts, tenant_id),
 	FIELD(tenant_facts, read_only_after),
@@ -85,6 +87,7 @@ static int load_tenant(struct caller *c, struct db *db, struct arena *a, const s
 
 	if (c->kind == CREDENTIAL_KEY) {
 		/* A key acts within its own tenant, which is known already. */
+		INVARIANT(c->tenant_id && strcmp(c->tenant_id, c->key_tenant_id) == 0);
 		if (tenant_id && strcmp(tenant_id, c->tenant_id) != 0)
 			return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 		return 0;
@@ -200,6 +203,7 @@ static int load_agent_permissions(struct caller *c, struct db *db, struct arena 
 static int decide_machine(const struct caller *c, struct arena *a, int permission,
 	const struct place *place, struct problem *p)
 {
+	INVARIANT(!c->user_id && !c->tenant_id && !c->tenant && !c->agent);
 	if (permission_scope(permission) == SCOPE_OPEN)
 		return 0;
 	if (c->purpose == MACHINE_METRICS && permission == PERM_METRICS)
@@ -227,6 +231,14 @@ int caller_also(const struct caller *c, struct arena *a, int permission, struct 
 	return held & permission_given_by(permission) ? 0 : caller_lacks(a, permission, p);
 }
 
+/* Does somebody hold more than the credential gives? */
+static bool caller_exceeds(const struct caller *c)
+{
+	permissions held = c->tenant | c->agent;
+
+	return held != caller_cut(c, held);
+}
+
 int caller_permit(struct caller *c, struct db *db, struct arena *a, int permission,
 	const struct place *place, bool loopback, struct problem *p)
 {
@@ -244,6 +256,7 @@ int caller_permit(struct caller *c, struct db *db, struct arena *a, int permissi
 		err = load_agent_permissions(c, db, a, place, p);
 	if (!err)
 		err = caller_also(c, a, permission, p);
+	INVARIANT(!caller_exceeds(c));
 	if (!err && c->agent_id && scope == SCOPE_AGENT)
 		err = caller_check_plan(c, a, permission, c->agent_id, p);
 	return err;

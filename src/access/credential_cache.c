@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 enum { PLACES = 1024, HASH_LEN = 64, ROW_MAX = 160, TEXTS_MAX = 512 };
 
 struct credential_cache_slot {
@@ -25,6 +27,7 @@ static struct credential_cache_slot *credential_cache_slot_of(struct db *db, con
 			return NULL;
 		db_attach(db, places, free);
 	}
+	INVARIANT(!hash[HASH_LEN]);
 	for (int i = 0; i < 8; i++)
 		at = at * 31 + (unsigned char)hash[i];
 	return &places[at % PLACES];
@@ -44,6 +47,7 @@ bool credential_cache_find(
 
 	if (!p || p->schema != s || p->version != version || memcmp(p->hash, hash, HASH_LEN) != 0)
 		return false;
+	INVARIANT(s->size <= ROW_MAX);
 	memcpy(row, p->row, s->size);
 	for (size_t i = 0; i < s->count; i++) {
 		const char **text = text_at(&s->fields[i], row);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 static const struct {
 	const char *name;
 	enum permission_scope scope;
@@ -85,6 +87,7 @@ const char *permission_name(int permission)
 
 enum permission_scope permission_scope(int permission)
 {
+	INVARIANT(permission >= PERM_NONE && permission < PERM_COUNT);
 	return rows[permission].scope;
 }
 
@@ -100,16 +103,19 @@ permissions permission_given_by(int permission)
 {
 	permissions self = UINT64_C(1) << permission;
 
+	INVARIANT(permission > PERM_NONE && permission < PERM_COUNT);
 	return permission == PERM_APIKEYS_OWN ? self | PERM(APIKEYS_WRITE) : self;
 }
 
 permissions permissions_of_tenant_role(enum tenant_role role)
 {
+	INVARIANT((size_t)role < sizeof tenant_roles / sizeof *tenant_roles);
 	return tenant_roles[role];
 }
 
 permissions permissions_of_agent_role(enum agent_role role)
 {
+	INVARIANT((size_t)role < sizeof agent_roles / sizeof *agent_roles);
 	return agent_roles[role];
 }
 

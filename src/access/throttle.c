@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/fold.h"
 
@@ -225,6 +226,7 @@ int throttle_take(struct db *db, struct arena *a, const struct throttle *t, int6
 			/* Given back in between: there may be room in a moment. */
 			return err ? err : refuse_attempt(a, now, now, of_what, p);
 		}
+		INVARIANT(ret->count < THROTTLE_COUNTS);
 		ret->subjects[ret->count++] = counts[i].subject;
 	}
 	return err;
@@ -234,6 +236,7 @@ int throttle_give_back(struct db *db, const struct throttle_hold *h)
 {
 	int err = 0;
 
+	INVARIANT(h->count >= 0 && h->count <= THROTTLE_COUNTS);
 	for (int i = 0; !err && i < h->count; i++)
 		err = db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(h->subjects[i])));
 	return err;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/folder.h"
@@ -99,6 +100,7 @@ static int write_keys(const struct vault_keys *keys, int fd)
 	size_t len = 0;
 	bool whole;
 
+	INVARIANT(keys->count > 0 && keys->count <= VAULT_KEYS);
 	for (size_t i = 0; i < keys->count; i++, len += LINE) {
 		hex_write(keys->key[i], VAULT_KEY_LEN, text + len);
 		text[len + LINE - 1] = '\n';
@@ -196,6 +198,7 @@ static void take_keys(struct vault *v, const struct vault_keys *keys)
 	v->keys = taken;
 	v->seals = seals < 0 ? 0 : (size_t)seals;
 	v->strange |= seals < 0;
+	INVARIANT(v->seals < v->keys.count && v->keys.count <= VAULT_KEYS);
 	for (size_t i = 0; i < taken.count; i++)
 		vault_name(taken.key[i], v->names[i]);
 	wipe(&taken, sizeof taken);
@@ -308,6 +311,7 @@ bool vault_follow(struct vault *v, const char *mark)
 	v->strange = seals < 0;
 	if (seals >= 0)
 		v->seals = (size_t)seals;
+	INVARIANT(v->seals < v->keys.count);
 	pthread_rwlock_unlock(&v->lock);
 	if (seals < 0 && !told)
 		log_error(
@@ -366,7 +370,8 @@ const char *vault_seal(struct vault *v, struct arena *a, enum sealed_place place
 	uint8_t *sealed = arena_raw(a, n + SEAL_EXTRA, 1);
 	bool whole;
 
-	(void)place; /* who names one has it in the list that is walked */
+	INVARIANT(context && *context); /* what is sealed is bound to where it stands */
+	(void)place;			/* who names one has it in the list that is walked */
 	pthread_rwlock_rdlock(&v->lock);
 	whole = !fault_of(v);
 	if (whole) {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/check.h"
 #include "media/codec.h"
 
 enum { LARGE_BLOCK = 4 << 20, LARGE_REST = 8 << 20 };
@@ -13,6 +14,7 @@ enum picture_verdict decoding_refuse(
 {
 	va_list ap;
 
+	INVARIANT(verdict != PICTURE_GOOD);
 	va_start(ap, fmt);
 	vsnprintf(d->why, PICTURE_WHY_MAX, fmt, ap);
 	va_end(ap);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, ENTRY_LEN = 12 };
 
 struct tiff {
@@ -15,6 +17,7 @@ static uint32_t tiff_number(const struct tiff *t, size_t at, int bytes)
 {
 	uint32_t n = 0;
 
+	INVARIANT(at <= t->len && (size_t)bytes <= t->len - at);
 	for (int i = 0; i < bytes; i++)
 		n |= (uint32_t)t->at[at + (size_t)i] << 8 * (t->big ? bytes - 1 - i : i);
 	return n;

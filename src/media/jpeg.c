@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "media/codec.h"
 
@@ -141,6 +142,7 @@ static void read_jpeg_rows(struct jpeg_read *r)
 	choose_colours(r);
 	choose_size(r);
 	jpeg_start_decompress(j);
+	INVARIANT(j->output_components == 4); /* a row holds no more */
 	r->row = memory_must((size_t)j->output_width * 4);
 	scaler_begin(&r->d->scale, (int)j->output_width, (int)j->output_height, r->d->side);
 	while (j->output_scanline < j->output_height) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "media/codec.h"
 
 struct format {
@@ -53,6 +54,7 @@ static enum picture_verdict finish_picture(struct decoding *d, struct buf *out)
 	uint8_t *made = malloc(pixels * 8), *upright = made + pixels * 4;
 	bool ok;
 
+	INVARIANT(d->orientation >= 1 && d->orientation <= 8);
 	if (!made)
 		abort();
 	scaler_end(&d->scale, made);

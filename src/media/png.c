@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "media/codec.h"
 
 enum { HEADER_LEN = 24, CHUNK_MAX = 1024 * 1024 };
@@ -40,6 +41,7 @@ static void on_read(png_structp png, png_bytep out, size_t n)
 {
 	struct png_read *r = png_get_io_ptr(png);
 
+	INVARIANT(r->at <= r->d->len);
 	if (n > r->d->len - r->at)
 		png_error(png, "it is cut off");
 	memcpy(out, r->d->bytes + r->at, n);
@@ -71,6 +73,7 @@ static void read_pass(struct png_read *r, int pass, bool interlaced)
 
 	if (count <= 0)
 		return;
+	INVARIANT(x + (count - 1) * step < width);
 	for (; y < height; y += down) {
 		png_read_row(r->png, r->row, NULL);
 		scaler_row(&r->d->scale, y, x, step, r->row, count);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 static void *alloc_table(size_t count, size_t size)
 {
 	void *at = calloc(count, size);
@@ -46,6 +48,7 @@ static void share_out(struct scaler *s)
 		int64_t from = (int64_t)i * s->side, end;
 
 		s->cell[i] = (int)(from / s->size);
+		INVARIANT(s->cell[i] < s->side);
 		end = (int64_t)(s->cell[i] + 1) * s->size;
 		s->share[i] = (float)(end < from + s->side ? end - from : s->side);
 	}
@@ -55,6 +58,7 @@ void scaler_begin(struct scaler *s, int width, int height, int side)
 {
 	int held;
 
+	INVARIANT(width > 0 && height > 0 && side > 0 && !s->sum);
 	*s = (struct scaler){ .side = side, .size = width < height ? width : height };
 	s->left = (width - s->size) / 2;
 	s->top = (height - s->size) / 2;
@@ -93,6 +97,7 @@ static void add_row(struct scaler *s, int y, int x, int step, const uint8_t *rgb
 	int width = s->side * 4, cell = s->cell[y];
 	float pixel[4], rest = (float)s->side - s->share[y];
 
+	INVARIANT(rest > 0 ? cell + 1 < s->side : cell < s->side); /* rows of `sum` */
 	memset(s->row, 0, ((size_t)width + 4) * sizeof *s->row);
 	for (int i = 0; i < count; i++, x += step, rgba += 4) {
 		float *to;
@@ -111,6 +116,7 @@ static void add_row(struct scaler *s, int y, int x, int step, const uint8_t *rgb
 
 void scaler_row(struct scaler *s, int y, int x, int step, const uint8_t *rgba, int count)
 {
+	INVARIANT(s->sum && step > 0 && count >= 0);
 	y -= s->top;
 	x -= s->left;
 	if (y < 0 || y >= s->size)
@@ -164,6 +170,7 @@ void scaler_end(struct scaler *s, uint8_t *rgba)
 {
 	float weight = (float)s->size * (float)s->size;
 
+	INVARIANT(s->sum);
 	for (int y = 0; y < s->side; y++) {
 		for (int x = 0; x < s->side; x++) {
 			size_t at = ((size_t)y * (size_t)s->side + (size_t)x) * 4;

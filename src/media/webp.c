@@ -4,6 +4,7 @@
  * alpha are held whole by the library, and so may have fewer pixels. */
 #include <webp/decode.h>
 
+#include "base/check.h"
 #include "media/codec.h"
 
 enum { LOSSY = 1, REDUCED = 4 }; /* times the side: what is left for the scaler */
@@ -33,6 +34,7 @@ static enum picture_verdict read_pixels(
 	got = config->output.width < config->output.height ? config->output.width
 							   : config->output.height;
 	scaler_begin(&d->scale, got, got, d->side);
+	INVARIANT(config->output.u.RGBA.stride >= got * 4);
 	at = config->output.u.RGBA.rgba;
 	for (int y = 0; y < got; y++, at += config->output.u.RGBA.stride)
 		scaler_row(&d->scale, y, 0, 1, at, got);
