@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -114,6 +115,7 @@ static void free_feed_watch(struct feed *f, struct feed_watch *w)
 	pthread_mutex_lock(&f->lock);
 	for (size_t i = 0; i < w->tenant_count; i++)
 		feed_unfollow(f, w->tenants[i]);
+	INVARIANT(f->watch_count > 0);
 	f->watch_count--;
 	pthread_mutex_unlock(&f->lock);
 	w->watcher.gone(w->watcher.ctx);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "events/feed_parts.h"
 
@@ -33,6 +34,7 @@ struct followed *feed_follow(struct feed *f, const char *id)
 
 void feed_unfollow(struct feed *f, struct followed *t)
 {
+	INVARIANT(t->refs > 0);
 	if (--t->refs)
 		return;
 	*feed_tenant_slot(f, t->id) = t->chain;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -132,6 +133,7 @@ static void settle_topic(struct hub *h, struct topic *t, bool again)
 		hub_mark(h, t);
 	} else if (!t->watches && !t->incoming && !t->is_dirty) {
 		*hub_topic_slot(h, t->session_id) = t->chain;
+		INVARIANT(h->topic_count > 0);
 		h->topic_count--;
 		idle = t;
 	}

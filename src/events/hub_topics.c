@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "events/hub_parts.h"
 
@@ -72,6 +73,7 @@ void hub_mark(struct hub *h, struct topic *t)
 {
 	if (t->is_dirty || h->stop)
 		return;
+	INVARIANT(!*h->dirty_last);
 	t->is_dirty = true;
 	t->dirty = NULL;
 	if (!h->dirty)

@@ -92,6 +92,7 @@ static int take_row(void *ctx, const void *row)
 	struct log_page *p = ctx;
 	struct kept *k = keep_event(p->topic, row);
 
+	INVARIANT(p->count < PAGE_ROWS && !p->full);
 	p->events[p->count++] = k;
 	p->bytes += k->e.frame_len;
 	p->full = p->count == PAGE_ROWS || p->bytes >= PAGE_BYTES;
@@ -131,12 +132,14 @@ void topic_clear(struct topic *t)
 {
 	while (t->count)
 		drop_oldest(t);
+	INVARIANT(!t->bytes);
 }
 
 static void ring_push(struct topic *t, struct kept *k)
 {
 	while (t->count && (t->count == RING_EVENTS || t->bytes + k->e.frame_len > RING_BYTES))
 		drop_oldest(t);
+	INVARIANT(t->count < RING_EVENTS && k->e.seq > t->last);
 	t->ring[(t->first + t->count++) % RING_EVENTS] = k;
 	t->bytes += k->e.frame_len;
 	t->last = k->e.seq;
@@ -167,6 +170,7 @@ static bool deliver_event(struct watch *w, const struct kept *k, struct hub_stat
 
 	if (atomic_load_explicit(&w->ended, memory_order_relaxed))
 		return false;
+	INVARIANT(k->e.seq > w->at && !w->paused); /* each once, in order */
 	verdict = w->watcher.take(w->watcher.ctx, &k->e);
 	w->at = k->e.seq;
 	stats->events++;

@@ -5,6 +5,8 @@
  * knows the bytes and the maximum, not where they come from. */
 #include "http/parse.h"
 
+#include "base/check.h"
+
 enum chunk_state {
 	SIZE,	      /* hexadecimal digits */
 	BEFORE_EXTRA, /* white space that only a semicolon may follow */
@@ -157,6 +159,7 @@ int http_chunked_take(struct http_chunked *d, const char *at, size_t n, size_t *
 		if (d->state == DATA) {
 			size_t some = d->left < n - i ? (size_t)d->left : n - i;
 
+			INVARIANT(some > 0);
 			buf_put(out, at + i, some);
 			i += some;
 			d->left -= some;
@@ -167,6 +170,7 @@ int http_chunked_take(struct http_chunked *d, const char *at, size_t n, size_t *
 		r = take_byte(d, (unsigned char)at[i++]);
 		if (r < 0)
 			break;
+		INVARIANT(out->len <= max_body);
 		if (d->state == DATA && d->left > max_body - out->len)
 			r = chunked_fault(
 				d, ERR_TOO_LARGE, "The body is larger than is taken here.");

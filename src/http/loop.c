@@ -6,6 +6,7 @@
  * does no harm. */
 #include "http/conn.h"
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -65,6 +66,7 @@ void http_loop_disarm(struct http_conn *c)
 {
 	struct http_list *list = &c->loop->deadlines[c->deadline];
 
+	INVARIANT(c->armed && list->first && list->last);
 	if (c->prev)
 		c->prev->next = c->next;
 	else
@@ -81,6 +83,7 @@ void http_loop_arm(struct http_conn *c, enum http_deadline class)
 {
 	struct http_list *list = &c->loop->deadlines[class];
 
+	INVARIANT(!c->closed && !list->first == !list->last);
 	if (c->armed)
 		http_loop_disarm(c);
 	c->deadline = (uint8_t) class;

@@ -12,6 +12,8 @@
 
 #include <sys/socket.h>
 
+#include "base/check.h"
+
 enum { STREAM_MAX = 64 * 1024 * 1024, CHUNK_LINE = 24 };
 
 /* What an empty buffer may keep: where nothing waits, and where more is on its way. */
@@ -39,6 +41,7 @@ bool http_stream_begin(struct http_exchange *x, void (*room)(struct http_exchang
 		return false;
 	pthread_mutex_lock(&s->lock);
 	gone = s->gone;
+	INVARIANT(!s->begun);
 	if (!gone) {
 		s->begun = true;
 		s->room = room;
@@ -171,6 +174,7 @@ static void stream_put_line(struct http_conn *c, const char *text, size_t n)
 {
 	if (!c->out)
 		c->out = http_page_take(c->loop);
+	INVARIANT(c->out->len <= c->loop->page_size && n <= c->loop->page_size - c->out->len);
 	memcpy(c->out->bytes + c->out->len, text, n);
 	c->out->len += n;
 }
@@ -208,6 +212,7 @@ static int stream_put_head(struct http_conn *c)
 		c->out = http_page_take(c->loop);
 	c->out->len = (size_t)(http_reply_head(&b->x, c->closing, c->out->bytes + c->out->len) -
 			       c->out->bytes);
+	INVARIANT(c->out->len <= c->loop->page_size);
 	b->stream.headed = true;
 	return 0;
 }

@@ -2,6 +2,7 @@
  * page asks for.  Which place takes what was found when the statement was prepared; here nothing is looked up. */
 #include <string.h>
 
+#include "base/check.h"
 #include "contract/encode.h"
 #include "store/engine.h"
 
@@ -40,6 +41,7 @@ static struct value list_value(struct db *db, const struct field *f, const void 
 	/* {"name":[...]}: the array is what lies between the colon and the closing brace. */
 	buf_init(&b, LIST_COLUMN_MAX);
 	encode_object(&b, &one, row);
+	INVARIANT(b.overflow || b.len >= f->name_len + (size_t)5);
 	if (!b.overflow)
 		made = value_text(
 			arena_strndup(&db->bound, b.at + f->name_len + 4, b.len - f->name_len - 5));
@@ -65,6 +67,8 @@ static struct value column_value(struct db *db, const struct field *f, const voi
 	case MOMENT:
 		return value_int(((const struct moment *)at)->us);
 	case MONEY: /* an amount: its table has seen to it that it fits */
+		INVARIANT(
+			((const struct money *)at)->pd == (int64_t)((const struct money *)at)->pd);
 		return value_int((int64_t)((const struct money *)at)->pd);
 	case TEXT:
 	case JSON:
@@ -141,6 +145,7 @@ int bind_places(struct db *db, const struct prepared *p, const struct db_page *p
 	const struct schema *s = p->st->args ? p->st->args : p->st->row;
 	bool is_row = count == 1 && given->kind == VALUE_ROW;
 
+	INVARIANT(p->params >= 0 && p->params <= DB_ARGS);
 	if (p->named ? !is_row || given->row != s : is_row)
 		return wrong_arguments(db, p);
 	if (p->place) {

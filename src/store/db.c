@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "contract/decode.h"
@@ -154,6 +155,7 @@ int64_t db_version(struct db *db)
 
 void db_attach(struct db *db, void *data, void (*release)(void *))
 {
+	INVARIANT(!db->attached && data);
 	db->attached = data;
 	db->release = release;
 }

@@ -70,6 +70,7 @@ static void let_view_go(void)
 
 static void works_add(struct works *l, struct work *w)
 {
+	INVARIANT(!l->first == !l->count);
 	if (!l->first)
 		l->last = &l->first;
 	w->next = NULL;
@@ -111,8 +112,10 @@ static struct pool_lane **place_of(struct pool *p, const struct pool_lane *lane)
 {
 	struct pool_lane **at = &p->lanes;
 
-	while (*at != lane)
+	while (*at != lane) {
+		INVARIANT(*at); /* it is in this pool */
 		at = &(*at)->next;
+	}
 	return at;
 }
 
@@ -192,6 +195,7 @@ static void run_one(struct pool *p, struct work *w)
 	if (!p->set.keeps_view)
 		let_view_go();
 	pthread_mutex_lock(&p->lock);
+	INVARIANT(lane->running > 0);
 	lane->running--;
 	lane_let_go(p, lane);
 }
@@ -209,6 +213,7 @@ static bool await_more(struct pool *p)
 	err = p->threads <= p->set.threads_kept
 		      ? pthread_cond_wait(&p->more, &p->lock)
 		      : pthread_cond_timedwait(&p->more, &p->lock, &until);
+	INVARIANT(p->idle > 0 && p->idle <= p->threads);
 	p->idle--;
 	if (err != ETIMEDOUT)
 		return true;
@@ -236,11 +241,13 @@ static void *pool_main(void *arg)
 		let_view_go();
 		on = !p->stopping && p->threads <= p->set.threads && await_more(p);
 	}
+	INVARIANT(p->threads > 0);
 	p->threads--; /* who comes now needs another one */
 	p->leaving++;
 	pthread_mutex_unlock(&p->lock);
 	db_close(own);
 	pthread_mutex_lock(&p->lock);
+	INVARIANT(p->leaving > 0);
 	p->leaving--;
 	pthread_cond_signal(&p->gone);
 	pthread_mutex_unlock(&p->lock);
