@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "broker/room.h"
@@ -319,6 +320,7 @@ static int find_room(struct db *db, struct arena *a, struct reservation *b, int6
 	if (amount > INT64_MAX)
 		return problem_set(
 			p, a, ERR_INVALID, "The call could cost more than can be counted.");
+	INVARIANT(amount >= 0 && b->output_tokens >= 0);
 	b->made.amount_pd = (int64_t)amount;
 	return 0;
 }
@@ -374,6 +376,7 @@ int budget_settle_all(struct db *db, struct settlement *list, size_t count)
 	struct ledger_entry entries[LEDGER_AT_ONCE];
 	size_t used = 0;
 
+	INVARIANT(count <= LEDGER_AT_ONCE);
 	for (size_t i = 0; i < count; i++) {
 		struct settlement *s = &list[i];
 

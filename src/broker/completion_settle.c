@@ -76,6 +76,7 @@ void completion_reckon(struct completion *r)
 		return;
 	r->cost_pd = r->reservation.made.amount_pd;
 	r->usage.estimated = true;
+	INVARIANT(r->cost_pd >= 0);
 }
 
 void completion_settle(

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
@@ -168,6 +169,7 @@ static bool is_alike(const struct sum *sum, const struct charge *c, int64_t now)
 
 static void add_up(struct sum *sum, const struct charge *c)
 {
+	INVARIANT(c->cost_pd >= 0 && sum->cost_pd <= INT64_MAX - c->cost_pd);
 	sum->calls++;
 	sum->usage.input += c->usage.input;
 	sum->usage.cache_read += c->usage.cache_read;

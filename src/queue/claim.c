@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -112,6 +113,7 @@ STATEMENT_SET(queue_claim_sql, sql);
 
 void claimed_free(struct claimed *t)
 {
+	INVARIANT(t->refs > 0);
 	if (--t->refs > 0)
 		return;
 	arena_free(&t->arena);
@@ -192,6 +194,7 @@ static int take_one(struct taking *k, struct pick *p, const struct job_candidate
 	struct claim_row row;
 	int err;
 
+	INVARIANT(k->claimed < TAKE_MAX);
 	t->refs = 1;
 	err = db_one(k->db, &t->arena, &sql[JOB_TAKE], &row,
 		ARGS(T(p->ring_tenant->tenant_id), T(c->id), T(r->owner), N(r->now)));

@@ -30,6 +30,7 @@ void runner_claim_done(struct work *w, int err)
 	struct runner *r = claim->runner;
 
 	pthread_mutex_lock(&r->lock);
+	INVARIANT(r->asked && !r->answered);
 	r->answered = true;
 	r->answer = err;
 	pthread_cond_signal(&r->more);
@@ -63,6 +64,7 @@ static void pick_tenants(struct runner *r)
 				(struct pick){ .ring_tenant = ring_tenant,
 					.running_before = ring_tenant->running };
 	}
+	INVARIANT(claim->pick_count <= PICKS_MAX);
 	r->unasked = waiting;
 }
 
@@ -111,6 +113,7 @@ void runner_ask(struct runner *r, int64_t mono, int64_t now)
 {
 	struct claim *claim = &r->claim;
 
+	INVARIANT(!r->asked && !claim->freed);
 	claim->now = now;
 	claim->leased = r->beaten_at && r->open_count;
 	claim->places = free_places(r);
@@ -184,6 +187,7 @@ void runner_answered(struct runner *r)
 {
 	struct claim *claim = &r->claim;
 
+	INVARIANT(r->asked && r->answered);
 	r->asked = r->answered = false;
 	if (r->answer) {
 		not_answered(r);

@@ -11,6 +11,7 @@
 
 static void link_taken(struct claimed **list, struct claimed *t)
 {
+	INVARIANT(!t->link);
 	t->next = *list;
 	t->link = list;
 	if (t->next)
@@ -20,6 +21,7 @@ static void link_taken(struct claimed **list, struct claimed *t)
 
 static void unlink_taken(struct claimed *t)
 {
+	INVARIANT(t->link && *t->link == t);
 	*t->link = t->next;
 	if (t->next)
 		t->next->link = t->link;
@@ -39,6 +41,7 @@ void runner_drop_all(struct claimed **list)
 
 void runner_destroy(struct runner *r)
 {
+	INVARIANT(!r->open && !r->failed && !r->open_count && !r->backs);
 	runner_drop_all(&r->freed);
 	claim_forget(&r->claim);
 	arena_free(&r->claim.arena);
@@ -80,6 +83,7 @@ void job_over(struct job *job, int err)
 	bool last;
 
 	pthread_mutex_lock(&r->lock);
+	INVARIANT(!t->over); /* its handler says so once */
 	t->over = true;
 	if (r->ended) { /* it was handed back already */
 		count_job_end(r, t);
@@ -208,6 +212,7 @@ void runner_begin_jobs(struct runner *r)
 	while (r->claim.claimed) {
 		struct claimed *t = r->claim.claimed;
 
+		INVARIANT(count < TAKE_MAX);
 		r->claim.claimed = t->next;
 		t->job.runner = r;
 		t->ring_tenant = tenant_ring_begun(r->tenant_ring, t->job.tenant_id);
