@@ -147,10 +147,7 @@ static void not_answered(struct runner *r)
 		r->look_now = true;
 	}
 	return_picks(r, true);
-	r->freed = r->claim.freed;
-	if (r->freed)
-		r->freed->link = &r->freed;
-	r->claim.freed = NULL;
+	runner_free_again(r, &claim->freed);
 	r->wanted = true;
 	r->look_now |= r->claim.look;
 	r->retry_at = clock_mono_ms() + BUSY_PAUSE_MS;

@@ -39,6 +39,17 @@ void runner_drop_all(struct claimed **list)
 	}
 }
 
+void runner_free_again(struct runner *r, struct claimed **list)
+{
+	while (*list) {
+		struct claimed *t = *list;
+
+		*list = t->next;
+		t->link = NULL;
+		link_taken(&r->freed, t);
+	}
+}
+
 void runner_destroy(struct runner *r)
 {
 	INVARIANT(!r->open && !r->failed && !r->open_count && !r->backs);

@@ -43,6 +43,8 @@ void runner_stop_jobs(struct runner *r);
 /* Has the store take back those that ended in an error. */
 void runner_requeue_failed(struct runner *r);
 void runner_drop_all(struct claimed **list);
+/* What a claim could not see to joins those that ended meanwhile: their lanes still wait for the next. */
+void runner_free_again(struct runner *r, struct claimed **list);
 /* Not under the lock: by whoever is the last. */
 void runner_destroy(struct runner *r);
 

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "queue/claim.h"
+#include "base/memory.h"
+#include "queue/runner_parts.h"
 #include "store/engine.h"
 
 #define LEFT "select count(*) from jobs"
@@ -125,6 +126,45 @@ TEST(queue_lane_is_one_over_all_runners)
 	queue_fixture_close(s);
 	for (int i = 0; i < RUNNERS; i++)
 		runner_free(r[i]);
+}
+
+static void add_ended_job(struct claimed **list)
+{
+	struct claimed *t = memory_zeroed(sizeof *t);
+
+	t->refs = 1;
+	t->next = *list;
+	t->link = list;
+	if (t->next)
+		t->next->link = &t->next;
+	*list = t;
+}
+
+/* Those that end while a claim is under way stand beside those that it was given. */
+TEST(queue_claim_that_fails_loses_no_job_whose_lane_has_room)
+{
+	struct runner_settings settings = { .most = 4, .lane_most = 1 };
+	struct runner *r;
+	struct queue_fixture *s = queue_fixture_open_with(&settings, &r, 1);
+	size_t count = 0;
+
+	for (int i = 0; i < 2; i++) {
+		add_ended_job(&r->claim.freed);
+		add_ended_job(&r->freed);
+	}
+	r->asked = r->answered = true;
+	r->answer = ERR_BUSY;
+	pthread_mutex_lock(&r->lock);
+	runner_answered(r);
+	pthread_mutex_unlock(&r->lock);
+	CHECK(!r->claim.freed);
+	for (struct claimed *t = r->freed, **link = &r->freed; t; link = &t->next, t = t->next) {
+		CHECK(t->link == link);
+		count++;
+	}
+	CHECK_INT(count, 4);
+	queue_fixture_close(s);
+	runner_free(r);
 }
 
 /* A job whose effect is a row that can be there only once. */
