@@ -95,6 +95,28 @@ static bool reader_digits(struct json_reader *r)
 	return true;
 }
 
+/* Is what stands there a whole number, to the last digit and not only to a double's? */
+static bool is_whole(const char *p, const char *end)
+{
+	int64_t after_point = 0, zeros = 0, exponent = 0;
+	bool point = false, zero = true, down;
+
+	for (p += *p == '-'; p < end && *p != 'e' && *p != 'E'; p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		after_point += point;
+		zeros = *p == '0' ? zeros + 1 : 0;
+		zero = zero && *p == '0';
+	}
+	down = p < end && p[1] == '-';
+	for (p++; p < end; p++)
+		if (*p >= '0' && *p <= '9' && exponent < INT32_MAX)
+			exponent = exponent * 10 + (*p - '0');
+	return zero || (down ? -exponent : exponent) >= after_point - zeros;
+}
+
 bool json_read_number(struct json_reader *r, struct json_number *ret)
 {
 	enum { WHOLE_DIGITS = 16 };
@@ -154,7 +176,7 @@ bool json_read_number(struct json_reader *r, struct json_number *ret)
 		r->at = start;
 		return reader_fail(r, "this number is too large");
 	}
-	ret->is_integer = fabs(ret->value) <= most && ret->value == floor(ret->value);
+	ret->is_integer = fabs(ret->value) <= most && is_whole(start, r->at);
 	if (ret->is_integer)
 		ret->integer = (int64_t)ret->value;
 	return true;
@@ -449,6 +471,11 @@ static bool next_key(struct json_reader *r, bool skipping, const char **ret, siz
 		return false;
 	*ret = name;
 	*ret_len = len;
+	if (memchr(name, '\0',
+		    len)) { /* two names that differ after it would be one to whoever compares */
+		r->at = start;
+		return reader_fail(r, "a name must not hold the character U+0000");
+	}
 	fault = json_names_add(r, (size_t)(start - r->text), name, len);
 	if (fault) {
 		r->at = start;

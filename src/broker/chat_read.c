@@ -246,12 +246,19 @@ static void keep_field(struct chat_reader *in, const char *key, size_t len, stru
 	in->c->last_field = &f->next;
 }
 
-/* What nobody reads is sent on, unless the price hangs on it. */
+/* What nobody reads is sent on, unless the price hangs on it, or a provider might read it after all. */
 static void pass_on(struct chat_reader *in, const char *key, struct slice raw)
 {
 	const struct chat_term *t = chat_term_of(key, raw);
 	struct chat *c = in->c;
 
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		if (chat_name_like(key, members[i].name)) {
+			chat_wrong(in, members[i].name,
+				"Unknown parameter: one that is spelled like '%s', but not so.",
+				members[i].name);
+			return;
+		}
 	if (t && t->rule == TERM_REFUSED)
 		chat_wrong(in, t->name, "Invalid '%s': %s", t->name, t->why);
 	else if (t)

@@ -1,6 +1,7 @@
 /* chat_terms.c - the table of chat_terms.h. */
 #include "broker/chat_terms.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,6 +19,9 @@ const struct chat_term chat_terms[] = {
 		{ "1" } },
 	{ "best_of", TERM_REFUSED,
 		"one answer is made here, for each that is thrown away is paid as well. Leave it out.",
+		{ "1" } },
+	{ "num_return_sequences", TERM_REFUSED,
+		"one choice is given here, for each is paid like an answer of its own. Leave it out.",
 		{ "1" } },
 	{ "use_beam_search", TERM_REFUSED,
 		"one answer is made here, and not several at once. Leave it out.", { "false" } },
@@ -50,6 +54,8 @@ const struct chat_term chat_terms[] = {
 	{ "max_new_tokens", TERM_DROPPED, ONE_LIMIT },
 	{ "max_gen_len", TERM_DROPPED, ONE_LIMIT },
 	{ "max_length", TERM_DROPPED, ONE_LIMIT },
+	{ "max_tokens_to_sample", TERM_DROPPED, ONE_LIMIT },
+	{ "extra_body", TERM_DROPPED, "its members are members of the body itself" },
 	{ "n_predict", TERM_DROPPED, ONE_LIMIT },
 	{ "num_predict", TERM_DROPPED, ONE_LIMIT },
 };
@@ -67,12 +73,24 @@ static bool term_value_is(struct slice raw, const char *value)
 	return !*value;
 }
 
+bool chat_name_like(const char *name, const char *known)
+{
+	for (;; name++, known++) {
+		name += strspn(name, "_-");
+		known += strspn(known, "_-");
+		if (tolower((unsigned char)*name) != tolower((unsigned char)*known))
+			return false;
+		if (!*name)
+			return true;
+	}
+}
+
 const struct chat_term *chat_term_of(const char *name, struct slice raw)
 {
 	for (size_t i = 0; i < chat_term_count; i++) {
 		const struct chat_term *t = &chat_terms[i];
 
-		if (strcmp(name, t->name) != 0)
+		if (!chat_name_like(name, t->name))
 			continue;
 		if (term_value_is(raw, "null"))
 			return NULL;

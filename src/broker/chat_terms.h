@@ -10,6 +10,7 @@
 #pragma once
 #include "base/slice.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum chat_term_rule { TERM_REFUSED, TERM_DROPPED };
@@ -27,5 +28,7 @@ struct chat_term {
 extern const struct chat_term chat_terms[];
 extern const size_t chat_term_count;
 
+/* Some providers read names without regard to case or to what joins their words: is it this one to them? */
+bool chat_name_like(const char *name, const char *known);
 /* The row for that member with that value as JSON text, or NULL: it is sent.  Null always is. */
 const struct chat_term *chat_term_of(const char *name, struct slice raw);

@@ -41,7 +41,7 @@ static const char *demo_message_text(struct arena *a, const struct chat_message 
 			buf_lit(&b, "\\n");
 		text_put(&b, p->text);
 	}
-	text = text_decode(a, (struct slice){ b.at, b.len }, &(size_t){ 0 });
+	text = text_plain(a, (struct slice){ b.at, b.len });
 	buf_free(&b);
 	return text;
 }

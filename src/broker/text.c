@@ -63,6 +63,28 @@ const char *text_decode(struct arena *a, struct slice escaped, size_t *ret_len)
 	return text;
 }
 
+const char *text_plain(struct arena *a, struct slice escaped)
+{
+	static const char mark[] = "\xEF\xBF\xBD";
+	size_t len, nuls = 0;
+	const char *text = text_decode(a, escaped, &len);
+	char *plain, *out;
+
+	for (size_t i = 0; i < len; i++)
+		nuls += !text[i];
+	if (!nuls)
+		return text;
+	plain = out = arena_raw(a, len + nuls * (sizeof mark - 2) + 1, 1);
+	for (size_t i = 0; i < len; i++) {
+		if (text[i])
+			*out++ = text[i];
+		else
+			out = mempcpy(out, mark, sizeof mark - 1);
+	}
+	*out = '\0';
+	return plain;
+}
+
 bool text_is(struct slice s, const char *plain)
 {
 	return s.at && s.len == strlen(plain) && memcmp(s.at, plain, s.len) == 0;
@@ -104,7 +126,9 @@ bool text_read_word(struct json_reader *r, const char **ret)
 	*ret = "";
 	if (json_peek(r) == JSON_NULL)
 		return json_read_null(r);
-	return json_read_string(r, ret, &len);
+	if (!json_read_string(r, ret, &len))
+		return false;
+	return strlen(*ret) == len || text_refuse(r, "this must not hold the character U+0000");
 }
 
 bool text_read_raw(struct json_reader *r, struct slice *ret)

@@ -52,10 +52,24 @@ static bool is_loopback(const struct call *c)
 	       !http_header_count(r, "forwarded");
 }
 
+/* JSON is UTF-8: who says that it is written otherwise is not read otherwise. */
+static bool is_utf8_type(const char *type)
+{
+	const char *charset = strcasestr(type, "charset=");
+
+	if (!charset)
+		return true;
+	charset += strlen("charset=");
+	charset += *charset == '"';
+	return strncasecmp(charset, "utf-8", 5) == 0 && strchr("\"; \t", charset[5]);
+}
+
 static bool is_json_type(const char *type)
 {
 	size_t len = strcspn(type, "; \t");
 
+	if (!is_utf8_type(type))
+		return false;
 	return (len == 16 && strncasecmp(type, "application/json", len) == 0) ||
 	       (len > 5 && strncasecmp(type + len - 5, "+json", 5) == 0);
 }
@@ -119,7 +133,7 @@ void call_decode(struct call *c)
 	} else if (c->op->body) {
 		if (r->body_len && (!type || !is_json_type(type))) {
 			problem_set(&c->refusal, c->arena, ERR_MEDIA_TYPE,
-				"Send the body as Content-Type: application/json.");
+				"Send the body as Content-Type: application/json, in UTF-8.");
 			return;
 		}
 		c->body = object = arena_alloc(c->arena, c->op->body->size);

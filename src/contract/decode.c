@@ -107,6 +107,17 @@ static bool decode_list(struct decoder *d, const struct field *f, void *at, cons
 	return true;
 }
 
+/* Is there an escape for U+0000 in JSON text?  One after an odd backslash is a backslash and five letters. */
+static bool holds_nul(const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	for (const char *p = text; (p = memchr(p, '\\', (size_t)(end - p))); p += 2)
+		if (end - p >= 6 && memcmp(p, "\\u0000", 6) == 0)
+			return true;
+	return false;
+}
+
 static bool decode_json(struct decoder *d, const struct field *f, void *at, const char *path)
 {
 	const char *text;
@@ -117,6 +128,9 @@ static bool decode_json(struct decoder *d, const struct field *f, void *at, cons
 	if (len > (size_t)field_limit(f))
 		problem_field(d->k.problem, d->k.arena, path, "too_long",
 			"must be at most %zu bytes", (size_t)field_limit(f));
+	else if (d->k.patterns && holds_nul(text, len))
+		problem_field(d->k.problem, d->k.arena, path, "character",
+			"must not contain the character U+0000");
 	else
 		((struct json *)at)->text = value_compact(d->k.arena, text, len);
 	return true;

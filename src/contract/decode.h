@@ -2,7 +2,8 @@
  *
  * Every offending field is listed in the problem, not only the first.
  * Malformed text is ERR_BAD_JSON (or ERR_MALFORMED) with its place; a value
- * that breaks the contract is ERR_INVALID, and null in the struct, so that the rest can be looked at. */
+ * that breaks the contract is ERR_INVALID, and null in the struct, so that the rest can be looked at.
+ * Without patterns the text is one that was checked before: what stands in JSON members is not looked at. */
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"

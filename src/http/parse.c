@@ -182,6 +182,25 @@ static void take_connection(struct http_head *h, const char *at, size_t n)
 	}
 }
 
+/* Fields that say one thing: of two, one would be looked at here, and perhaps the other by whoever stands in front. */
+static int take_single(struct http_head *h, const struct http_header *f)
+{
+	static const char *const single[] = { "authorization", "content-type", "idempotency-key",
+		"if-match", "last-event-id", "openai-organization", "openai-project", "origin" };
+
+	_Static_assert(sizeof single / sizeof *single <= 8 * sizeof h->singles, "a bit for each");
+	for (unsigned i = 0; i < sizeof single / sizeof *single; i++) {
+		if (strlen(single[i]) != f->name_len ||
+			memcmp(f->name, single[i], f->name_len) != 0)
+			continue;
+		if (h->singles >> i & 1)
+			return head_fault(h, ERR_MALFORMED,
+				arena_printf(h->arena, "The header %s comes twice.", single[i]));
+		h->singles |= 1u << i;
+	}
+	return 0;
+}
+
 /* The few fields that decide where a request ends and whether the connection stays. */
 static int take_meaning(struct http_head *h, struct http_header *f)
 {
@@ -191,11 +210,6 @@ static int take_meaning(struct http_head *h, struct http_header *f)
 		h->host = f;
 		if (!http_host_valid(f->value, f->value_len))
 			return head_fault(h, ERR_MALFORMED, "Host is not a valid host.");
-	} else if (f->name_len == 13 && memcmp(f->name, "authorization", 13) == 0) {
-		/* One of them would be looked at here, and perhaps the other by whoever stands in front. */
-		if (h->has_authorization)
-			return head_fault(h, ERR_MALFORMED, "Authorization comes twice.");
-		h->has_authorization = true;
 	} else if (f->name_len == 14 && memcmp(f->name, "content-length", 14) == 0) {
 		return take_length(h, f->value, f->value_len);
 	} else if (f->name_len == 17 && memcmp(f->name, "transfer-encoding", 17) == 0) {
@@ -207,6 +221,8 @@ static int take_meaning(struct http_head *h, struct http_header *f)
 			h->wants_continue = true;
 		else
 			h->odd_expectation = true;
+	} else {
+		return take_single(h, f);
 	}
 	return 0;
 }

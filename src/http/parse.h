@@ -27,8 +27,8 @@ struct http_head {
 	size_t seen;  /* bytes of the unfinished line already searched for its end */
 	bool blank;   /* the one empty line before a request has come */
 	bool begun;   /* the request line has been taken */
-	bool has_length, has_coding, wants_continue, odd_expectation, says_close, says_keep,
-		has_authorization;
+	bool has_length, has_coding, wants_continue, odd_expectation, says_close, says_keep;
+	unsigned singles;      /* a bit for each field that came and must not come again */
 	int coding;	       /* 0, or the error its value is */
 	const char *authority; /* of an absolute target, or NULL */
 	struct http_header *host;

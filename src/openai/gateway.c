@@ -85,7 +85,7 @@ static int gateway_look(struct call *c)
 		c->deferred = answer_fault;
 		return 0;
 	}
-	model = text_decode(c->arena, g->chat.model, &(size_t){ 0 });
+	model = text_plain(c->arena, g->chat.model);
 	err = gateway_tenant(c);
 	if (!err)
 		err = gateway_find(c, model, PERM_SESSION_WRITE, &g->named);

@@ -44,8 +44,7 @@ static void model_call_on_event(void *data, const struct event *e)
 	if (e->kind == EVENT_START && m->streams)
 		model_call_begin(m);
 	else if (e->kind == EVENT_TEXT)
-		response_out_text(
-			&m->out, m->row.id, text_decode(&m->scratch, e->text, &(size_t){ 0 }));
+		response_out_text(&m->out, m->row.id, text_plain(&m->scratch, e->text));
 	call_stream_flush(m->stream.stream);
 	arena_reset(&m->scratch);
 }
@@ -118,15 +117,14 @@ static void model_call_conclude(struct model_call *m, const struct completion_en
 	const struct usage *u = &end->usage;
 	bool cut = m->whole.finish == FINISH_LENGTH,
 	     filtered = m->whole.finish == FINISH_CONTENT_FILTER;
-	size_t len;
 
 	response_out_text_end(&m->out, NULL, !end->fault && !cut && !filtered);
 	for (struct collected_call *call = m->whole.calls; call && !end->fault; call = call->next) {
 		struct slice arguments = { call->arguments.at ? call->arguments.at : "",
 			call->arguments.len };
 
-		response_out_call(&m->out, text_decode(a, call->id, &len),
-			text_decode(a, call->name, &len), text_decode(a, arguments, &len));
+		response_out_call(&m->out, text_plain(a, call->id), text_plain(a, call->name),
+			text_plain(a, arguments));
 	}
 	m->row.output = response_out_items(&m->out, a);
 	m->row.completed_at = clock_now_us();

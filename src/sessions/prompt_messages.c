@@ -35,7 +35,7 @@ static void read_thoughts(struct chat *chat, struct chat_message *m, const char 
 			else
 				text_read(&r, to);
 		}
-		t->maker = text_decode(chat->arena, maker, &len);
+		t->maker = text_plain(chat->arena, maker);
 	}
 }
 
@@ -90,7 +90,7 @@ static void add_plain(struct chat *chat, const struct message_row *m)
 static const struct message_row *find_result_message(const struct message_row *from,
 	const struct message_row *end, struct chat *chat, struct slice call_id)
 {
-	const char *id = text_decode(chat->arena, call_id, &(size_t){ 0 });
+	const char *id = text_plain(chat->arena, call_id);
 
 	for (; from < end; from++)
 		if (from->tool_call_id && strcmp(from->tool_call_id, id) == 0)
@@ -106,7 +106,7 @@ struct failures {
 static bool has_failed(
 	struct failures *f, struct chat *chat, const char *message_id, struct slice call_id)
 {
-	const char *id = text_decode(chat->arena, call_id, &(size_t){ 0 });
+	const char *id = text_plain(chat->arena, call_id);
 
 	while (f->at < f->end && strcmp(f->at->message_id, message_id) < 0)
 		f->at++;

@@ -41,7 +41,7 @@ STATEMENT_SET(turn_answer_sql, sql);
 /* Unique within the message, whatever the model says. */
 static const char *call_id_of(struct turn *t, size_t i, struct slice given)
 {
-	const char *id = text_decode(&t->mind, given, &(size_t){ 0 });
+	const char *id = text_plain(&t->mind, given);
 	bool taken = !*id || strlen(id) > 200;
 
 	for (size_t j = 0; j < i && !taken; j++)
@@ -52,11 +52,10 @@ static const char *call_id_of(struct turn *t, size_t i, struct slice given)
 static void weigh_call(struct turn *t, size_t i, const struct collected_call *c, size_t *left)
 {
 	struct wanted *w = &t->wanted[i];
-	const char *said = text_decode(&t->mind, c->name, &(size_t){ 0 });
+	const char *said = text_plain(&t->mind, c->name);
 
 	w->call_id = call_id_of(t, i, c->id);
-	w->arguments = text_decode(
-		&t->mind, (struct slice){ c->arguments.at, c->arguments.len }, &(size_t){ 0 });
+	w->arguments = text_plain(&t->mind, (struct slice){ c->arguments.at, c->arguments.len });
 	if (!*w->arguments)
 		w->arguments = "{}";
 	w->offer = prompt_offer(t, said);
@@ -85,8 +84,7 @@ int turn_act_weigh(struct turn *t, struct db *db)
 	size_t count = 0, left = JSON_SCHEMA_STEPS_MAX;
 
 	(void)db;
-	t->content = text_decode(
-		&t->mind, (struct slice){ t->heard.text.at, t->heard.text.len }, &(size_t){ 0 });
+	t->content = text_plain(&t->mind, (struct slice){ t->heard.text.at, t->heard.text.len });
 	for (; c; c = c->next)
 		count++;
 	t->wanted = arena_array(&t->mind, struct wanted, count + 1);
@@ -185,7 +183,7 @@ static int tell_rest(struct turn *t, struct session_tx *p)
 {
 	struct slice rest = { t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
 	const struct DeltaEvent event = { .message_id = t->answer_id,
-		.text = text_decode(p->a, rest, &(size_t){ 0 }) };
+		.text = text_plain(p->a, rest) };
 
 	return t->flow.begun && rest.len ? tx_tell(p, DELTA, &event) : 0;
 }

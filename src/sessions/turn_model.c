@@ -121,7 +121,7 @@ static void flush_some(struct turn *t, int64_t now_ms)
 	arena_reset(&t->flow.arena);
 	more = (struct slice){ t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
 	t->flow.to = t->heard.text.len;
-	t->flow.plain = text_decode(&t->flow.arena, more, &(size_t){ 0 });
+	t->flow.plain = text_plain(&t->flow.arena, more);
 	t->flush =
 		(struct work){ .run = flush_answer, .done = flush_answer_done, .mode = READ_WRITE };
 	turn_flow(t, FLOW_WRITING);

@@ -32,6 +32,19 @@ static struct answer accept_with(struct fixture *f, const char *token, const cha
 		"POST /auth/accept-invite");
 }
 
+TEST(account_a_good_invitation_is_taken_whatever_others_try)
+{
+	struct fixture *f = fixture_open();
+	const char *token = invitation(f, f->tenant_id, "new@example.org");
+	int refused = 0;
+
+	for (int i = 0; i < 60; i++)
+		refused += accept_with(f, "lodge_invite_wrong", "long enough").status == 429;
+	CHECK_INT(refused, 10);
+	STATUS(accept_with(f, token, "long enough"), 200);
+	fixture_close(f);
+}
+
 TEST(account_an_invitation_is_good_once)
 {
 	struct fixture *f = fixture_open();

@@ -140,6 +140,15 @@ static const struct {
 		"response_format.type", "json_object", ERR_INVALID },
 	{ "{\"model\":\"m\"," USER ",\"response_format\":{\"type\":\"json_schema\"}}",
 		"response_format.json_schema", "schema", ERR_INVALID },
+	/* Two names for one thing, and one that ends early. */
+	{ "{\"model\":\"m\"," USER ",\"N\":2}", "n", "one choice", ERR_INVALID },
+	{ "{\"model\":\"m\"," USER ",\"Max_Tokens\":9}", "max_tokens", "spelled", ERR_INVALID },
+	{ "{\"model\":\"m\"," USER ",\"maxTokens\":9}", "max_tokens", "spelled", ERR_INVALID },
+	{ "{\"model\":\"m\"," USER ",\"num_return_sequences\":2}", "num_return_sequences",
+		"one choice", ERR_INVALID },
+	{ "{\"model\":\"m\"," USER ",\"model\\u0000\":\"n\"}", "", "U+0000", ERR_BAD_JSON },
+	{ "{\"model\":\"m\",\"messages\":[{\"role\":\"user\\u0000x\",\"content\":\"a\"}]}", "",
+		"U+0000", ERR_BAD_JSON },
 };
 
 TEST(broker_chat_refuses_as_openai_does)
@@ -258,6 +267,9 @@ TEST(broker_text_is_escaped_and_decoded_alike)
 	CHECK_STR(s.at, "a\\\"b\\\\\\n\xc3\xa9\\u0000z\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	CHECK_INT(len, 18);
 	CHECK(memcmp(back, "a\"b\\\n\xc3\xa9\0z\xef\xbf\xbd", 12) == 0);
+	CHECK_STR(text_plain(&a, s),
+		"a\"b\\\n\xc3\xa9\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	CHECK_STR(text_plain(&a, (struct slice){ 0 }), "");
 	CHECK_INT(text_escape(&a, "", 0).len, 0);
 	arena_free(&a);
 }

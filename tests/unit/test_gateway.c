@@ -57,6 +57,8 @@ TEST(gateway_has_one_shape_for_errors)
 		{ "PATCH /v1/models", 405, "invalid_request_error", "method_not_allowed" },
 		{ "POST /v1/assistants\nContent-Type: text/plain", 415, "invalid_request_error",
 			"unsupported_media_type" },
+		{ "POST /v1/assistants\nContent-Type: application/json; charset=utf-16", 415,
+			"invalid_request_error", "unsupported_media_type" },
 		{ "GET /v1/models\nContent-Length: x", 400, "invalid_request_error", "malformed" },
 		{ "POST /v1/threads\nTransfer-Encoding: odd", 501, "server_error",
 			"not_implemented" },
@@ -67,8 +69,8 @@ TEST(gateway_has_one_shape_for_errors)
 	gateway_open(&s);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		test_step("%s", rows[i].request);
-		r = ask(s.f, s.f->admin, strstr(rows[i].request, "text/plain") ? "{}" : NULL, "%s",
-			rows[i].request);
+		r = ask(s.f, s.f->admin, strstr(rows[i].request, "Content-Type") ? "{}" : NULL,
+			"%s", rows[i].request);
 		STATUS(r, rows[i].status);
 		CHECK_STR(header_of(s.f, &r, "Content-Type"), "application/json");
 		CHECK_STR(text_at(&r, "error.type"), rows[i].type);

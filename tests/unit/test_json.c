@@ -283,6 +283,47 @@ TEST(json_many_keys_are_checked_in_linear_time)
 	arena_free(&a);
 }
 
+/* A whole number is one to the last digit, however it is written. */
+TEST(json_whole_numbers_are_whole_to_the_last_digit)
+{
+	static const struct {
+		const char *text;
+		bool whole;
+	} rows[] = { { "0", true }, { "-7", true }, { "1.0", true }, { "1.50e1", true },
+		{ "100e-2", true }, { "0e-400", true }, { "-0.0", true }, { "12.30e+1", true },
+		{ "9007199254740991", true }, { "9007199254740992", false }, { "1e-400", false },
+		{ "1000000.000000000000000001", false }, { "1.5", false }, { "15e-1", false },
+		{ "1e-99999999999999999999", false }, { "0.1e0", false } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena a = { 0 };
+		struct json_reader r;
+		struct json_number n;
+
+		test_step("%s", rows[i].text);
+		json_open(&r, &a, rows[i].text, strlen(rows[i].text));
+		CHECK(json_read_number(&r, &n) && json_end(&r));
+		CHECK_INT(n.is_integer, rows[i].whole);
+		arena_free(&a);
+	}
+}
+
+/* Whoever compares names as C strings sees no two that differ after a NUL. */
+TEST(json_names_hold_no_nul)
+{
+	static const char *const texts[] = { "{\"a\\u0000\":1}", "[{\"b\":{\"\\u0000\":1}}]" };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct arena a = { 0 };
+		struct json_reader r;
+
+		json_open(&r, &a, texts[i], strlen(texts[i]));
+		CHECK(!json_skip(&r, NULL, NULL));
+		CHECK_STR(r.fault, "a name must not hold the character U+0000");
+		arena_free(&a);
+	}
+}
+
 /* Both ways of reading a string find the same, whatever byte stands wherever in it. */
 TEST(json_strings_read_alike_escaped_and_decoded)
 {

@@ -206,18 +206,36 @@ TEST(oidc_keys_change_and_providers_fail)
 TEST(oidc_failures_count_against_the_address_alone)
 {
 	struct fixture *f = provider_open();
+	struct begun under_way;
 	struct answer r;
 
+	provider_allow(f, f->tenant_id, "ada@example.org");
+	under_way = provider_begin(f);
 	for (int i = 0; i < 50; i++)
 		STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/callback?state=x"), 401);
 	r = ask(f, NULL, NULL, "GET /auth/oidc/sso/callback?state=x");
 	STATUS(r, 429);
-	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start"), 429);
-	CHECK_INT(fixture_count(f, "select count(*) from attempts"), 1);
 	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where action = 'login.fail'"),
 		50);
-	fixture_sql(f, "delete from attempts", NO_ARGS);
+	test_step("and keep nobody from beginning, or from ending what is under way");
 	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start"), 302);
+	STATUS(provider_finish(f, &under_way, "good"), 200);
+	provider_close(f);
+}
+
+TEST(oidc_a_part_of_another_page_counts_for_nothing)
+{
+	struct fixture *f = provider_open();
+	static const char *const addresses[] = { "start", "callback?state=x" };
+
+	for (size_t i = 0; i < 2; i++)
+		STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/%s\nSec-Fetch-Dest: image",
+			       addresses[i]),
+			403);
+	CHECK_INT(fixture_count(f, "select count(*) from attempts"), 0);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from audit_logs where action = 'login.fail'"), 0);
+	STATUS(ask(f, NULL, NULL, "GET /auth/oidc/sso/start\nSec-Fetch-Dest: document"), 302);
 	provider_close(f);
 }
 

@@ -207,6 +207,9 @@ TEST(responses_refuse_in_openais_shape)
 		{ "\"input\":\"x\",\"conversation\":\"c\"", "conversation" },
 		{ "\"input\":\"x\",\"metadata\":{\"a\":1}", "metadata" },
 		{ "\"input\":\"x\",\"temperature\":9", "temperature" },
+		{ "\"input\":\"al\\u0000pha\"", "input" },
+		{ "\"input\":[{\"role\":\"user\",\"content\":\"a\\\\\\u0000b\"}]", "input" },
+		{ "\"input\":\"x\",\"metadata\":{\"a\":\"\\u0000\"}", "metadata" },
 	};
 	struct openai_fixture s;
 	struct answer r;

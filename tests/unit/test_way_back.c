@@ -82,6 +82,20 @@ TEST(way_back_a_link_sets_a_password_once)
 	resets(false);
 }
 
+TEST(way_back_a_good_link_is_taken_whatever_others_try)
+{
+	struct fixture *f = fixture_open();
+	struct somebody s = make(f, true);
+	const char *token = link_for(f, &s);
+	int refused = 0;
+
+	for (int i = 0; i < 60; i++)
+		refused += confirm(f, "lodge_reset_wrong").status == 429;
+	CHECK_INT(refused, 10);
+	STATUS(confirm(f, token), 204);
+	fixture_close(f);
+}
+
 TEST(way_back_an_account_is_unlocked)
 {
 	struct fixture *f = fixture_open();

@@ -183,13 +183,17 @@ struct oidc_context {
 static int begin_oidc_login(struct call *c, struct oidc_context **ret)
 {
 	struct oidc_context *own = arena_new(c->arena, struct oidc_context);
+	const char *dest = http_header(&c->x->request, "sec-fetch-dest");
 
 	*ret = c->own = own;
 	own->provider = oidc_find(service_of(c->app)->oidc, call_param(c, "provider"));
 	if (!own->provider)
 		return call_fail(c, ERR_NOT_FOUND, "There is no such provider.");
-	return throttle_check(c->db, c->arena, &(struct throttle){ .email = "", .ip = c->ip },
-		c->now, &c->problem);
+	/* A picture in somebody's page must not use up what an address may begin or fail. */
+	if (dest && strcmp(dest, "document") != 0)
+		return call_fail(
+			c, ERR_BAD_ORIGIN, "A sign-in is a page to go to, not a part of another.");
+	return 0;
 }
 
 static const char *redirect_uri(const struct call *c)
@@ -292,26 +296,37 @@ static int refuse_oidc_login(struct call *c, enum oidc_refusal why, const char *
 	return r->counts ? throttle_fail(c->db, c->arena, c->ip, c->now) : 0;
 }
 
-QUERY_STEP(finishOidc, look, oidc_callback_query)
+/* Leaves own->found as it is where there is no such sign-in. */
+static int find_flow(struct call *c, struct oidc_context *own, const char *state)
 {
-	const char *cookie = flow_cookie(c), *browser;
-	struct oidc_context *own;
+	const char *browser = hash_flow_text(c->arena, flow_cookie(c));
 	struct flow_row row;
-	int err = begin_oidc_login(c, &own);
+	int err;
 
-	if (err || !in->state)
-		return err;
-	own->hash = hash_flow_text(c->arena, in->state);
+	own->hash = hash_flow_text(c->arena, state);
 	err = db_one(c->db, c->arena, &sql[FLOW_READ], &row, ARGS(T(own->hash)));
 	if (err)
 		return err == ERR_NOT_FOUND ? 0 : err;
-	browser = hash_flow_text(c->arena, cookie);
 	own->found =
 		strcmp(row.provider, call_param(c, "provider")) == 0 &&
 		row.created_at + FLOW_S * SECOND_US > c->now &&
 		unseal_flow(c, own->hash, row.sealed, &own->flow) &&
 		same_bytes(browser, strlen(browser), own->flow.browser, strlen(own->flow.browser));
 	return 0;
+}
+
+/* What is under way is never refused for what others at the address have tried. */
+QUERY_STEP(finishOidc, look, oidc_callback_query)
+{
+	struct oidc_context *own;
+	int err = begin_oidc_login(c, &own);
+
+	if (!err && in->state)
+		err = find_flow(c, own, in->state);
+	return err || own->found ? err
+				 : throttle_check(c->db, c->arena,
+					   &(struct throttle){ .email = "", .ip = c->ip }, c->now,
+					   &c->problem);
 }
 
 /* What a provider says in the address is told again only where it is one of the words that are agreed on. */

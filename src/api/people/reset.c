@@ -48,15 +48,20 @@ struct reset_context {
 BODY_STEP(confirmReset, look, ResetConfirm)
 {
 	struct reset_context *own = arena_new(c->arena, struct reset_context);
-	int err = throttle_check(c->db, c->arena, &(struct throttle){ .email = "", .ip = c->ip },
-		c->now, &c->problem);
+	int err = 0;
 
 	c->own = own;
 	credential_hash(in->token, own->hash);
-	if (!err && token_valid(TOKEN_RESET, in->token, strlen(in->token)))
+	if (token_valid(TOKEN_RESET, in->token, strlen(in->token)))
 		err = db_one(c->db, c->arena, &sql[RESET_READ], &own->who,
 			ARGS(T(own->hash), N(c->now)));
-	return err == ERR_NOT_FOUND ? 0 : err;
+	if (err == ERR_NOT_FOUND)
+		err = 0;
+	/* A token that is good is never refused for what others at the address have tried. */
+	return err || own->who.user_id ? err
+				       : throttle_check(c->db, c->arena,
+						 &(struct throttle){ .email = "", .ip = c->ip },
+						 c->now, &c->problem);
 }
 
 BODY_STEP(confirmReset, prepare, ResetConfirm)
