@@ -95,6 +95,10 @@ int main(int argc, char **argv)
 	int passed = 0, failed = 0, skipped = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && strncmp(argv[1], "--", 2) == 0) {
+		printf("unit-tests [PART | -PART]...: runs the tests whose file or name has a part, or lacks it\n");
+		return 2;
+	}
 	if (!crypto_init())
 		return 2;
 	log_setup(getenv("LODGE_TEST_LOG") ? LOG_DEBUG : LOG_SILENT, LOG_TEXT);
