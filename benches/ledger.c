@@ -5,9 +5,8 @@
  *
  * The sums beside the ledger are counted from its rows by SQL, an hour at a time, and by nothing that the
  * service uses. */
+#include "base/clock.h"
 #include "rows.h"
-
-#define HOUR_US INT64_C(3600000000)
 
 enum { MODELS = 5, AGENTS_MAX = 1000 };
 

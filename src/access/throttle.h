@@ -13,6 +13,7 @@
  * an IPv6 address the first half counts, for the rest is its owner's to choose. */
 #pragma once
 #include "access/caller.h"
+#include "base/clock.h"
 
 /* Whom an attempt counts against. */
 struct throttle {
@@ -67,6 +68,6 @@ int allowance_give_back(struct db *db, struct arena *a, const struct allowance *
 
 /* How long a count lasts, and how long a place stays familiar. */
 #define THROTTLE_US (INT64_C(15) * 60 * 1000000)
-#define FAMILIAR_US (INT64_C(90) * 86400 * 1000000)
+#define FAMILIAR_US (90 * DAY_US)
 
 extern const struct statement_set throttle_sql;

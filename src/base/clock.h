@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 #define SECOND_US INT64_C(1000000)
+#define MINUTE_US (60 * SECOND_US)
+#define HOUR_US (60 * MINUTE_US)
+#define DAY_US (24 * HOUR_US)
 #define TIME_TEXT_LEN 24 /* 2026-01-02T03:04:05.678Z */
 
 int64_t clock_now_us(void); /* wall clock */

@@ -10,8 +10,7 @@
 #include "store/row.h"
 #include "store/sweep.h"
 
-#define MINUTE_US (60 * SECOND_US)
-#define WINDOW_US (60 * MINUTE_US)
+#define WINDOW_US HOUR_US
 
 struct reservation_row {
 	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id;

@@ -10,8 +10,6 @@
 #include "base/same.h"
 #include "store/row.h"
 
-#define MINUTE_US (60 * SECOND_US)
-
 enum { SHARDS = 8 };
 
 struct ledger_row {

@@ -13,8 +13,6 @@
 #include "base/clock.h"
 #include "base/id.h"
 
-#define HOUR_US (3600 * SECOND_US)
-
 /* What is kept too much of; all nothing but for what differs. */
 struct difference {
 	const char *agent_id, *model_id;
@@ -178,10 +176,10 @@ static int check_days(struct ledger_comparison *c)
 	int err = db_int(c->db, &sql[DAY_NEXT], &day, ARGS(T(c->tenant_id), N(0)));
 
 	while (!err && day >= 0 && !c->found) {
-		err = compare_ledger(c, DAYS_DIFFER, "cost_days", day * 24 * HOUR_US,
-			ARGS(T(c->tenant_id), N(day)));
+		err = compare_ledger(
+			c, DAYS_DIFFER, "cost_days", day * DAY_US, ARGS(T(c->tenant_id), N(day)));
 		if (!err && !c->found)
-			err = compare_ledger(c, USAGE_DIFFERS, "usage_days", day * 24 * HOUR_US,
+			err = compare_ledger(c, USAGE_DIFFERS, "usage_days", day * DAY_US,
 				ARGS(T(c->tenant_id), N(day)));
 		if (!err && !c->found)
 			err = db_int(

@@ -6,10 +6,9 @@
  * with the object as it is inside the transaction that changes it. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "call/steps.h"
-
-#define DAY_US (INT64_C(86400) * 1000000)
 
 enum { IDEMPOTENCY_TAKE, IDEMPOTENCY_READ, IDEMPOTENCY_RENEW, IDEMPOTENCY_KEEP };
 

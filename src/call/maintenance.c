@@ -9,8 +9,6 @@
 #include "base/clock.h"
 #include "store/sweep.h"
 
-#define MINUTE_US (60 * SECOND_US)
-#define DAY_US (INT64_C(86400) * SECOND_US)
 #define ENDED_US (30 * DAY_US)	 /* a login that has ended is told from one that never was */
 #define FLOW_US (10 * MINUTE_US) /* as long as a sign-in at a provider may take */
 

@@ -14,8 +14,6 @@
 #include "sessions/tool_run.h"
 #include "store/row.h"
 
-#define DAY_US (24 * 3600 * SECOND_US)
-
 enum { TITLE_CHARS = 60, TITLE_BYTES_MAX = 400 };
 
 /* What must hold of the agent and its tenant before it is set to work. */

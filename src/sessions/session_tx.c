@@ -11,8 +11,6 @@
 #include "queue/jobs.h"
 #include "store/row.h"
 
-#define DAY_US (24 * 3600 * SECOND_US)
-
 FIELDS(session_row) = {
 	FIELD(session_row, tenant_id),
 	FIELD(session_row, id),

@@ -11,7 +11,7 @@
 
 enum { READING_THREADS = 2, READING_WAITING_MAX = 10000 };
 
-#define HOLD_US (INT64_C(7) * 86400 * SECOND_US)
+#define HOLD_US (7 * DAY_US)
 
 /* ---- nobody wants it any more ---- */
 

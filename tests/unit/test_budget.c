@@ -10,8 +10,6 @@
 #include "broker/budget.h"
 #include "broker/ledger_check.h"
 
-#define MINUTE_US (60 * SECOND_US)
-#define DAY_US (1440 * MINUTE_US)
 #define START (INT64_C(20000) * DAY_US) /* some midnight */
 
 static const char agent_a[] = "c00000000000000000000000a", agent_b[] = "c00000000000000000000000b";

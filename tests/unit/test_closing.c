@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#define HOUR_US (3600 * SECOND_US)
 #define SHUT(r)                                                                 \
 	do {                                                                    \
 		struct answer shut_ = (r);                                      \

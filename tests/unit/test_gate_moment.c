@@ -6,8 +6,6 @@
 #include "broker/budget.h"
 #include "broker/gate.h"
 
-#define DAY_US (INT64_C(86400) * SECOND_US)
-
 struct scene {
 	struct fixture *f;
 	const char *agent;

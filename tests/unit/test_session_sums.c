@@ -5,8 +5,6 @@
 #include "base/clock.h"
 #include "turn_fixture.h"
 
-#define DAY_US (INT64_C(86400) * SECOND_US)
-
 static int64_t counted(struct turn_fixture *s, const char *where)
 {
 	return fixture_count(

@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "turn_fixture.h"
 
-#define DAY_US (INT64_C(86400) * SECOND_US)
-
 static void give_skill(struct wait_fixture *s)
 {
 	struct fixture *f = s->f;

@@ -124,7 +124,7 @@ static int fill_usage(struct call *c, struct AdminTenantDetailRead *out)
 {
 	struct UsageSummary30d *use = arena_new(c->arena, struct UsageSummary30d);
 	struct TaskSummary30d *task = arena_new(c->arena, struct TaskSummary30d);
-	int64_t since = c->now / (86400 * SECOND_US) - DAYS;
+	int64_t since = c->now / DAY_US - DAYS;
 	struct usage_row row;
 	int err = db_one(c->db, c->arena, &sql[USAGE], &row, ARGS(T(out->id), N(since)));
 

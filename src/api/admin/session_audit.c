@@ -11,7 +11,7 @@
 #include "store/row.h"
 
 #define CENT (PICODOLLARS / 100)
-#define FILED_LATER_US (3600 * SECOND_US)
+#define FILED_LATER_US HOUR_US
 
 struct session_query {
 	int64_t page, per_page;

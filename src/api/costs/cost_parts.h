@@ -5,9 +5,6 @@
 #include "base/clock.h"
 #include "call/call.h"
 
-#define HOUR_US (3600 * SECOND_US)
-#define DAY_US (24 * HOUR_US)
-
 enum { COST_ROWS_MAX = 200000, COST_DAYS_MAX = 3660, COST_HISTORY_DAYS = 28 };
 
 enum { CostPeriod_24h, CostPeriod_7d, CostPeriod_30d, CostPeriod_month };
