@@ -61,7 +61,7 @@ struct answer {
 	json_t *json; /* freed with the fixture */
 };
 
-/* ask(f, token, "POST /tenant/%s/agents", "{\"name\":...}", id); a line after the first is a header.
+/* ask(f, token, "{\"name\":...}", "POST /tenant/%s/agents", id); a line after the first is a header.
  * A body of NULL sends none; one that begins with data:TYPE;base64, is sent as those bytes and type. */
 struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
 	__attribute__((format(printf, 4, 5)));
