@@ -1,4 +1,5 @@
 /* main.c - finds the subcommand, reads the settings, runs it. */
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
@@ -25,7 +26,8 @@ int main(int argc, char **argv)
 	const struct subcommand *command = subcommand_find(argc, argv, &next, &arena, &p);
 	struct settings_source source; /* read again by a reload */
 
-	umask(077); /* what it writes is for its owner */
+	umask(077);		  /* what it writes is for its owner */
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
 	if (!command || !crypto_init())
 		return complain(&p);
 	source = (struct settings_source){ .command = command->name,

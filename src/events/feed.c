@@ -153,7 +153,7 @@ static int run_turn(struct feed *f, bool all, bool *ret_again)
 		if (all || w->checked_ms == NIL)
 			err = feed_visit(f, w, &span, ret_again);
 	if (err)
-		events_give_up(&f->db);
+		events_give_up(f->store, &f->db);
 	else
 		db_rollback(f->db);
 	drop_ended_feed_watches(f);

@@ -163,7 +163,7 @@ static void serve_topics(struct hub *h, struct topic *list, struct db **db)
 	if (!err)
 		db_rollback(*db);
 	else
-		events_give_up(db);
+		events_give_up(h->store, db);
 	atomic_fetch_add_explicit(&h->events, stats.events, memory_order_relaxed);
 	atomic_fetch_add_explicit(&h->reads, stats.reads, memory_order_relaxed);
 	if (err) {

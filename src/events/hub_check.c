@@ -67,7 +67,7 @@ static void check_all(
 	int err = events_connect(h->store, db, a);
 
 	if (!err && (err = db_begin(*db, READ_ONLY)))
-		events_give_up(db);
+		events_give_up(h->store, db);
 	for (size_t i = 0; i < count; i++) {
 		struct watch *w = due[i];
 

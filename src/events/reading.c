@@ -1,8 +1,6 @@
 /* reading.c - see reading.h. */
 #include "events/reading.h"
 
-#include "base/log.h"
-
 int events_connect(struct store *store, struct db **db, struct arena *a)
 {
 	struct problem p = { 0 };
@@ -12,16 +10,16 @@ int events_connect(struct store *store, struct db **db, struct arena *a)
 		return 0;
 	err = store_connect(store, db, a, &p);
 	if (err)
-		log_warn("events cannot be read for a moment", LOG_S("error", p.detail));
+		store_complain(store, "events cannot be read for a moment", p.detail);
 	arena_reset(a);
 	return err;
 }
 
-void events_give_up(struct db **db)
+void events_give_up(struct store *store, struct db **db)
 {
 	if (!*db)
 		return;
-	log_warn("events cannot be read for a moment", LOG_S("error", db_error(*db)));
+	store_complain(store, "events cannot be read for a moment", db_error(*db));
 	db_rollback(*db);
 	db_close(*db);
 	*db = NULL;

@@ -6,4 +6,4 @@
 /* Nothing to do where *db is there.  The arena is empty after it. */
 int events_connect(struct store *store, struct db **db, struct arena *a);
 /* It failed: says so, and closes it. */
-void events_give_up(struct db **db);
+void events_give_up(struct store *store, struct db **db);

@@ -67,6 +67,25 @@ static int ensure_derived_rows(struct store *store, struct arena *a, struct prob
 	return err;
 }
 
+/* Which store it is, for whoever reads what was done: the whole path of a file; a server without its password. */
+static const char *named_store(const struct settings *s, struct arena *a)
+{
+	const char *where = s->store, *rest = strstr(where, "://"), *at;
+	char *whole;
+
+	if (strncmp(where, "sqlite:", 7) == 0) {
+		whole = realpath(where + 7, NULL);
+		where = arena_strdup(a, whole ? whole : where + 7);
+		free(whole);
+		return where;
+	}
+	rest = rest ? rest + 3 : where;
+	for (at = rest; *at && *at != '/' && *at != '?'; at++)
+		if (*at == '@')
+			rest = at + 1;
+	return arena_printf(a, "on PostgreSQL, %.*s", (int)strcspn(rest, "?"), rest);
+}
+
 int command_migrate(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -81,9 +100,12 @@ int command_migrate(const struct settings *s, struct arena *a)
 	if (err)
 		return complain(&p);
 	if (from == to)
-		printf("The store is at version %d already.\n", to);
+		printf("The store %s is at version %d already.\n", named_store(s, a), to);
+	else if (!from)
+		printf("Made the store %s, at version %d.\n", named_store(s, a), to);
 	else
-		printf("The store was brought from version %d to %d.\n", from, to);
+		printf("The store %s was brought from version %d to %d.\n", named_store(s, a), from,
+			to);
 	return 0;
 }
 
@@ -299,6 +321,17 @@ static int check_setting_files(const struct settings *s, struct arena *a, struct
 	return all ? problem_set(p, a, ERR_CONFLICT, "%s", all) : 0;
 }
 
+/* Tables of another version beside the store's own are no fault by themselves, but a later version may stumble. */
+static int check_shape(struct store *store, struct arena *a, struct problem *p)
+{
+	const char *beyond;
+	int err = store_fits(store, &beyond, a, p);
+
+	if (!err && beyond)
+		printf("# warning: the store has what this version does not make: %s\n", beyond);
+	return err;
+}
+
 int command_check(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -320,6 +353,8 @@ int command_check(const struct settings *s, struct arena *a)
 		err = http_listen_check(s->listen, a, &p);
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);
+	if (!err)
+		err = check_shape(store, a, &p);
 	if (!err)
 		err = store_check(store, a, &p);
 	if (!err)
@@ -352,8 +387,9 @@ int command_backup(const struct settings *s, struct arena *a)
 	store_close(store);
 	if (err)
 		return complain(&p);
-	printf("Wrote %s. Keep the master key apart from it; without it sealed secrets stay sealed.\n",
-		s->arguments[0]);
+	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
+	       "stay sealed.\n",
+		s->arguments[0], named_store(s, a));
 	return 0;
 }
 
@@ -384,7 +420,7 @@ int command_restore(const struct settings *s, struct arena *a)
 
 	if (err)
 		return complain(&p);
-	printf("Put %s in the place of the store.\n", s->arguments[0]);
+	printf("Put %s in the place of the store %s.\n", s->arguments[0], named_store(s, a));
 	if (kept)
 		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
 	compare_key(s, a);

@@ -81,8 +81,11 @@ int open_to_serve(struct store **ret, const struct settings *s, bool may_make, s
 static int open_at(struct store **ret, const struct settings *s, enum store_open how, bool older,
 	struct arena *a, struct problem *p)
 {
-	int version = 0, err = open_store(ret, s, how, a, p);
+	int version = 0,
+	    err = check_store_missing(s, a, p); /* serve and migrate would not make it */
 
+	if (!err)
+		err = open_store(ret, s, how, a, p);
 	if (err)
 		return err;
 	err = store_version(*ret, &version, a, p);

@@ -23,7 +23,13 @@
 #include "serve/master_key.h"
 #include "serve/open.h"
 
-enum { TRIES = 50, WAIT_MOST_MS = 600000, LOOK_US = 300000, WATCHED_MAX = 1000 };
+enum {
+	TRIES = 50,
+	WAIT_MOST_MS = 600000,
+	PATIENCE_MS = 2000,
+	LOOK_US = 300000,
+	WATCHED_MAX = 1000
+};
 
 struct rekeying {
 	const char *path;
@@ -61,7 +67,8 @@ enum holder_wanted { KNOWS, SEALS };
 /* What was seen of those that do not follow yet. */
 struct watched {
 	char id[ID_LEN + 1];
-	int64_t beat, since_ms;
+	int64_t beat, since_ms, first_ms;
+	bool told;
 };
 
 struct waiting {
@@ -90,7 +97,7 @@ static void print_waiting_holder(
 	fflush(stdout);
 }
 
-/* Since when this row has been what it is; one that is new is told of. */
+/* Since when this row has been what it is; one that keeps us waiting is told of. */
 static int64_t holder_since(
 	struct rekeying *r, struct waiting *w, const struct holder_row *h, int64_t now)
 {
@@ -104,9 +111,12 @@ static int64_t holder_since(
 		w->seen_count++;
 		snprintf(s->id, sizeof s->id, "%s", h->id);
 		s->beat = h->beat;
-		s->since_ms = now;
-		if (w->wanted == KNOWS || *h->fault)
-			print_waiting_holder(r, w->wanted, h);
+		s->since_ms = s->first_ms = now;
+		s->told = false;
+	}
+	if (!s->told && now - s->first_ms >= PATIENCE_MS && (w->wanted == KNOWS || *h->fault)) {
+		s->told = true;
+		print_waiting_holder(r, w->wanted, h);
 	}
 	if (s->beat != h->beat) {
 		s->beat = h->beat;

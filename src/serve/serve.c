@@ -451,7 +451,6 @@ static void block_signals(sigset_t *set)
 		sigaddset(set, signals[i].number);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
 }
 
 /* True if the service is to end. */

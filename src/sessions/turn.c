@@ -44,7 +44,9 @@ static void turn_stepped(struct work *w, int err)
 		return;
 	}
 	if (err) {
-		if (err != ERR_CONFLICT && err != ERR_BUSY && err != ERR_STOPPING)
+		/* A store that fails has said so itself. */
+		if (err != ERR_CONFLICT && err != ERR_BUSY && err != ERR_STOPPING &&
+			err != ERR_STORE && err != ERR_STORE_FULL)
 			log_error("a step of a session failed",
 				LOG_S("session_id", t->job->subject),
 				LOG_S("error", error_row(err)->code));

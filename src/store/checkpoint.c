@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/thread.h"
 #include "store/engine.h"
 
@@ -44,8 +43,8 @@ static int64_t checkpoint_pass(struct db *db, bool flush)
 	if (!identity_holds(db->store))
 		return 0;
 	if (db->engine->checkpoint(db, flush, &moved))
-		log_warn("the store's log cannot be moved into its file",
-			LOG_S("error", db_error(db)));
+		store_complain(
+			db->store, "the store's log cannot be moved into its file", db_error(db));
 	return moved;
 }
 
@@ -56,8 +55,8 @@ static bool checkpoint_connected(struct checkpointer *c)
 	struct problem problem = { 0 };
 
 	if (!c->db && store_connect(c->store, &c->db, &scratch, &problem))
-		log_warn("the store's log cannot be moved into its file",
-			LOG_S("error", problem.detail));
+		store_complain(
+			c->store, "the store's log cannot be moved into its file", problem.detail);
 	arena_free(&scratch);
 	return c->db;
 }

@@ -110,6 +110,22 @@ struct identity {
 	_Atomic bool changed;
 };
 
+/* See complaint.c: sentences about the store that were in the log, all under the lock. */
+enum { COMPLAINTS_MAX = 6, COMPLAINT_LEN = 160 };
+struct complaint {
+	char text[COMPLAINT_LEN];
+	int64_t said;	 /* monotonic milliseconds */
+	uint64_t unsaid; /* so often since */
+};
+struct complaints {
+	pthread_mutex_t lock;
+	struct complaint kept[COMPLAINTS_MAX];
+	int64_t began, last; /* of the fault that is not over; 0: there is none */
+	uint64_t failures;   /* since it began */
+	uint64_t done;	     /* so much work had been done at the last of them */
+	bool said;	     /* some of it was */
+};
+
 struct store {
 	const struct engine *engine;
 	const char *where; /* path or connection string */
@@ -124,6 +140,7 @@ struct store {
 	struct hearing *hearing;
 	_Atomic uint64_t generation; /* counts commits: raised after each, before anybody is told */
 	_Atomic int fault;	     /* see health.c */
+	struct complaints complaints;
 	struct work probe;
 	_Atomic bool probing;
 	struct work sign;
@@ -186,6 +203,9 @@ struct store_stats queue_stats(const struct queue *q);
 /* No transaction begins any more in this process, for this reason. */
 void store_shut(struct store *s, const char *why);
 
+/* Says in the log that faults are over, once they are. */
+void complaints_watch(struct store *s);
+
 /* health.c: how a piece of work has ended, where that says something about the store. */
 void health_note(struct store *s, int err, bool wrote);
 
@@ -221,6 +241,10 @@ void hearing_stop(struct store *s);
 int store_copy_done(struct db *db);
 /* Never over what exists; false with errno. */
 bool store_rename_new(const char *from, const char *to);
+
+/* See store_fits; of the version that it is said to have. */
+int shape_check(
+	struct db *db, int version, const char **ret_beyond, struct arena *a, struct problem *p);
 
 struct migration {
 	int number;

@@ -89,6 +89,7 @@ void store_watch(struct store *s)
 {
 	int64_t now = clock_mono_ms();
 
+	complaints_watch(s);
 	if (store_is_sqlite(s)) {
 		identity_holds(s);
 		return;

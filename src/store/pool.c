@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -47,7 +46,7 @@ struct db *pool_db(struct store *s)
 	struct problem p = { 0 };
 
 	if (!own && store_connect(s, &own, &scratch, &p))
-		log_error("the store cannot be read", LOG_S("error", p.detail));
+		store_complain(s, "the store cannot be read", p.detail);
 	arena_free(&scratch);
 	return own;
 }

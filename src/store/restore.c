@@ -85,6 +85,7 @@ static int verify_copy(const struct restoring *r, const char *file)
 	struct store *copy = NULL;
 	struct db *db = NULL;
 	struct problem unread = { 0 };
+	const char *beyond;
 	int version = 0, err = store_open(&copy, &settings, STORE_NEW, r->a, r->p);
 
 	if (!err && (store_version(copy, &version, r->a, &unread) || !version))
@@ -95,6 +96,8 @@ static int verify_copy(const struct restoring *r, const char *file)
 		err = problem_set(r->p, r->a, ERR_STORE,
 			"%s is at version %d and this program only knows %d: use a newer lodge",
 			file, version, store_version_wanted());
+	if (!err)
+		err = store_fits(copy, &beyond, r->a, r->p);
 	if (!err)
 		err = store_check(copy, r->a, r->p);
 	if (!err)

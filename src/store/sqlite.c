@@ -1,5 +1,6 @@
 /* sqlite.c - the embedded engine: one file, write-ahead log, every commit on the disk before it is
  * answered.  A connection belongs to one thread at a time, so SQLite's own locks are off. */
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,13 @@ static int sqlite_fail(struct db *db, int rc)
 	case SQLITE_FULL:
 		return db_fail(db, ERR_STORE_FULL, "no room left: %s", what);
 	case SQLITE_IOERR:
+		/* A quota, or a limit of the file's size: as good as a full disk. */
+		if (sqlite3_system_errno(sqlite_handle(db)) == EFBIG ||
+			sqlite3_system_errno(sqlite_handle(db)) == EDQUOT)
+			return db_fail(db, ERR_STORE_FULL, "no room left: %s", what);
+		if (db->store)
+			health_note(db->store, ERR_STORE, false);
+		break;
 	case SQLITE_READONLY:
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:

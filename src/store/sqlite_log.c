@@ -9,6 +9,7 @@
  * file system on which a write may damage what lies beside it has SQLite pad
  * a commit beyond its last sync, and others read that: there each write goes
  * its own way.  tests/power plays losses of power against both. */
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -32,14 +33,21 @@ static sqlite3_file *log_file_own(sqlite3_file *f)
 	return (sqlite3_file *)((struct log_file *)f + 1);
 }
 
+/* A quota, or a limit of the file's size, is as good as a full disk; SQLite knows only that. */
+static int log_file_put(sqlite3_file *f, const void *bytes, int len, sqlite3_int64 offset)
+{
+	int rc = log_file_own(f)->pMethods->xWrite(log_file_own(f), bytes, len, offset);
+
+	return rc == SQLITE_IOERR_WRITE && (errno == EFBIG || errno == EDQUOT) ? SQLITE_FULL : rc;
+}
+
 static int log_file_flush(sqlite3_file *f)
 {
 	struct log_file *l = (struct log_file *)f;
 	int len = (int)l->len;
 
 	l->len = 0;
-	return len ? log_file_own(f)->pMethods->xWrite(log_file_own(f), l->at, len, l->offset)
-		   : SQLITE_OK;
+	return len ? log_file_put(f, l->at, len, l->offset) : SQLITE_OK;
 }
 
 static int log_write(sqlite3_file *f, const void *bytes, int len, sqlite3_int64 offset)
@@ -55,7 +63,7 @@ static int log_write(sqlite3_file *f, const void *bytes, int len, sqlite3_int64 
 	if (rc != SQLITE_OK)
 		return rc;
 	if (!l->gathers || len > GATHER_MAX || (!l->at && !(l->at = malloc(GATHER_MAX))))
-		return log_file_own(f)->pMethods->xWrite(log_file_own(f), bytes, len, offset);
+		return log_file_put(f, bytes, len, offset);
 	memcpy(l->at + l->len, bytes, (size_t)len);
 	l->len += (size_t)len;
 	return SQLITE_OK;

@@ -73,6 +73,7 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 	s->settings = *settings;
 	s->how = how;
 	s->lock_fd = -1;
+	pthread_mutex_init(&s->complaints.lock, NULL);
 	if (where_begins(settings->where, "sqlite:")) {
 		s->engine = &sqlite_engine;
 		s->where = arena_strdup(&s->arena, settings->where + strlen("sqlite:"));
@@ -126,6 +127,7 @@ void store_close(struct store *s)
 	queue_free(s->queue);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
+	pthread_mutex_destroy(&s->complaints.lock);
 	arena_free(&s->arena);
 	free(s);
 }

@@ -202,6 +202,8 @@ int store_restore(const char *where, const char *file, const char **ret_kept, st
 	struct problem *p);
 /* Structural soundness: 0, or a sentence for each thing that is wrong. */
 int store_check(struct store *s, struct arena *a, struct problem *p);
+/* Has it every table, view, column and index of its version?  *ret_beyond names what else is there, or is NULL. */
+int store_fits(struct store *s, const char **ret_beyond, struct arena *a, struct problem *p);
 
 struct store_stats {
 	uint64_t work_done, work_failed, commits, retries, queued, reconnects;
@@ -215,6 +217,8 @@ int store_trouble(const struct store *s);
 const char *store_closed(const struct store *s);
 /* Looks at it, again and again, every half second or so, from one thread; does not wait. */
 void store_watch(struct store *s);
+/* Says in the log that the store failed, and how; one fault once a minute at most, however often it is met. */
+void store_complain(struct store *s, const char *what, const char *error);
 /* Has the store write something, so that store_trouble() says how that went.  Does not wait. */
 void store_probe(struct store *s);
 extern const struct statement_set health_sql;

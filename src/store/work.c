@@ -157,8 +157,8 @@ static bool is_store_error(int err)
 static void queue_complain(const struct queue *q, const struct db *db, int err)
 {
 	if (is_store_error(err))
-		log_error("the store failed", LOG_S("engine", q->store->engine->name),
-			LOG_S("error", *db_error(db) ? db_error(db) : error_row(err)->title));
+		store_complain(q->store, "the store failed",
+			*db_error(db) ? db_error(db) : error_row(err)->title);
 }
 
 static void pause_ms(int64_t ms)
@@ -370,10 +370,8 @@ static int mend_connection(struct worker *worker)
 			pause_ms(MEND_PAUSE_MS);
 		err = q->store->engine->mend(worker->db);
 	}
-	if (!err) {
+	if (!err)
 		atomic_fetch_add_explicit(&q->reconnects, 1, memory_order_relaxed);
-		log_warn("the store is back", LOG_S("engine", q->store->engine->name));
-	}
 	return err;
 }
 
@@ -391,6 +389,7 @@ static void *store_pool_main(void *arg)
 		if (err == ERR_STORE && q->store->engine->broken(worker->db)) {
 			bool again = !worker->db->uncertain;
 
+			queue_complain(q, worker->db, err);
 			if (mend_connection(worker))
 				health_note(q->store, ERR_STORE, false);
 			else if (again)

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
-import { command, equal, isRoot, match, ok, test, until } from "./harness.mjs";
+import { command, equal, isRoot, match, ok, test, testBoth, until } from "./harness.mjs";
 
 const NOBODY = 65534;
 
@@ -149,3 +149,25 @@ test("check names accounts of before whose addresses may look like others'", asy
   equal(result.status, 0, result.stderr);
   match(result.stdout, /# warning: the address ädmin@example\.org of the account \S+ is not in plain letters/, "the warning");
 });
+
+testBoth("a store that lacks a table, a view, a column or an index of its version is refused, and what is beyond is named", async (t, engine) => {
+  const place = await t.place(engine);
+  equal((await t.on(place, ["migrate"])).status, 0, "migrate");
+  await place.sql("create table somebodys (x integer)");
+  const good = await t.on(place, ["check"]);
+  equal(good.status, 0, good.stderr);
+  match(good.stdout, /# warning: the store has what this version does not make: the table somebodys\.x\n/, "that and nothing else is beyond");
+  const view = "create view threads as select * from thread_rows where gone_at is null";
+  for (const [what, args, away, back] of [
+    ["the index logins_by_end", engine === "sqlite" ? ["restore", join(place.data, "lodge.db")] : ["serve", "--listen", "127.0.0.1:0"], "drop index logins_by_end", "create index logins_by_end on logins (expires_at)"],
+    ["the table audit_logs\\.", engine === "sqlite" ? ["check"] : ["migrate"], "alter table audit_logs rename to audit_gone", "alter table audit_gone rename to audit_logs"],
+    ["the table logins\\.expires_at", ["check"], "alter table logins rename column expires_at to ends_at", "alter table logins rename column ends_at to expires_at"],
+    ["the view threads\\.", ["check"], "drop view threads; create table threads (id text)", `drop table threads; ${view}`],
+  ]) {
+    await place.sql(away);
+    const result = await t.on(place, args);
+    equal(result.status, 1, `${away}: ${args[0]} says ${result.stdout}${result.stderr}`);
+    match(result.stderr, new RegExp(`it is at version \\d+, but it lacks ${what}.*mixture of versions`), `${away}: ${args[0]}`);
+    await place.sql(back);
+  }
+}, { ms: 120_000 });

@@ -1,8 +1,8 @@
 // full.test.mjs - a disk without room: 503 with Retry-After for what cannot be kept, reads go on,
 // nothing acknowledged is lost, and with room again all is well without a restart.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { command, equal, isRoot, match, ok, test, until } from "./harness.mjs";
+import { command, equal, isRoot, match, ok, short, test, until } from "./harness.mjs";
 
 async function smallDisk(t, folder, size) {
   if (!isRoot) return false;
@@ -40,11 +40,19 @@ test("a full disk is survived", async (t) => {
   equal(ready.status, 503, `/readyz says ${ready.text}`);
   match(ready.json.type, /:store_full$/, "why it is not ready");
   match((await server.request("GET", "/metrics")).text, /\nlodge_store_up 1\n[^]*\nlodge_store_full 1\n/, "the metrics");
+  const figures = (await server.request("GET", "/metrics")).text;
+  match(figures, /\nlodge_build_info\{version="[\d.]+",store_version="\d+"\} 1\n/, "which program it is");
+  const figure = (name) => Number(new RegExp(`\\n${name} (\\d+)\\n`).exec(figures)?.[1]);
+  ok(Math.abs(figure("process_start_time_seconds") - Date.now() / 1000) < 300, "when it began");
+  ok(figure("process_resident_memory_bytes") > 1 << 20 && figure("process_open_fds") > 5, "memory and files");
   for (let i = 0; i < 3; i++) equal((await server.request("GET", "/readyz")).status, 503, "/readyz, asked again");
   for (const one of acked) equal((await server.request("GET", one.headers.location)).text, one.text, "an acknowledged agent");
   const { status } = await command("mount", ["-o", "remount,size=32m", place.data]);
   equal(status, 0, "remounting");
   await until(10_000, "readiness", async () => (await server.request("GET", "/readyz")).status === 200);
+  const said = server.stderr.match(/the store failed/g).length;
+  ok(refused > 10 && said <= 6, `${refused} were refused, and the log says ${said} times that the store failed`);
+  await server.says(/the store works again engine=sqlite failures=\d+ seconds=\d+/);
   const made = await server.request("POST", path, { body: { name: "Room", slug: "room", description: "d".repeat(60_000) } });
   equal(made.status, 201, made.text.slice(0, 300));
   equal(await server.stop(), 0, "the exit status");
@@ -68,4 +76,25 @@ test("a disk too small for a first start, a backup on a full disk", async (t) =>
   equal(backup.status, 1, "the exit status");
   match(backup.stderr, /^lodge: the copy failed: [^\n]*full[^\n]*\n$/, "the line");
   equal((await command("ls", [small])).stdout, "data\n", "what is left");
+});
+
+test("a file that may not grow is a full disk, to commands and to the service", async (t) => {
+  const place = await t.place("sqlite");
+  equal((await t.on(place, ["migrate"])).status, 0, "migrate");
+  const copy = await t.on(place, ["backup", join(place.folder, "copy.db")], { wrap: ["prlimit", "--fsize=65536"] });
+  equal(copy.status, 1, `the exit status of backup: ${short(copy)}`);
+  match(copy.stderr, /^lodge: the copy failed: no room left: [^\n]*\n$/, "backup");
+  equal((await command("ls", [place.folder])).stdout, "data\nlodge.conf\n", "what is left");
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  const size = statSync(join(place.data, "lodge.db-wal")).size;
+  equal((await command("prlimit", [`--fsize=${size + 100_000}:`, "--pid", String(server.child.pid)])).status, 0, "prlimit");
+  const make = (slug) => server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug, description: "d".repeat(60_000) } });
+  let reply;
+  for (let i = 0; i < 20 && reply?.status !== 503; i++) reply = await make(`a-${i}`);
+  equal(reply.status, 503, reply.text);
+  match(reply.json.type, /:store_full$/, "type");
+  equal((await command("prlimit", ["--fsize=unlimited:", "--pid", String(server.child.pid)])).status, 0, "prlimit");
+  await until(10_000, "readiness", async () => (await server.request("GET", "/readyz")).status === 200);
+  equal((await make("room")).status, 201, "with room again");
 });

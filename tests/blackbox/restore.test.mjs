@@ -124,8 +124,11 @@ test("a store's file that is moved, replaced or written over, or whose log is re
     equal(ready.status, 503, `${name}: ${ready.text}`);
     match(ready.text, /file was changed under the running service/, name);
     equal((await server.request("GET", "/me")).status, 503, `${name}: a good token`);
+    await Promise.all(Array.from({ length: 40 }, () => server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Lost", slug: "lost" } })));
     match((await server.request("GET", "/metrics", { token: "" })).text, /\nlodge_store_up 0\n/, `${name}: the metrics`);
     equal(await server.stop(), 0, `${name}: the exit status`);
+    const lines = server.stderr.split("\n").filter((line) => /^\S+ (error|warn)/i.test(line));
+    ok(lines.length <= 12, `${name}: ${lines.length} lines say what one could: ${lines.slice(0, 20).join("\n")}`);
     if (!undo) continue;
     undo(file);
     equal((await t.on(place, ["check", "--audit"])).status, 0, `${name}: check with the file back`);
@@ -140,7 +143,7 @@ test("beside a master key no empty store is made, unless on purpose", async (t) 
   const file = join(place.data, "lodge.db");
   for (const gone of [() => rmSync(file), () => writeFileSync(file, "")]) {
     gone();
-    for (const args of [["serve", "--listen", "127.0.0.1:0"], ["migrate"]]) {
+    for (const args of [["serve", "--listen", "127.0.0.1:0"], ["migrate"], ["check"], ["backup", join(place.folder, "none.db")]]) {
       const result = await t.on(place, args);
       equal(result.status, 1, `${args[0]} says ${result.stdout}`);
       match(result.stderr, /there is no store at .*but a master key at .*lodge restore.*lodge migrate --new/, args[0]);

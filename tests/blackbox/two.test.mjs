@@ -353,8 +353,13 @@ test("a restart of PostgreSQL is survived: 503 with Retry-After while it is away
     const made = await b.request("POST", agents, { body: { name: "Back", slug: `back-${mode}` } });
     equal(made.status, 201, made.text);
     equal((await a.request("GET", made.headers.location)).status, 200, "on the other");
+    for (const server of [a, b]) {
+      if (mode === "fast") await server.says(/the store works again engine=postgres failures=\d+/);
+      const lines = server.stderr.split("\n").filter((line) => /the store failed|events cannot be read|cannot be moved/.test(line));
+      ok(lines.length >= 1 && lines.length <= 12, `the log says ${lines.length} times that the store failed: ${lines.slice(0, 20).join("\n")}`);
+    }
   }
-}, { ms: 90_000 });
+}, { ms: 120_000 });
 
 test("clients that go on through a restart lose nothing that was acknowledged and double nothing", async (t) => {
   const cluster = startCluster();

@@ -1,4 +1,9 @@
 /* system.c - what watches the service itself: health, readiness, metrics, version, the document. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "call/operation.h"
 #include "api/service.h"
 #include "webhooks/hook_log.h"
@@ -120,6 +125,61 @@ static void write_events(const struct service *service, struct buf *out)
 	metrics_figures(figures, sizeof figures / sizeof *figures, out);
 }
 
+/* Bytes of memory that the process has in use, or 0. */
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	char line[128], *end = line;
+
+	if (!f)
+		return 0;
+	if (!fgets(line, sizeof line, f))
+		*line = '\0';
+	fclose(f);
+	strtoull(line, &end, 10); /* the address space; what is resident comes second */
+	return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	uint64_t count = 0;
+
+	if (!folder)
+		return 0;
+	for (const struct dirent *entry; (entry = readdir(folder));)
+		count += *entry->d_name != '.';
+	closedir(folder);
+	return count - 1; /* this one */
+}
+
+static int64_t process_began;
+
+/* Under the names that are usual for any process. */
+static void write_process(struct buf *out)
+{
+	const struct figure figures[] = {
+		{ "process_start_time_seconds", "gauge", "When the process began, since 1970.",
+			(uint64_t)(process_began / SECOND_US) },
+		{ "process_resident_memory_bytes", "gauge", "Memory that the process has in use.",
+			resident_bytes() },
+		{ "process_open_fds", "gauge", "Files and connections that are open.",
+			open_files() },
+	};
+
+	buf_printf(out,
+		"# HELP lodge_build_info The program, and the version of the store that it works on.\n"
+		"# TYPE lodge_build_info gauge\n"
+		"lodge_build_info{version=\"%s\",store_version=\"%d\"} 1\n",
+		LODGE_VERSION, store_version_wanted());
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
+}
+
+__attribute__((constructor)) static void note_beginning(void)
+{
+	process_began = clock_now_us();
+}
+
 /* What only the store knows is left out while it is away. */
 static int write_queue(struct call *c, struct buf *out)
 {
@@ -172,6 +232,7 @@ static int write_queue(struct call *c, struct buf *out)
 OPERATION(metrics, NONE, NONE, .gives = "text/plain", .untagged = true, .unstored = true)
 {
 	c->x->reply.type = "text/plain; version=0.0.4; charset=utf-8";
+	write_process(&c->x->reply.body);
 	metrics_write(c->app, &c->x->reply.body);
 	write_runs(service_of(c->app), &c->x->reply.body);
 	write_events(service_of(c->app), &c->x->reply.body);
