@@ -160,6 +160,15 @@ FIELDS(DeliveryRead) = {
 };
 SCHEMA(DeliveryRead, .doc = "A call to an integration's address, and what became of it.");
 
+FIELDS(DeliveryDetail) = {
+	FIELD(DeliveryDetail, delivery, .required = true, .of = &DeliveryRead_schema,
+		.doc = "The call."),
+	FIELD(DeliveryDetail, body, .required = true, .nullable = true,
+		.example = "\"{\\\"action\\\":\\\"opened\\\"}\"",
+		.doc = "The event as it was sent, which is JSON; null where it was not kept."),
+};
+SCHEMA(DeliveryDetail, .doc = "A call with what it said.");
+
 FIELDS(HookAnswer) = {
 	FIELD(HookAnswer, status, .required = true, .words = &HookOutcome_words,
 		.doc = "Whether the event is new; ping: the service only tried the address."),
@@ -245,6 +254,7 @@ const struct schema *const integrations_schemas[] = {
 	&IntegrationRotate_schema,
 	&IntegrationRead_schema,
 	&DeliveryRead_schema,
+	&DeliveryDetail_schema,
 	&HookAnswer_schema,
 	&SkillHookAnswer_schema,
 	&SkillWebhookCreate_schema,
