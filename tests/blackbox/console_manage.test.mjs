@@ -77,7 +77,8 @@ test("somebody is invited, accepts, and sees what a member may", async (t) => {
   await guest.page.goto(url);
   await guest.page.getByLabel("Name").fill("New <b>Person</b>");
   await guest.page.locator("[type=password]").first().fill("A-persons-own-password");
-  await guest.page.getByRole("button").first().click();
+  await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
+  await until(20_000, "the new member", async () => (await server.request("GET", `/tenant/${tenant}/members`)).json.items.some((m) => m.email === "new@example.org" && m.status === "active"));
   const member = await open(t, `/t/${slug}/people`, { who: { email: "new@example.org", password: "A-persons-own-password" } });
   await member.page.getByText("New <b>Person</b>").first().waitFor();
   equal(await member.page.getByRole("button", { name: "Invite somebody" }).count(), 0, "what a member may not");
@@ -306,8 +307,8 @@ test("the audit log: diffs, filters in the address, Back, an export, and a sessi
   await page.getByRole("button", { name: "agent.create" }).first().waitFor();
   await until(20_000, "the answer", async () => (await server.request("GET", `/sessions/${session.json.id}`)).json.status === "completed");
   await view.go(`/t/${slug}/audit/sessions?q=img`);
-  await page.getByRole("link", { name: HOSTILE }).click();
-  await page.getByText("What user said").or(page.locator(".said .box")).first().waitFor();
+  await page.getByRole("link", { name: HOSTILE, exact: true }).click();
+  await page.locator(".said .box").first().waitFor();
   await plain(page);
   const cents = (await server.request("GET", `/tenant/${tenant}/sessions/${session.json.id}/audit`)).json.total_cost_cents;
   equal(Number(await page.locator("[data-cents]").getAttribute("data-cents")), cents, "the cost");

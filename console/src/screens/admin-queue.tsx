@@ -53,7 +53,7 @@ export default function AdminQueue() {
             : <Table label="Jobs" rows={q.items} id={(j) => j.id} rail={(j) => (j.state === "dead" ? "danger" : j.state === "running" ? "pine" : "ink")} columns={[
               { name: "Kind", cell: (j) => j.kind },
               { name: "State", cell: (j) => <Status tone={TONES[j.state] ?? "plain"} {...(j.state === "dead" ? { icon: "warn" as const } : {})}>{human(j.state)}</Status> },
-              { name: "Why", cell: (j) => <span class="why">{j.error ?? j.waits_for ?? ""}</span> },
+              { name: "Why", cell: (j) => <span class="free">{j.error ?? j.waits_for ?? ""}</span> },
               { name: "Tenant", wide: true, cell: (j) => <Link to={`/admin/tenants/${j.tenant_id}`}>{j.tenant_id}</Link> },
               { name: "Attempts", figure: true, wide: true, cell: (j) => `${j.attempts} of ${j.max_attempts}` },
               { name: "Due", wide: true, cell: (j) => <Time at={j.run_at} /> },

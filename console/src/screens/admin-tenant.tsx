@@ -41,11 +41,11 @@ export default function AdminTenant({ params }: ScreenProps) {
             ] as const).map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
           </dl>
           <Facts rows={[["Plan", `${t.plan.name}, ${human(t.plan_status)}`], ["Members", count(t.member_count)], ["Agents", count(t.agent_count)], ["Last active", <Time at={t.last_active_at} />], ["Super administrators", t.allow_superadmin_access ? "may see agents and sessions" : "are kept out of agents and sessions"], ["Tenant", <code>{t.id}</code>]]} />
-          <ContractForm form={AdminTenantUpdate} without={["is_suspended"]} value={{ ...t }} action="Save" custom={{ plan_id: (value, set) => <select aria-label="Plan" value={String(value)} onChange={(e) => set(e.currentTarget.value)}>{(plans.data ?? [t.plan]).map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select> }} send={async (change) => {
+          <div class="page-part"><ContractForm form={AdminTenantUpdate} without={["is_suspended"]} value={{ ...t }} action="Save" custom={{ plan_id: (value, set) => <select aria-label="Plan" value={String(value)} onChange={(e) => set(e.currentTarget.value)}>{(plans.data ?? [t.plan]).map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select> }} send={async (change) => {
             await save({ base: t, etag: one.etag, change, read: () => tagged("GET /admin/tenants/{tenant_id}", { path }), write: (body, match) => tagged("PATCH /admin/tenants/{tenant_id}", { path, body, match }) });
             one.reload();
             toast("Saved");
-          }} />
+          }} /></div>
         </>
       )}</DataView>
     </AdminPage>

@@ -149,13 +149,13 @@ export default function Costs() {
           const names = [...rows.slice(0, SERIES).map((row) => row.name), ...(rows.length > SERIES ? ["Others"] : [])];
           return (
             <div class="costs">
-              <p class="total"><strong data-total={r.total_cost_usd}>{money(r.total_cost_usd)}</strong> <span class="muted">{money(r.total_provider_cost_usd)} on this service's keys, {money(r.total_byok_cost_usd)} on your own{first && first.cost > 0 && <>; {first.name} is {Math.round(first.share * 100)}%</>}</span></p>
+              <p class="total"><strong data-total={r.total_cost_usd}>{money(r.total_cost_usd)}</strong> <span class="muted">{money(r.total_provider_cost_usd)} on this service's keys, {money(r.total_byok_cost_usd)} on your own{first && first.cost > 0 && <>; {first.name} is {(first.share * 100).toFixed(1)}%</>}</span></p>
               {rows.length === 0 && <div class="state"><h2>Nothing was spent</h2><p>No model was called in this time. Costs appear here seconds after a call has ended.</p></div>}
-              {rows.length > 0 && series.data && <Bars label="Costs over time" names={names} stacks={stacksOf(series.data, rows)} show={(v) => money(v, v < 1 ? 4 : 2)} table={query.has("table")} />}
+              {rows.length > 0 && series.data && <Bars label="Costs over time" names={names} stacks={stacksOf(series.data, rows)} show={(v) => (v === 0 ? "$0" : money(v, v < 1 ? 4 : 2))} table={query.has("table")} />}
               {rows.length > 0 && <Table label={`Costs by ${by}`} rows={rows} id={(row) => row.id} rail={(row) => (row.anomaly ? "ember" : "ink")} columns={[
                 { name: by === "agent" ? "Agent" : "Model", cell: (row) => <span class="swatched"><svg width="10" height="10" aria-hidden="true"><rect width="10" height="10" class={`series-${row.series + 1}`} /></svg>{by === "agent" && row.id !== "direct" ? <Link to={tenantPath(`/agents/${row.id}`)}>{row.name}</Link> : row.name}</span> },
                 { name: "Cost", figure: true, cell: (row) => money(row.cost, 4) },
-                { name: "Share", figure: true, cell: (row) => `${(row.share * 100).toFixed(1)}%` },
+                { name: "Share", figure: true, wide: true, cell: (row) => `${(row.share * 100).toFixed(1)}%` },
                 { name: "Calls", figure: true, wide: true, cell: (row) => count(row.requests) },
                 { name: "Tokens in", figure: true, wide: true, cell: (row) => tokens(row.input) },
                 { name: "out", figure: true, wide: true, cell: (row) => tokens(row.output) },

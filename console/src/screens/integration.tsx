@@ -40,6 +40,11 @@ function Settings({ of: i, etag, changed }: { of: IntegrationRead; etag: string 
   );
 }
 
+function AgentName({ id }: { id: string }) {
+  const { data } = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path: { tenant_id: tenantId(), agent_id: id } });
+  return <Link to={tenantPath(`/agents/${id}`)}>{data?.name ?? id}</Link>;
+}
+
 function Log({ path }: { path: { tenant_id: string; integration_id: string } }) {
   const { query } = location.value;
   const status = (query.get("status") as DeliveryStatus | null) ?? undefined;
@@ -100,7 +105,7 @@ export default function Integration({ params }: ScreenProps) {
           }}>Have it act as me</Button></p>}
           <Facts rows={[
             ["State", <State of={i} />], ["Address", <><code>{i.webhook_url}</code> <Copy text={i.webhook_url} label="Copy the address" /></>], ["In the service", STEPS[i.provider] ?? ""],
-            ["Agent", <Link to={tenantPath(`/agents/${i.agent_id}`)}>{i.agent_id}</Link>], ["Last event", <Time at={i.last_event_at} />], ...(i.grace_until ? [["Former secret", <>counts until <Time at={i.grace_until} /></>] as [string, preact.JSX.Element]] : []),
+            ["Agent", <AgentName id={i.agent_id} />], ["Last event", <Time at={i.last_event_at} />], ...(i.grace_until ? [["Former secret", <>counts until <Time at={i.grace_until} /></>] as [string, preact.JSX.Element]] : []),
           ]} />
           <Tabs label="Parts of the integration" tabs={[{ to: base, label: "Calls" }, { to: `${base}/settings`, label: "Settings" }]} />
           {settings ? <><Settings of={i} etag={one.etag} changed={one.reload} /><section><Button look="danger" act={() => remove(i)}>Delete integration</Button></section></> : <Log path={path} />}

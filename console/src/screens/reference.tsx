@@ -98,16 +98,16 @@ function Operation({ op }: { op: Op }) {
         <textarea class="mono" rows={6} aria-label="The body" spellcheck={false} value={filled.body} onInput={(e) => setFilled({ ...filled, body: e.currentTarget.value })} />
       </div>}
       <div>
-        <h3>Answers</h3>
-        <ul class="tree">{op.replies.map((r) => <li key={r.status}><strong>{r.status}</strong> {r.text} <span class="bounds">{r.type}{r.schema && nameOf(r.schema) && `, ${nameOf(r.schema)}`}</span>{r.schema && <Tree schema={r.schema} />}</li>)}</ul>
-      </div>
-      <div>
         <h3>Call it</h3>
         <div class="filters">{Object.keys(texts).map((name) => <Toggle key={name} label={name} on={language.value === name} set={() => (language.value = name)} />)}</div>
         <Curl text={texts[language.value] ?? texts["curl"] ?? ""} label={`Copy the ${language.value} example`} />
         <p class="muted small">LODGE_KEY is an API key.</p>
       </div>
       <div><h3>Try it here</h3><p class="muted small">It is sent with your own login.</p><Try op={op} filled={filled} /></div>
+      <div>
+        <h3>Answers</h3>
+        <ul class="tree">{op.replies.map((r) => <li key={r.status}><strong>{r.status}</strong> {r.text} <span class="bounds">{r.type}{r.schema && nameOf(r.schema) && `, ${nameOf(r.schema)}`}</span>{r.schema && resolve(r.schema).type === "object" && <Fold head="Its fields"><Tree schema={r.schema} /></Fold>}</li>)}</ul>
+      </div>
     </div>
   );
 }

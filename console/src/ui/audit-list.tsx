@@ -34,12 +34,12 @@ export function AuditList({ list, who, extra }: { list: List<AuditLogRead>; who:
       {(rows) => (
         <Table label="Audit log" rows={rows} id={(r) => r.id} columns={[
           { name: "What", cell: (r) => <button type="button" class="link" title="Only entries of this kind" onClick={() => setQuery({ action: r.action })}>{r.action}</button> },
-          { name: "By", cell: (r) => (r.user_id ? who(r.user_id) : <span class="muted">nobody</span>) },
+          { name: "By", wide: true, cell: (r) => (r.user_id ? who(r.user_id) : <span class="muted">nobody</span>) },
           ...(extra ? [{ name: "Tenant", wide: true, cell: extra }] : []),
           { name: "Details", cell: (r) => (
-            <details class="entry"><summary>{r.resource_type}</summary>
+            <details class="entry free"><summary>{r.resource_type}</summary>
               <Changes meta={r.meta} />
-              <p class="muted small">{exact(r.created_at)}{r.resource_id && <>, {r.resource_type} <code>{r.resource_id}</code></>}{r.agent_id && <>, agent <code>{r.agent_id}</code></>}{r.ip && <>, from {r.ip}</>}{r.user_agent && <>, {r.user_agent}</>}</p>
+              <p class="muted small">{exact(r.created_at)}{r.user_id && <>, by {who(r.user_id)}</>}{r.resource_id && <>, {r.resource_type} <code>{r.resource_id}</code></>}{r.agent_id && <>, agent <code>{r.agent_id}</code></>}{r.ip && <>, from {r.ip}</>}{r.user_agent && <>, {r.user_agent}</>}</p>
             </details>
           ) },
           { name: "When", cell: (r) => <Time at={r.created_at} /> },
