@@ -55,7 +55,6 @@ test("somebody is invited, accepts, and sees what a member may", async (t) => {
   await page.keyboard.type("not an address");
   await page.keyboard.press("Enter");
   await page.locator("[data-field=email] .error").waitFor();
-  await view.looks("invite-refused");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("new@example.org");
   await view.tabTo("Name");
@@ -76,8 +75,10 @@ test("somebody is invited, accepts, and sees what a member may", async (t) => {
   const guest = await stranger(t, "/");
   await guest.page.goto(url);
   await guest.page.getByLabel("Name").fill("New <b>Person</b>");
-  await guest.page.locator("[type=password]").first().fill("A-persons-own-password");
+  for (const field of ["#password", "#again"]) await guest.page.fill(field, "A-persons-own-password");
   await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
+  await guest.page.getByRole("link", { name: "Go on" }).click();
+  await guest.page.getByRole("heading", { name: "Agents", level: 1 }).or(guest.page.getByLabel("Email address")).waitFor();
   await until(20_000, "the new member", async () => (await server.request("GET", `/tenant/${tenant}/members`)).json.items.some((m) => m.email === "new@example.org" && m.status === "active"));
   const member = await open(t, `/t/${slug}/people`, { who: { email: "new@example.org", password: "A-persons-own-password" } });
   await member.page.getByText("New <b>Person</b>").first().waitFor();
@@ -102,7 +103,7 @@ test("somebody is invited, accepts, and sees what a member may", async (t) => {
   await page.getByRole("link", { name: "Groups" }).click();
   await plain(page);
   await page.getByRole("link", { name: HOSTILE.slice(0, 100) }).click();
-  await page.getByLabel("Add", { exact: true }).selectOption({ label: "New <b>Person</b>" });
+  await page.getByLabel(/^Add/).selectOption({ label: "New <b>Person</b>" });
   await page.getByRole("button", { name: "Add to the group" }).click();
   await page.getByRole("link", { name: "New <b>Person</b>" }).waitFor();
   await view.looks("group");
@@ -133,7 +134,6 @@ test("an API key: Esc does not lose it, its curl works, and nothing does once it
   const form = page.getByRole("dialog", { name: "New API key" });
   await form.getByLabel("Name").fill(HOSTILE);
   await form.getByLabel("members:read").check();
-  await view.looks("key-new");
   await form.getByRole("button", { name: "Create key" }).click();
   const shown = page.getByRole("dialog", { name: `The key ${HOSTILE}` });
   await shown.waitFor();
@@ -210,7 +210,6 @@ test("costs: bars, table, CSV, shared link and API agree, and what stands out sa
   await other.page.getByRole("table", { name: "Costs over time" }).waitFor();
   await view.go(`/t/${slug}/costs?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z`);
   await page.getByText("Nothing was spent").waitFor();
-  await view.looks("costs-empty");
   view.quiet();
   other.quiet();
 }, { ms: 120_000 });
@@ -220,13 +219,12 @@ test("an integration: made, tried, blocked, redelivered, its secret rotated", as
   const view = await open(t, `/t/${slug}/integrations`);
   const { page } = view;
   await page.getByText("No integrations yet").waitFor();
-  await view.looks("integrations-empty");
   await page.getByRole("link", { name: "New integration" }).first().click();
   await page.getByLabel("Provider").selectOption("github");
   await page.getByLabel("Label").fill(HOSTILE);
   await page.getByLabel("Agent", { exact: true }).selectOption({ index: 1 });
   await page.getByText("More", { exact: true }).click();
-  await page.getByLabel("Events").fill("push");
+  await page.getByLabel("Events", { exact: false }).first().fill("push");
   await view.looks("integration-new");
   await page.getByRole("button", { name: "Create integration" }).click();
   const shown = page.getByRole("dialog", { name: `The secret of ${HOSTILE}` });
@@ -271,8 +269,8 @@ test("an integration: made, tried, blocked, redelivered, its secret rotated", as
   equal((await sent(secret, "three")).status, 401, "the former secret");
   equal((await sent(fresh, "four")).status, 403, "the new secret");
   await page.getByRole("link", { name: "Settings" }).last().click();
-  await page.getByLabel("Events").waitFor();
-  equal(await page.getByLabel("Events").inputValue(), "push", "the guardrail that stands");
+  await page.getByLabel("Events", { exact: false }).first().waitFor();
+  equal(await page.getByLabel("Events", { exact: false }).first().inputValue(), "push", "the guardrail that stands");
   await view.looks("integration-settings");
   view.quiet();
 }, { ms: 180_000 });
@@ -348,7 +346,6 @@ test("the super administrator: tenants, users, models, dead letters, all audit, 
   await page.getByRole("button", { name: "Suspend" }).click();
   await page.getByText("Suspended", { exact: true }).waitFor();
   equal((await server.request("POST", "/auth/login", { token: null, body: { email: ada.email, password: ada.password } })).status, 403, "a suspended account");
-  await view.looks("admin-users");
 
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Models" }).click();
   await page.getByRole("button", { name: "New model" }).click();

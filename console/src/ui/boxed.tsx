@@ -25,7 +25,7 @@ export function Boxed({ label, text, name }: { label: string; text: string; name
   return (
     <div class="curl">
       <Copy text={text} label={`Copy: ${label}`} />
-      <pre class="box" tabIndex={0} role="region" aria-label={label}>{text.slice(0, SHOWN)}</pre>
+      <pre class="box" tabIndex={0} role="group" aria-label={label}>{text.slice(0, SHOWN)}</pre>
       {text.length > SHOWN && <p class="muted small">The first {bytes(SHOWN)} of {bytes(text.length)}. <a href={url} download={name}>Download all of it</a></p>}
     </div>
   );
