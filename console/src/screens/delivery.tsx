@@ -16,6 +16,9 @@ export default function Delivery({ params }: ScreenProps) {
   const path = { tenant_id: tenantId(), integration_id: params["integration"] ?? "", delivery_id: params["delivery"] ?? "" };
   const one = useData("GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}", { path }, (e) => e.data.tenant_id === path.tenant_id && ["status", "session", "message"].includes(e.event));
   const d = one.data?.delivery;
+  // What was delivered can be again only where its session failed for having waited too long; the service knows which did.
+  const made = useData("GET /tenant/{tenant_id}/sessions/{session_id}", d?.status === "delivered" && d.session_id ? { path: { tenant_id: path.tenant_id, session_id: d.session_id } } : null);
+  const can_again = d && (d.status === "failed" || d.status === "blocked" || made.data?.status === "failed");
   const again = async (): Promise<void> => {
     await call("POST /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}/redeliver", { path });
     toast("It is delivered again");
@@ -23,7 +26,7 @@ export default function Delivery({ params }: ScreenProps) {
   };
   return (
     <Page title={d?.event ? `${d.event}${d.action ? `.${d.action}` : ""}` : "Delivery"} lead={d?.summary} narrow above={<p class="small"><Link to={tenantPath(`/integrations/${path.integration_id}`)}>All calls of the integration</Link></p>}
-      actions={d && (d.status === "failed" || d.status === "blocked" || d.status === "delivered") && <Button look={d.status === "delivered" ? "plain" : "primary"} act={again}>Redeliver</Button>}>
+      actions={can_again && <Button look="primary" act={again}>Redeliver</Button>}>
       <DataView of={one}>{({ delivery, body }) => (
         <>
           <Facts rows={[

@@ -41,7 +41,7 @@ export default function Group({ params }: ScreenProps) {
           <DataView of={members} empty={{ title: "Nobody is in it", text: "Add those who shall have its roles." }}>
             {(rows) => <Table label={plural(g.member_count, "member")} rows={rows} id={(m) => m.user_id} to={(m) => tenantPath(`/people/${m.user_id}`)}
               columns={[{ name: "Name", cell: (m) => m.name ?? m.email }, { name: "Address", wide: true, cell: (m) => m.email }, { name: "Role in the tenant", cell: (m) => human(m.role) }]}
-              {...(may ? { actions: (m: { user_id: string; email: string }) => <Button look="quiet" label={`Take ${m.email} out`} act={async () => {
+              {...(may ? { actions: (m: { user_id: string; email: string }) => <Button look="quiet" label={`Take out ${m.email}`} act={async () => {
                 await call("DELETE /tenant/{tenant_id}/groups/{group_id}/members/{user_id}", { path: { ...path, user_id: m.user_id } });
                 changed();
               }}>Take out</Button> } : {})} />}

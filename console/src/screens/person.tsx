@@ -40,7 +40,7 @@ function Why({ user }: { user: string }) {
         <>
           {v.ways.length === 0 && <p>Nothing opens this agent to them.</p>}
           <ul class="rows">{v.ways.map((w, i) => <li key={i}><span><strong>{human(w.role)}</strong> through {w.through.replaceAll("_", " ")}{w.name && <> {w.name}</>}</span></li>)}</ul>
-          <p>{v.permissions.map((p) => <Tag key={p}>{p}</Tag>)}{v.permissions.length === 0 && <span class="muted">No permission on it.</span>}</p>
+          <p class="tags">{v.permissions.map((p) => <Tag key={p}>{p}</Tag>)}{v.permissions.length === 0 && <span class="muted">No permission on it.</span>}</p>
         </>
       )}</DataView>}
     </section>
