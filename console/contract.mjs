@@ -117,6 +117,10 @@ export function makeForms(doc) {
       const ref = ops[method]?.requestBody?.content?.["application/json"]?.schema?.$ref;
       if (ref) taken.add(last(ref));
     }
+  // And what stands inside of them as an object of its own.
+  for (const name of [...taken])
+    for (const p of Object.values(doc.components.schemas[name].properties ?? {}))
+      for (const inner of [p, ...(p.anyOf ?? [])]) if (inner.$ref && resolved(doc, inner).properties) taken.add(last(inner.$ref));
   const forms = [...taken].sort().map((name) => {
     const s = doc.components.schemas[name];
     const fields = Object.entries(s.properties ?? {}).map(([key, p]) => fieldOf(doc, key, p, s.required?.includes(key)));

@@ -47,24 +47,26 @@ FIELDS(IntegrationGuardrails) = {
 		BOUNDS(0, NAMES_MAX), .example = "[\"acme/*\"]",
 		.doc = "Only events of these repositories, projects, channels or teams; a * at the "
 		       "end stands for the rest; null lets all pass."),
-	FIELD(IntegrationGuardrails, own_senders, .nullable = true, .item = TEXT,
-		BOUNDS(0, NAMES_MAX), .example = "[\"lodge-bot\"]",
+	FIELD(IntegrationGuardrails, own_senders, .label = "The agent's own names",
+		.nullable = true, .item = TEXT, BOUNDS(0, NAMES_MAX), .example = "[\"lodge-bot\"]",
 		.doc = "Names under which the agent itself acts there: what it caused is not "
 		       "delivered to it."),
 	FIELD(IntegrationGuardrails, block_bots, .preset = "false",
 		.doc = "True: events that the service says a program caused are refused."),
-	FIELD(IntegrationGuardrails, max_bytes, .nullable = true, BOUNDS(1, 1048576),
-		.example = "65536", .doc = "The largest body; null: 1 MiB."),
-	FIELD(IntegrationGuardrails, per_minute, .nullable = true, BOUNDS(1, 100000),
-		.example = "60", .doc = "So many events a minute at most; null: as many as come."),
+	FIELD(IntegrationGuardrails, max_bytes, .label = "Largest event", .unit = "bytes",
+		.nullable = true, BOUNDS(1, 1048576), .example = "65536",
+		.doc = "The largest body; null: 1 MiB."),
+	FIELD(IntegrationGuardrails, per_minute, .label = "Events a minute", .nullable = true,
+		BOUNDS(1, 100000), .example = "60",
+		.doc = "So many events a minute at most; null: as many as come."),
 	FIELD(IntegrationGuardrails, working_hours, .preset = "\"hold\"", .words = &HoursRule_words,
 		.doc = "Outside the agent's working hours: hold the event until they begin, refuse "
 		       "it, or ignore them and let the agent work on it at any hour."),
 	FIELD(IntegrationGuardrails, budget, .preset = "\"hold\"", .words = &BudgetRule_words,
 		.doc = "While the agent's budget is spent: hold the event until there is room, or "
 		       "refuse it and fail what runs out in the middle."),
-	FIELD(IntegrationGuardrails, refuse_repeats_hours, .nullable = true, BOUNDS(1, 720),
-		.example = "24",
+	FIELD(IntegrationGuardrails, refuse_repeats_hours, .label = "Refuse repeats for",
+		.unit = "hours", .nullable = true, BOUNDS(1, 720), .example = "24",
 		.doc = "For so many hours a body that was taken is refused under another id: some services do not "
 		       "sign the id, and what was recorded can be sent again. Two real events may have one body; "
 		       "null, the default, takes both."),

@@ -40,6 +40,38 @@ TEST(hooks_redeliver_what_was_blocked_or_failed)
 	fixture_close(f);
 }
 
+TEST(hooks_are_tried_with_an_event_of_our_own)
+{
+	struct hook_fixture s = hook_fixture_open(",\"guardrails\":{\"events\":[\"push\"]}");
+	struct fixture *f = s.f;
+	struct answer r =
+		ask(f, f->admin, NULL, "POST /tenant/%s/integrations/%s/test", f->tenant_id, s.id);
+	const char *id;
+
+	STATUS(r, 202);
+	CHECK_STR(text_at(&r, "outcome"), "test");
+	CHECK_STR(text_at(&r, "event"), "test");
+	id = text_at(&r, "id");
+	hook_settle(&s);
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/integrations/%s/deliveries/%s", f->tenant_id,
+		s.id, id);
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "delivery.status"), "delivered");
+	CHECK(strstr(text_at(&r, "body"), "\"test\":true"));
+	CHECK_INT(COUNT(&s, "select count(*) from sessions where origin = 'webhook'"), 1);
+	CHECK_INT(
+		COUNT(&s, "select count(*) from audit_logs where action = 'integration.test'"), 1);
+	STATUS(ask(f, f->admin, NULL,
+		       "GET /tenant/%s/integrations/%s/deliveries/cjld2cyuq0000t3rmniod1foy",
+		       f->tenant_id, s.id),
+		404);
+	fixture_sql(f, "update integration_rows set is_active = 0", NO_ARGS);
+	STATUS(ask(f, f->admin, NULL, "POST /tenant/%s/integrations/%s/test", f->tenant_id, s.id),
+		409);
+	CHECK_INT(COUNT(&s, "select count(*) from deliveries"), 1);
+	fixture_close(f);
+}
+
 TEST(hooks_an_event_becomes_a_session_that_knows_data_from_orders)
 {
 	struct hook_fixture s = hook_fixture_open(",\"instructions\":\"Triage it.\"");

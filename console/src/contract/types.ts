@@ -118,6 +118,7 @@ export interface CostSeries { id: string; name: string; cost_usd: number; points
 export interface CostSeriesResponse { period: CostPeriod; bucket: string; by: string; series: (CostSeries)[]; total_cost_usd: number; }
 export interface DeletedTenant { id: string; name: string; slug: string; erase_at: string; }
 export interface DeletedTenantPage { items: (DeletedTenant)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
 export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeltaEvent { message_id: string; text: string; }
@@ -462,6 +463,8 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/integrations/{integration_id}": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: undefined; reply: undefined };
   "POST /tenant/{tenant_id}/integrations/{integration_id}/rotate-secret": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: IntegrationRotate; reply: IntegrationRead };
   "GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries": { path: { tenant_id: string; integration_id: string; }; query: { status?: DeliveryStatus | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: DeliveryReadPage };
+  "GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}": { path: { tenant_id: string; integration_id: string; delivery_id: string; }; query: {  }; body: undefined; reply: DeliveryDetail };
+  "POST /tenant/{tenant_id}/integrations/{integration_id}/test": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: undefined; reply: DeliveryRead };
   "POST /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}/redeliver": { path: { tenant_id: string; integration_id: string; delivery_id: string; }; query: {  }; body: undefined; reply: DeliveryRead };
   "GET /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/webhooks": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SkillWebhookReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/webhooks": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: SkillWebhookCreate; reply: SkillWebhookRead };

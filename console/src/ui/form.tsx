@@ -38,7 +38,7 @@ export type Typed = Record<string, string | boolean | string[]>;
 
 // ---- between values and what is typed ----
 
-function typedOf(f: Field, value: unknown): string | boolean | string[] {
+export function typedOf(f: Field, value: unknown): string | boolean | string[] {
   if (value === undefined) value = f.preset;
   switch (f.kind) {
     case "flag": return Boolean(value);
@@ -51,7 +51,7 @@ function typedOf(f: Field, value: unknown): string | boolean | string[] {
 }
 
 /** What is sent for it; undefined: nothing. */
-function valueOf(f: Field, typed: string | boolean | string[]): unknown {
+export function valueOf(f: Field, typed: string | boolean | string[]): unknown {
   if (typeof typed === "boolean") return typed;
   if (Array.isArray(typed)) return typed;
   if (f.kind === "lines") return typed.split("\n").map((line) => line.trim()).filter(Boolean);

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { Component, type ComponentChildren, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { connection } from "../lib/events";
+import { isFirstRun } from "../lib/first";
 import { help, keyList, palette } from "../lib/keys";
 import { BASE, Link, go, location, matches } from "../lib/router";
 import { can, ended, enter, me, signOut, tenant, tenantPath } from "../lib/session";
@@ -150,7 +151,7 @@ export function Frame() {
   const { path } = location.value;
   const home = path === "/" || path === "/sign-in";
   useEffect(() => {
-    if (home) go(firstScreen(), { replace: true });
+    if (home) void isFirstRun().then((first) => go(first ? tenantPath("/start") : firstScreen(), { replace: true }));
   }, [home]);
   return (
     <div class={menu.value ? "frame open" : "frame"}>

@@ -137,9 +137,10 @@ FIELDS(ModelConfig) = {
 	FIELD(ModelConfig, api_key_set, .nullable = true, .example = "true",
 		.doc = "Shown only: whether a key is stored. It is ignored when sent, so that what "
 		       "was read can be sent back."),
-	FIELD(ModelConfig, timeout_s, .preset = "60", BOUNDS(1, 3600),
-		.doc = "The longest silence of the provider, in seconds."),
-	FIELD(ModelConfig, total_timeout_s, .preset = "600", BOUNDS(1, 86400),
+	FIELD(ModelConfig, timeout_s, .label = "Longest silence", .unit = "seconds", .preset = "60",
+		BOUNDS(1, 3600), .doc = "The longest silence of the provider, in seconds."),
+	FIELD(ModelConfig, total_timeout_s, .label = "Longest call", .unit = "seconds",
+		.preset = "600", BOUNDS(1, 86400),
 		.doc = "The longest that a call may take, in seconds."),
 	FIELD(ModelConfig, max_tokens, .nullable = true, BOUNDS(1, 10000000), .example = "8192",
 		.doc = "The most tokens one call may write; null leaves it to the provider."),

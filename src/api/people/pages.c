@@ -22,6 +22,7 @@
 	"<script src=\"pages/account.js\" defer></script>\n</head>\n<body>\n<main>\n<h1>" title "</h1>\n" \
 	"<p id=\"say\" role=\"status\" aria-live=\"polite\"></p>\n" \
 	"<noscript><p>This page needs JavaScript. Without it, "
+#define ON "<p id=\"on\" hidden><a href=\"./\">Go on</a></p>\n"
 #define TAIL "</main>\n</body>\n</html>\n"
 #define PASSWORD(id, label, complete) \
 	"<label for=\"" id "\">" label "</label>\n<input id=\"" id "\" type=\"password\" autocomplete=\"" \
@@ -43,13 +44,13 @@ static const char invite_page[] =
 	"<label for=\"present\">Password</label>\n"
 	"<input id=\"present\" type=\"password\" autocomplete=\"current-password\" required maxlength=\"1024\">\n"
 	"<button type=\"submit\">Sign in</button>\n</form>\n"
-	"<ul id=\"open\" hidden></ul>\n" TAIL;
+	"<ul id=\"open\" hidden></ul>\n" ON TAIL;
 
 static const char reset_page[] =
 	HEAD("New password")
 	"send the token to <code>POST /auth/reset/confirm</code>.</p></noscript>\n"
 	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends.</p>\n"
-	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" TAIL;
+	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" ON TAIL;
 
 static const char style[] =
 	":root{color-scheme:light dark}\n"
@@ -81,7 +82,7 @@ static const char script[] =
 	"}\n"
 	"\n"
 	"function show(id) {\n"
-	"  for (const other of ['accept', 'login', 'open', 'reset']) if ($(other)) $(other).hidden = other !== id;\n"
+	"  for (const other of ['accept', 'login', 'open', 'reset', 'on']) if ($(other)) $(other).hidden = other !== id;\n"
 	"  const first = id && $(id).querySelector('input');\n"
 	"  if (first) first.focus();\n"
 	"}\n"
@@ -123,7 +124,7 @@ static const char script[] =
 	"  const r = await ask('POST', 'auth/accept-invite', { token, name: $('name').value, password });\n"
 	"  if (r.status === 401) show('login');\n"
 	"  if (!r.ok) return say(reason(r), true);\n"
-	"  show();\n"
+	"  show('on');\n"
 	"  say('Welcome. You are a member of ' + r.json.user.memberships.map((m) => m.tenant_name).join(', ') + ', and signed in as ' + r.json.user.email + '.');\n"
 	"});\n"
 	"\n"
@@ -132,7 +133,7 @@ static const char script[] =
 	"  if (!password) return;\n"
 	"  const r = await ask('POST', 'auth/reset/confirm', { token, password });\n"
 	"  if (!r.ok) return say(reason(r), true);\n"
-	"  show();\n"
+	"  show('on');\n"
 	"  say('The password is set. Sign in with it.');\n"
 	"});\n"
 	"\n"

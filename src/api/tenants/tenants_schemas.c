@@ -191,7 +191,7 @@ FIELDS(TenantCreate) = {
 	FIELD(TenantCreate, slug, .required = true, SLUG_RULE, BOUNDS(1, 64),
 		.example = "\"example\"",
 		.doc = "Names the tenant in addresses; unique in the whole service."),
-	FIELD(TenantCreate, plan_id, .nullable = true, .id = true,
+	FIELD(TenantCreate, plan_id, .label = "Plan", .nullable = true, .id = true,
 		.doc = "The plan to begin on; the service's default plan if absent."),
 	FIELD(TenantCreate, billing_email, .nullable = true, .email = true, BOUNDS(3, 253),
 		.example = "\"billing@example.org\"", .doc = "Where invoices go."),
@@ -217,7 +217,7 @@ FIELDS(TenantUpdate) = {
 SCHEMA(TenantUpdate, .partial = true, .doc = "Changes to a tenant; what is left out stays.");
 
 FIELDS(AdminTenantUpdate) = {
-	FIELD(AdminTenantUpdate, plan_id, .id = true, .doc = "The plan it is on."),
+	FIELD(AdminTenantUpdate, plan_id, .label = "Plan", .id = true, .doc = "The plan it is on."),
 	FIELD(AdminTenantUpdate, plan_status, .words = &PlanStatus_words,
 		.doc = "Where the plan stands; canceled makes every agent read-only."),
 	FIELD(AdminTenantUpdate, status, .words = &TenantStatus_words,

@@ -1,9 +1,11 @@
-/* deliveries.c - the log of an integration's calls, and a second try by hand. */
+/* deliveries.c - the log of an integration's calls, a second try by hand, and an event to try it with. */
 #include <string.h>
 
 #include "api/webhooks/integrations.h"
 #include "call/operation.h"
 #include "webhooks/hook.h"
+#include "base/clock.h"
+#include "base/id.h"
 #include "store/listing.h"
 
 struct delivery_query {
@@ -30,9 +32,21 @@ enum {
 	DELIVERY_READ,
 	DELIVERY_AGAIN,
 	INTEGRATION_THERE,
+	INTEGRATION_TRIED,
 	KEY_TAKEN,
 	HELD_TOO_LONG,
 };
+
+struct tried_row {
+	const char *agent_id;
+	bool is_active;
+};
+
+FIELDS(tried_row) = {
+	FIELD(tried_row, agent_id),
+	FIELD(tried_row, is_active),
+};
+static SCHEMA(tried_row, .internal = true);
 
 static const struct statement sql[] = {
 	LISTING(DELIVERY_LIST, "delivery_list", &DeliveryRead_schema, COLUMNS, LIST_FROM, "d.id"),
@@ -46,6 +60,9 @@ static const struct statement sql[] = {
 	[INTEGRATION_THERE] = { "delivery_integration",
 		"select count(*) from integrations where tenant_id = $1 and id = $2 "
 		"and skill_id is null" },
+	[INTEGRATION_TRIED] = { "delivery_tried",
+		"select {*} from integrations where tenant_id = $1 and id = $2 and skill_id is null",
+		.row = &tried_row_schema },
 	[KEY_TAKEN] = { "delivery_key_taken",
 		"select (select count(*) from deliveries where tenant_id = $1 "
 		"and integration_id = $2 and delivery_key = $3 and id <> $4) + "
@@ -140,11 +157,93 @@ OPERATION(redeliver, NONE, DeliveryRead)
 	return err;
 }
 
+OPERATION(readDelivery, NONE, DeliveryDetail)
+{
+	const char *tenant_id = c->caller.tenant_id, *hook = call_param(c, "integration_id"),
+		   *id = call_param(c, "delivery_id");
+	struct delivery_row row;
+	int err = need_integration(c);
+
+	if (err)
+		return err;
+	err = delivery_find(c->db, c->arena, tenant_id, hook, id, &row);
+	if (err == ERR_NOT_FOUND)
+		return call_fail(c, err, "There is no such delivery.");
+	out->delivery = arena_new(c->arena, struct DeliveryRead);
+	out->body = err || !*row.body ? NULL : row.body;
+	return err ? err
+		   : db_one(c->db, c->arena, &sql[DELIVERY_READ], out->delivery,
+			     ARGS(T(tenant_id), T(hook), T(id)));
+}
+
+/* What is wrong with it is said at once, and not in the log after ten attempts. */
+static int check_tried(struct call *c, const char *id)
+{
+	struct tried_row row;
+	const char *why = NULL;
+	int err = db_one(c->db, c->arena, &sql[INTEGRATION_TRIED], &row,
+		ARGS(T(c->caller.tenant_id), T(id)));
+
+	if (err == ERR_NOT_FOUND)
+		return call_fail(c, err, "There is no such integration.");
+	if (!err && !row.is_active)
+		return call_fail(c, ERR_CONFLICT, "The integration is switched off.");
+	if (!err)
+		err = hook_actor_problem(c, row.agent_id, id, &why);
+	return why ? call_fail(c, ERR_CONFLICT, "%s", why) : err;
+}
+
+/* Says that it is a try, and whose. */
+static const char *tried_body(struct call *c)
+{
+	char at[TIME_TEXT_LEN];
+
+	time_write(c->now, at);
+	return arena_printf(c->arena, "{\"test\":true,\"sent_at\":\"%.*s\",\"sent_by\":\"%s\"}",
+		TIME_TEXT_LEN, at, c->caller.user_id);
+}
+
+OPERATION(testIntegration, NONE, DeliveryRead)
+{
+	const char *hook = call_param(c, "integration_id");
+	struct id id = id_new(NULL);
+	const char *own = arena_strdup(c->arena, id.text);
+	struct delivery_row row = { .tenant_id = c->caller.tenant_id,
+		.integration_id = hook,
+		.id = own,
+		.delivery_key = own,
+		.delivery_id = own,
+		.status = DeliveryStatus_accepted,
+		.outcome = "test",
+		.event = "test",
+		.caller_ip = c->ip,
+		.calls = 1,
+		.created_at = c->now,
+		.delivered_at = NIL };
+	bool is_new;
+	int err = check_tried(c, hook);
+
+	if (err)
+		return err;
+	row.body = tried_body(c);
+	err = delivery_insert(c->db, &row, &is_new);
+	if (!err)
+		err = delivery_queue(c->db, c->arena, &row, c->now);
+	return err ? err
+		   : db_one(c->db, c->arena, &sql[DELIVERY_READ], out,
+			     ARGS(T(row.tenant_id), T(hook), T(own)));
+}
+
 #define D "/tenant/{tenant_id}/integrations/{integration_id}/deliveries"
 
 static const struct route routes[] = {
 	{ METHOD_GET, D, &listDeliveries, PERM_INTEGRATIONS_WRITE, 200, .tag = "Webhooks",
 		.doc = "List the calls of an integration, accepted or not, newest first." },
+	{ METHOD_GET, D "/{delivery_id}", &readDelivery, PERM_INTEGRATIONS_WRITE, 200,
+		.tag = "Webhooks", .doc = "Read a call with the event as it was sent." },
+	{ METHOD_POST, "/tenant/{tenant_id}/integrations/{integration_id}/test", &testIntegration,
+		PERM_INTEGRATIONS_WRITE, 202, "integration.test", .tag = "Webhooks",
+		.doc = "Deliver an event that says it is a test, past the guardrails." },
 	{ METHOD_POST, D "/{delivery_id}/redeliver", &redeliver, PERM_INTEGRATIONS_WRITE, 202,
 		"delivery.redeliver", .tag = "Webhooks",
 		.doc = "Deliver an event that failed or was blocked, past the guardrails." },

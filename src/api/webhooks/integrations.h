@@ -53,6 +53,12 @@ struct DeliveryRead {
 };
 SCHEMA_DECLARED(DeliveryRead);
 
+struct DeliveryDetail {
+	struct DeliveryRead *delivery;
+	const char *body;
+};
+SCHEMA_DECLARED(DeliveryDetail);
+
 enum HookOutcome { HookOutcome_accepted, HookOutcome_duplicate, HookOutcome_ping };
 extern const struct words HookOutcome_words;
 

@@ -27,21 +27,23 @@ FIELDS(IntegrationCreate) = {
 		.doc = "Who will send events."),
 	FIELD(IntegrationCreate, label, .required = true, BOUNDS(1, 128),
 		.example = "\"Rocket repo\"", .doc = "What people call it."),
-	FIELD(IntegrationCreate, agent_id, .required = true, .id = true,
+	FIELD(IntegrationCreate, agent_id, .label = "Agent", .required = true, .id = true,
 		.doc = "The agent that gets the events."),
 	FIELD(IntegrationCreate, guardrails, .nullable = true, .of = &IntegrationGuardrails_schema,
 		.example = GUARDRAILS_EXAMPLE,
 		.doc = "What events must pass; absent: the defaults."),
 	FIELD(IntegrationCreate, signing_secret, .nullable = true, .secret = true, BOUNDS(8, 255),
 		.doc = "The secret, where the service has chosen it; absent: a new one is made."),
-	FIELD(IntegrationCreate, delivery_id_header, .nullable = true, .pattern = HEADER_PATTERN,
-		BOUNDS(1, 64), .example = "\"X-Delivery-Id\"",
+	FIELD(IntegrationCreate, delivery_id_header, .label = "Header with the delivery's id",
+		.nullable = true, .pattern = HEADER_PATTERN, BOUNDS(1, 64),
+		.example = "\"X-Delivery-Id\"",
 		.doc = "Provider generic: the header with the sender's id of the delivery. Without "
 		       "one an event is known by its body."),
-	FIELD(IntegrationCreate, instructions, .nullable = true, BOUNDS(1, INSTRUCTIONS_MAX),
+	FIELD(IntegrationCreate, instructions, .prompt = true, .nullable = true,
+		BOUNDS(1, INSTRUCTIONS_MAX),
 		.example = "\"Triage the issue and answer in a comment.\"",
 		.doc = "What the agent is to do with these events; it is told beside its own prompt."),
-	FIELD(IntegrationCreate, is_active, .preset = "true",
+	FIELD(IntegrationCreate, is_active, .label = "Active", .preset = "true",
 		.doc = "False: verified events are refused."),
 };
 SCHEMA(IntegrationCreate, .doc = "A new integration.");
@@ -49,26 +51,30 @@ SCHEMA(IntegrationCreate, .doc = "A new integration.");
 FIELDS(IntegrationUpdate) = {
 	FIELD(IntegrationUpdate, label, BOUNDS(1, 128), .example = "\"Rocket repo\"",
 		.doc = "What people call it."),
-	FIELD(IntegrationUpdate, agent_id, .id = true, .doc = "The agent that gets the events."),
+	FIELD(IntegrationUpdate, agent_id, .label = "Agent", .id = true,
+		.doc = "The agent that gets the events."),
 	FIELD(IntegrationUpdate, guardrails, .nullable = true, .of = &IntegrationGuardrails_schema,
 		.example = GUARDRAILS_EXAMPLE,
 		.doc = "In place of those that stand; null: the defaults."),
-	FIELD(IntegrationUpdate, delivery_id_header, .nullable = true, .pattern = HEADER_PATTERN,
-		BOUNDS(1, 64), .example = "\"X-Delivery-Id\"",
+	FIELD(IntegrationUpdate, delivery_id_header, .label = "Header with the delivery's id",
+		.nullable = true, .pattern = HEADER_PATTERN, BOUNDS(1, 64),
+		.example = "\"X-Delivery-Id\"",
 		.doc = "Provider generic: the header with the sender's id of the delivery."),
-	FIELD(IntegrationUpdate, instructions, .nullable = true, BOUNDS(1, INSTRUCTIONS_MAX),
+	FIELD(IntegrationUpdate, instructions, .prompt = true, .nullable = true,
+		BOUNDS(1, INSTRUCTIONS_MAX),
 		.example = "\"Triage the issue and answer in a comment.\"",
 		.doc = "What the agent is to do with these events."),
 	FIELD(IntegrationUpdate, acts_as_id, .id = true,
 		.doc = "Yourself: from now on it acts as you, with the credential of this request. "
 		       "Nobody lends another's rights."),
-	FIELD(IntegrationUpdate, is_active, .example = "true",
+	FIELD(IntegrationUpdate, is_active, .label = "Active", .example = "true",
 		.doc = "False: verified events are refused."),
 };
 SCHEMA(IntegrationUpdate, .partial = true, .doc = "What is to change of an integration.");
 
 FIELDS(IntegrationRotate) = {
-	FIELD(IntegrationRotate, grace_s, .preset = "0", BOUNDS(0, 604800),
+	FIELD(IntegrationRotate, grace_s, .label = "Former secret counts for", .unit = "seconds",
+		.preset = "0", BOUNDS(0, 604800),
 		.doc = "For so long the former secret counts too; 0: it stops at once."),
 	FIELD(IntegrationRotate, signing_secret, .nullable = true, .secret = true, BOUNDS(8, 255),
 		.doc = "The new secret, where the service has chosen it; absent: one is made."),
@@ -160,6 +166,15 @@ FIELDS(DeliveryRead) = {
 };
 SCHEMA(DeliveryRead, .doc = "A call to an integration's address, and what became of it.");
 
+FIELDS(DeliveryDetail) = {
+	FIELD(DeliveryDetail, delivery, .required = true, .of = &DeliveryRead_schema,
+		.doc = "The call."),
+	FIELD(DeliveryDetail, body, .required = true, .nullable = true,
+		.example = "\"{\\\"action\\\":\\\"opened\\\"}\"",
+		.doc = "The event as it was sent, which is JSON; null where it was not kept."),
+};
+SCHEMA(DeliveryDetail, .doc = "A call with what it said.");
+
 FIELDS(HookAnswer) = {
 	FIELD(HookAnswer, status, .required = true, .words = &HookOutcome_words,
 		.doc = "Whether the event is new; ping: the service only tried the address."),
@@ -245,6 +260,7 @@ const struct schema *const integrations_schemas[] = {
 	&IntegrationRotate_schema,
 	&IntegrationRead_schema,
 	&DeliveryRead_schema,
+	&DeliveryDetail_schema,
 	&HookAnswer_schema,
 	&SkillHookAnswer_schema,
 	&SkillWebhookCreate_schema,
