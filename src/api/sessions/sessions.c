@@ -24,7 +24,8 @@
 	"session_people p cross join sessions s where p.tenant_id = $1 " \
 	"and p.user_id = $3 and s.tenant_id = $1 and s.id = p.session_id and s.agent_id = $2"
 
-/* $1 user, $2 the tenant of a key or null, $3 whether the credential reads sessions at all */
+/* $1 user, $2 the tenant of a key or null, $3 whether the credential reads sessions at all; then what is asked for, null
+ * (or 0) for any: $4 tenant, $5 agent, $6 status, $7 whether it waits for room, $8 pattern of its title */
 #define MINE_FROM                                                                             \
 	"session_people p join members m on m.tenant_id = p.tenant_id and m.user_id = $1 "    \
 	"and m.status = 'active' join tenants t on t.id = p.tenant_id "                       \
@@ -34,8 +35,34 @@
 	"where p.user_id = $1 and (cast($2 as text) is null or p.tenant_id = $2) and $3 = 1 " \
 	"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 "                          \
 	"and (a.default_role_enabled = 1 or " HOLDS_ROLE(                                     \
-		"$1", "'VIEWER', 'MANAGER', 'OWNER'") ")))"
+		"$1", "'VIEWER', 'MANAGER', 'OWNER'") "))) "                                  \
+	"and (cast($4 as text) is null or p.tenant_id = $4) "                                 \
+	"and (cast($5 as text) is null or s.agent_id = $5) "                                  \
+	"and (cast($6 as text) is null or s.status = $6) "                                    \
+	"and ($7 = 0 or s.waiting_for is not null) "                                          \
+	"and (cast($8 as text) is null or s.title_folded like $8 escape '!')"
 #define MINE "sessions of one user, over tenants"
+
+struct my_sessions_query {
+	const char *tenant_id, *agent_id;
+	int status;
+	bool waiting;
+	const char *q;
+};
+
+FIELDS(my_sessions_query) = {
+	FIELD(my_sessions_query, tenant_id, .nullable = true, .id = true,
+		.doc = "Only of this tenant."),
+	FIELD(my_sessions_query, agent_id, .nullable = true, .id = true,
+		.doc = "Only of this agent."),
+	FIELD(my_sessions_query, status, .nullable = true, .words = &session_state_words,
+		.doc = "Only in this state."),
+	FIELD(my_sessions_query, waiting, .preset = "false",
+		.doc = "Only those that wait for working hours, rate or budget."),
+	FIELD(my_sessions_query, q, .nullable = true, BOUNDS(1, 255),
+		.doc = "Only those whose title contains this, whatever the case."),
+};
+static SCHEMA(my_sessions_query, .doc = "Filters of one's own sessions.");
 
 struct subtask_row {
 	const char *id, *agent_id, *created_by_id;
@@ -104,13 +131,16 @@ LIST_OPERATION(listSessions, NONE, TaskSessionRead)
 		c, &sql[OWN_LIST], ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id)));
 }
 
-LIST_OPERATION(listMySessions, NONE, TaskSessionRead)
+LIST_OPERATION(listMySessions, my_sessions_query, TaskSessionRead)
 {
 	const struct caller *who = &c->caller;
 
 	return call_list(c, &sql[MY_LIST],
 		ARGS(T(who->user_id), T(who->key_tenant_id),
-			N(caller_cut(who, PERM(SESSION_READ)) != 0)));
+			N(caller_cut(who, PERM(SESSION_READ)) != 0), T(in->tenant_id),
+			T(in->agent_id),
+			T(in->status < 0 ? NULL : session_state_words.list[in->status]),
+			N(in->waiting), T(in->q ? fold_pattern(c->arena, in->q) : NULL)));
 }
 
 OPERATION(createSession, SessionCreate, TaskSessionRead)
@@ -131,6 +161,24 @@ OPERATION(createSession, SessionCreate, TaskSessionRead)
 		err = session_open(c->db, c->arena, &begun, &id, &c->problem);
 	if (!err && in->message)
 		err = session_hear(c, id, in->message, NULL, NULL);
+	if (err)
+		return err;
+	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s", who->tenant_id, id);
+	return session_row_read(c, id, out);
+}
+
+OPERATION(branchSession, SessionBranch, TaskSessionRead)
+{
+	const struct caller *who = &c->caller;
+	const struct session_branch_asked asked = { .tenant_id = who->tenant_id,
+		.session_id = who->session_id,
+		.message_id = in->message_id,
+		.user_id = who->user_id,
+		.origin = who->kind == CREDENTIAL_KEY ? "api" : "user",
+		.now = c->now };
+	const char *id = NULL;
+	int err = session_branch(c->db, c->arena, &asked, &id, &c->problem);
+
 	if (err)
 		return err;
 	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s", who->tenant_id, id);
@@ -303,6 +351,10 @@ static const struct route routes[] = {
 		.tag = "Sessions",
 		.doc = "Delete a session with its messages, files and subtasks; what runs is "
 		       "cancelled. Subtasks of others on agents where the caller may not write stay." },
+	{ METHOD_POST, S "/branch", &branchSession, PERM_SESSION_WRITE, 201, "session.branch",
+		.tag = "Sessions",
+		.doc = "Begin another session of the agent with what was said up to a message; nothing "
+		       "runs in it until somebody speaks. 409 in the middle of a step." },
 	{ METHOD_POST, S "/cancel", &cancelSession, PERM_SESSION_WRITE, 200, "session.cancel",
 		.tag = "Sessions",
 		.doc = "End what runs and waits in the session, subtasks included (but those of others on "
