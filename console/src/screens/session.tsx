@@ -6,7 +6,7 @@ import { address, call, randomKey } from "../lib/api";
 import { Chat, type Message } from "../lib/chat";
 import { useData } from "../lib/data";
 import { useEvents } from "../lib/events";
-import { Time, bytes, human, money, tokens } from "../lib/format";
+import { Time, bytes, human, tokens } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { Link, go, location } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
@@ -20,7 +20,7 @@ import { Icon } from "../ui/icons";
 import { Page, Status } from "../ui/page";
 import { Failed, Skeleton } from "../ui/states";
 import { toast } from "../ui/toast";
-import { type Surroundings, TONES, Transcript } from "../ui/transcript";
+import { type Surroundings, TONES, Transcript, price } from "../ui/transcript";
 
 const NEAR_END = 120;
 const atEnd = (): boolean => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END;
@@ -61,7 +61,7 @@ function Bar({ chat }: { chat: Chat }) {
     <div class="chat-bar">
       <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>
       <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{tokens(used)} tokens</span>
-      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{money(cost, 4)}</span>
+      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{price(cost)}</span>
       <Budget agent={s.agent_id} moment={s.status} />
       {s.parent_session_id && <Link to={tenantPath(`/sessions/${s.parent_session_id}`)}>The session that gave this away</Link>}
       {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>Branched from here</Link>}

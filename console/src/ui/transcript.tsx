@@ -38,6 +38,9 @@ function Long({ text, children }: { text: string; children: (shown: string) => C
   return <>{children(text.slice(0, SHOWN_MAX))}<Button act={() => setAll(true)}>Show all of it ({bytes(text.length)})</Button></>;
 }
 
+/** What something cost; much of it is a fraction of a cent, and what is free says so. */
+export const price = (usd: number): string => (usd === 0 ? "no cost" : money(usd, usd < 1 ? 4 : 2));
+
 const pretty = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
 function parsed(text: string): unknown {
   try {
@@ -89,13 +92,13 @@ const ToolBlock = memo(({ around, ask, cost }: { around: Surroundings; ask: Mess
   return (
     <div class="tool" data-rail={waits ? "ember" : state === "failed" || state === "denied" ? "danger" : state === "running" ? "pine" : undefined}>
       <details open={waits || undefined}>
-        <summary><Icon name="tool" /><bdi class="mono">{ask.name}</bdi><Status tone={TONES[state] ?? "plain"}>{human(state)}</Status>{took && <span class="muted small">{took}</span>}</summary>
+        <summary><span class="fold"><Icon name="right" size={12} /></span><Icon name="tool" /><bdi class="mono">{ask.name}</bdi><Status tone={TONES[state] ?? "plain"}>{human(state)}</Status>{took && <span class="muted small">{took}</span>}</summary>
         <div class="inside">
           {waits ? <Decision approval={approval} may={around.may("session:approve")} decided={(a) => chat.takeApproval(a)} />
             : <Block title="Arguments" text={pretty(done?.arguments ? parsed(done.arguments) : ask.arguments)} />}
           {result && <Block title="Result" text={result.content} />}
           {approval && !waits && <p class="muted small">{human(approval.status)}{approval.decided_by_id && <> by {approval.decided_by_id === me.value?.id ? "you" : <code>{approval.decided_by_id}</code>}</>}{approval.decided_at && <>, <Time at={approval.decided_at} /></>}</p>}
-          <p class="muted small">{took ? `It took ${took}. ` : ""}The model call that asked for it cost {money(cost, 4)}.</p>
+          <p class="muted small">{took ? `It took ${took}. ` : ""}The model call that asked for it: {price(cost)}.</p>
         </div>
       </details>
       {done?.child_session_id && <Subtask chat={chat} id={done.child_session_id} />}
@@ -112,7 +115,7 @@ function Actions({ around, m }: { around: Surroundings; m: Message }) {
     <div class="message-actions">
       <Button look="quiet" icon="copy" label="Copy this message" act={() => copy(m.content)} />
       <Button look="quiet" icon="link" label="Copy a link to this message" act={() => copy(link)} />
-      {around.may("session:write") && <Button look="quiet" icon="right" label="Branch from this message" act={async () => {
+      {around.may("session:write") && <Button look="quiet" icon="branch" label="Branch from this message" act={async () => {
         const made = await call("POST /tenant/{tenant_id}/sessions/{session_id}/branch", { path: chat.path, body: { message_id: m.id } });
         toast("This is a session of its own now; the other one is as it was");
         go(tenantPath(`/sessions/${made.id}`));
@@ -135,7 +138,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
       {streaming && !m.content && <p class="muted">…</p>}
       {m.status === "failed" && <p class="error">This was not finished.</p>}
       {m.tool_calls.map((ask) => <ToolBlock key={ask.id} around={around} ask={ask} cost={m.cost_usd} />)}
-      {(used > 0 || m.model_id) && <p class="message-foot muted small">{m.model_id && <bdi>{around.modelName(m.model_id)}</bdi>}{used > 0 && <span>{tokens(used)} tokens</span>}{used > 0 && <span>{money(m.cost_usd, 4)}</span>}
+      {(used > 0 || m.model_id) && <p class="message-foot muted small">{m.model_id && <bdi>{around.modelName(m.model_id)}</bdi>}{used > 0 && <span>{tokens(used)} tokens</span>}{used > 0 && <span>{price(m.cost_usd)}</span>}
         {failover && <span class="failover">The model that is asked first did not answer; this one took over.</span>}</p>}
     </article>
   );

@@ -98,8 +98,7 @@ QUERY_OPERATION(createSessionFile, file_query, SessionFileRead,
 	int err = db_int(c->db, &sql[FILE_COUNT], &count, session, 2);
 
 	if (!err && count >= FILES_MAX)
-		return call_fail(
-			c, ERR_CONFLICT, "A session keeps at most %d files.", FILES_MAX);
+		return call_fail(c, ERR_CONFLICT, "A session keeps at most %d files.", FILES_MAX);
 	if (!err)
 		err = db_put(c->db, &sql[FILE_BRING],
 			&(struct file_brought){ .tenant_id = who->tenant_id,

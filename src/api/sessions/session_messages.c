@@ -29,8 +29,7 @@ STATEMENT_SET(session_message_sql, sql);
 
 /* The number of the latest event is of the same moment as the messages: a stream that goes on after it neither misses a
  * piece of what is being written nor tells one again. */
-LIST_OPERATION(
-	listMessages, NONE, TaskMessageRead, .long_read = true, .header = "X-Last-Event-Id")
+LIST_OPERATION(listMessages, NONE, TaskMessageRead, .long_read = true, .header = "X-Last-Event-Id")
 {
 	const struct value session[] = { T(c->caller.tenant_id), T(c->caller.session_id) };
 	int64_t last = 0;

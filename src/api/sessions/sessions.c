@@ -26,21 +26,21 @@
 
 /* $1 user, $2 the tenant of a key or null, $3 whether the credential reads sessions at all; then what is asked for, null
  * (or 0) for any: $4 tenant, $5 agent, $6 status, $7 whether it waits for room, $8 pattern of its title */
-#define MINE_FROM                                                                             \
-	"session_people p join members m on m.tenant_id = p.tenant_id and m.user_id = $1 "    \
-	"and m.status = 'active' join tenants t on t.id = p.tenant_id "                       \
-	"and t.status not in ('suspended', 'closed') "                                        \
-	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "               \
-	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "                   \
-	"where p.user_id = $1 and (cast($2 as text) is null or p.tenant_id = $2) and $3 = 1 " \
-	"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 "                          \
-	"and (a.default_role_enabled = 1 or " HOLDS_ROLE(                                     \
-		"$1", "'VIEWER', 'MANAGER', 'OWNER'") "))) "                                  \
-	"and (cast($4 as text) is null or p.tenant_id = $4) "                                 \
-	"and (cast($5 as text) is null or s.agent_id = $5) "                                  \
-	"and (cast($6 as text) is null or s.status = $6) "                                    \
-	"and ($7 = 0 or s.waiting_for is not null) "                                          \
-	"and (cast($8 as text) is null or s.title_folded like $8 escape '!')"
+#define MINE_FROM                                                                                     \
+	"session_people p join members m on m.tenant_id = p.tenant_id and m.user_id = $1 "            \
+	"and m.status = 'active' join tenants t on t.id = p.tenant_id "                               \
+	"and t.status not in ('suspended', 'closed') "                                                \
+	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "                       \
+	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "                           \
+	"where p.user_id = $1 and (cast($2 as text) is null or p.tenant_id = $2) and $3 = 1 "         \
+	"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 "                                  \
+	"and (a.default_role_enabled = 1 or " HOLDS_ROLE("$1",                                        \
+		"'VIEWER', 'MANAGER', 'OWNER'") "))) "                                                \
+						"and (cast($4 as text) is null or p.tenant_id = $4) " \
+						"and (cast($5 as text) is null or s.agent_id = $5) "  \
+						"and (cast($6 as text) is null or s.status = $6) "    \
+						"and ($7 = 0 or s.waiting_for is not null) "          \
+						"and (cast($8 as text) is null or s.title_folded like $8 escape '!')"
 #define MINE "sessions of one user, over tenants"
 
 struct my_sessions_query {

@@ -1,0 +1,201 @@
+// console_chat.test.mjs - sessions and the inbox in a real browser: an answer as it comes, a page that is loaded again and a
+// service that dies in the middle of one, approvals in place and in the inbox, strangers' words, long sessions.
+import { createServer } from "node:http";
+import { equal, match, ok, test, until } from "./harness.mjs";
+import { console_stage } from "./console_stage.mjs";
+
+const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
+
+/** A model that says its words as slowly as it is let: `go()` gives the next ones, `end()` the rest. */
+async function slowModel(t) {
+  const mock = { answers: [], text: (n) => Array.from({ length: n }, (_, i) => `w${i} `).join("") };
+  const server = createServer((request, reply) => {
+    request.resume();
+    request.on("end", () => {
+      reply.writeHead(200, { "Content-Type": "text/event-stream" });
+      const chunk = (delta, more = {}) => reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`);
+      chunk({ role: "assistant" });
+      mock.answers.push({
+        say: (text) => chunk({ content: text }),
+        end: () => {
+          reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } })}\n\ndata: [DONE]\n\n`);
+          reply.end();
+        },
+      });
+    });
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  t.onEnd(() => (server.closeAllConnections(), server.close()));
+  mock.url = `http://127.0.0.1:${server.address().port}/v1`;
+  /** The answer that is asked for as the nth, from 0. */
+  mock.answer = async (n) => {
+    await until(30_000, `the model is asked ${n + 1} times`, () => mock.answers.length > n);
+    return mock.answers[n];
+  };
+  return mock;
+}
+
+async function agentOf({ server, tenant }, name, { tools = [], models, ...more } = {}) {
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name, slug: `a${Math.random().toString(36).slice(2, 10)}`, ...more } });
+  equal(made.status, 201, `making an agent: ${made.text}`);
+  const known = await server.request("GET", `/tenant/${tenant}/tools?kind=builtin&per_page=200`);
+  for (const [tool, requires_approval] of tools) {
+    const { id } = known.json.items.find((item) => item.name === tool);
+    if (requires_approval) await server.request("PATCH", `/tenant/${tenant}/tools/${id}`, { body: { requires_approval } });
+    const granted = await server.request("POST", `/agents/${made.json.id}/tools`, { body: { tool_id: id } });
+    ok(granted.status < 300, `granting ${tool}: ${granted.text}`);
+  }
+  if (models) equal((await server.request("PUT", `/agents/${made.json.id}/models`, { body: { model_ids: models } })).status, 200, "the chain");
+  return made.json.id;
+}
+
+async function modelAt({ server, tenant }, slug, base_url) {
+  const made = await server.request("POST", "/admin/models", { body: { name: slug, slug, kind: "openai", supports_tools: true, available_to_all_tenants: true, is_free: true, pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url, model: "slow", api_key: "sk-1", timeout_s: 60 } } });
+  equal(made.status, 201, `making a model: ${made.text}`);
+  return made.json.id;
+}
+
+const begin = async ({ server }, agent, body) => {
+  const made = await server.request("POST", `/agents/${agent}/sessions`, { body });
+  equal(made.status, 201, `beginning a session: ${made.text}`);
+  return made.json.id;
+};
+const stands = (server, id, status) => until(30_000, `the session is ${status}`, async () => (await server.request("GET", `/sessions/${id}`)).json.status === status);
+const lastAnswer = (page) => page.locator("article.assistant .prose").last();
+
+test("from an agent to the first streamed answer, by keyboard alone; a title, a branch, a file, an export", async (t) => {
+  const at = await stage();
+  const agent = await agentOf(at, "Desk", { initial_greeting: "Hello. **What** can I do?", tools: [["calculator", false]] });
+  const view = await at.open(t, `/t/${at.slug}/agents/${agent}`);
+  const { page } = view;
+  await page.getByRole("link", { name: "New session" }).waitFor();
+  await view.tabTo("New session");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await page.getByText("What can I do?").waitFor();
+  await view.looks("session-new");
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  await page.keyboard.type("count to 30");
+  await page.keyboard.press("Enter");
+  await until(30_000, "the answer", async () => (await lastAnswer(page).textContent().catch(() => "")).trim().endsWith("29 30"));
+  match(page.url(), /\/sessions\/c[a-z0-9]{24}$/, "the address");
+  await page.getByText("Completed").waitFor();
+  await page.getByRole("heading", { level: 1, name: "count to 30" }).waitFor();
+  await view.looks("session");
+
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  await page.keyboard.type('use tool calculator with {"expression":"6*7"}');
+  await page.keyboard.press("Enter");
+  const tool = page.locator(".tool").last();
+  await tool.getByText("Completed").waitFor();
+  await tool.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await tool.getByText('"expression": "6*7"').waitFor();
+  await tool.getByText(/^42/).waitFor();
+  await tool.getByText(/It took/).waitFor();
+  await view.looks("session-tool");
+
+  // A draft outlasts the page; @ is completed.
+  await page.getByRole("textbox", { name: "Message" }).fill("not sent yet");
+  await page.reload();
+  await until(20_000, "the draft", async () => (await page.getByRole("textbox", { name: "Message" }).inputValue().catch(() => "")) === "not sent yet");
+  await page.getByRole("textbox", { name: "Message" }).fill("");
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  await page.keyboard.type("ask @Des");
+  await page.getByRole("option", { name: /Desk/ }).first().waitFor();
+  await view.looks("session-mention");
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Message" }).fill("");
+
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("Title").fill("Sums");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Sums" }).waitFor();
+
+  // A file goes along: its text in the message, its bytes beside it.
+  await page.locator("input[type=file]").setInputFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("remember the milk\n") });
+  await page.getByText("note.txt").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("count words: one two three");
+  await page.keyboard.press("Enter");
+  await page.locator("article.user", { hasText: "remember the milk" }).waitFor();
+  await page.getByText("Completed").first().waitFor();
+  await page.reload();
+  await page.getByText("1 file").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "note.txt" }).click()]);
+  equal(download.suggestedFilename(), "note.txt", "the name of the file");
+  const [exported] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export", exact: true }).click()]);
+  match(exported.suggestedFilename(), /\.md$/, "the name of the export");
+
+  // A branch begins with the same words, and the first session stays as it is.
+  const before = page.url(), count = await page.locator("article").count();
+  const second = page.locator("article.assistant").nth(1);
+  await second.hover();
+  await second.getByRole("button", { name: "Branch from this message" }).click();
+  await page.getByRole("link", { name: "Branched from here" }).waitFor();
+  ok(page.url() !== before, "the branch has an address of its own");
+  equal(await page.locator("article").count(), 3, "the messages that came along");
+  ok(count > 3, "and there were more");
+  await page.getByRole("textbox", { name: "Message" }).fill("count to 2");
+  await page.keyboard.press("Enter");
+  await until(20_000, "the branch goes on", async () => (await lastAnswer(page).textContent()).trim() === "1 2");
+  // A link to a message opens there.
+  await page.getByRole("link", { name: "Branched from here" }).click();
+  await page.locator("article.marked").waitFor();
+  view.quiet();
+}, { ms: 180_000 });
+
+test("loaded again, killed, in a second tab: an answer is complete and never doubled; Stop stops; what is said meanwhile is queued", async (t) => {
+  const at = await stage();
+  const mock = await slowModel(t);
+  const agent = await agentOf(at, "Slow", { models: [await modelAt(at, "slow", mock.url)] });
+  const id = await begin(at, agent, { message: "speak" });
+  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`, { expected: [502, 503] });
+  const { page } = view;
+  const words = async (p) => ((await p.locator("article.assistant .prose").last().textContent().catch(() => "")) ?? "").trim();
+  const one = await mock.answer(0);
+  one.say(mock.text(200));
+  await until(30_000, "the first words", async () => (await words(page)).endsWith("w199"));
+  await page.getByText("Running").first().waitFor();
+  await view.looks("session-streaming");
+  await page.reload();
+  await until(30_000, "the words after the page was loaded again", async () => (await words(page)).endsWith("w199"));
+  equal(await words(page), mock.text(200).trim(), "the words after the page was loaded again");
+  const second = await view.context.newPage();
+  await second.goto(page.url());
+  await until(30_000, "the words in a second tab", async () => (await words(second)).endsWith("w199"));
+  for (let i = 200; i < 400; i++) one.say(`w${i} `);
+  for (const p of [page, second]) await until(30_000, "more words in both tabs", async () => (await words(p)).endsWith("w399"));
+
+  // The service dies in the middle, and starts again: the answer is asked for anew.
+  const restart = await at.kill();
+  await page.getByText("Connection lost").waitFor();
+  await restart();
+  const two = await mock.answer(1);
+  two.say(mock.text(100));
+  for (const p of [page, second]) await until(60_000, "the words after the service died", async () => (await words(p)).endsWith("w99"));
+  two.end();
+  for (const p of [page, second]) {
+    await p.getByText("Completed").first().waitFor();
+    equal(await words(p), mock.text(100).trim(), "all of the answer");
+    equal(await p.locator("article.assistant").count(), 1, "how many answers there are");
+  }
+  await page.reload();
+  await page.getByText("Completed").first().waitFor();
+  equal(await words(page), mock.text(100).trim(), "all of the answer, read again");
+
+  // While it works, what is said is queued; Stop is the service's.
+  await page.getByRole("textbox", { name: "Message" }).fill("again");
+  await page.keyboard.press("Enter");
+  const three = await mock.answer(2);
+  three.say("beginning ");
+  await until(30_000, "it has begun", async () => (await words(page)) === "beginning");
+  await page.getByRole("textbox", { name: "Message" }).fill("and this too");
+  await page.keyboard.press("Enter");
+  await page.locator("article.user", { hasText: "and this too" }).waitFor();
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  await page.keyboard.press("Escape");
+  await page.getByText("Cancelled").first().waitFor();
+  await stands(at.server, id, "cancelled");
+  await second.getByText("Cancelled").first().waitFor();
+  view.quiet();
+}, { ms: 180_000 });
