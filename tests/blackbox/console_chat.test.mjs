@@ -45,7 +45,8 @@ async function agentOf({ server, tenant }, name, { tools = [], models, ...more }
     const granted = await server.request("POST", `/agents/${made.json.id}/tools`, { body: { tool_id: id } });
     ok(granted.status < 300, `granting ${tool}: ${granted.text}`);
   }
-  if (models) equal((await server.request("PUT", `/agents/${made.json.id}/models`, { body: { model_ids: models } })).status, 200, "the chain");
+  const chain = models ?? [(await server.request("GET", `/tenant/${tenant}/models?per_page=200`)).json.items.find((m) => m.slug === "demo").id];
+  equal((await server.request("PUT", `/agents/${made.json.id}/models`, { body: { model_ids: chain } })).status, 200, "the chain");
   return made.json.id;
 }
 
@@ -197,5 +198,137 @@ test("loaded again, killed, in a second tab: an answer is complete and never dou
   await page.getByText("Cancelled").first().waitFor();
   await stands(at.server, id, "cancelled");
   await second.getByText("Cancelled").first().waitFor();
+  ok(view.complaints.every((c) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(c)), view.complaints.join("\n"));
+}, { ms: 180_000 });
+
+test("an approval is decided in place and in the inbox, by keyboard; what failed is there too", async (t) => {
+  const at = await stage();
+  const agent = await agentOf(at, "Careful", { tools: [["time", true]] });
+  const id = await begin(at, agent, { title: "Needs a word", message: "use tool time with {}" });
+  await stands(at.server, id, "waiting_approval");
+  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`);
+  const { page } = view;
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  await view.looks("session-approval");
+  await page.reload();
+  await page.getByRole("button", { name: "Approve" }).focus();
+  const inboxTab = await view.context.newPage();
+  await inboxTab.goto(`${view.origin}/console/t/${at.slug}/inbox`);
+  await inboxTab.locator(".waits", { hasText: "Approval needed" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(".tool").getByText("Completed").waitFor();
+  await page.getByText(/Approved by you/).waitFor({ state: "attached" });
+  await inboxTab.locator(".waits", { hasText: "Approval needed" }).waitFor({ state: "detached" });
+  await inboxTab.close();
+
+  // Three wait and one has failed; the sidebar counts them, and j, k, a, d work them off.
+  const more = [];
+  for (let i = 0; i < 3; i++) more.push(await begin(at, agent, { title: `Waits ${i}`, message: "use tool time with {}" }));
+  for (const one of more) await stands(at.server, one, "waiting_approval");
+  const broken = await agentOf(at, "Broken", { models: [await modelAt(at, "gone", "http://127.0.0.1:9/v1")] });
+  const lost = await begin(at, broken, { title: "Lost cause", message: "speak" });
+  await page.getByRole("link", { name: /Inbox/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
+  await until(20_000, "three wait", async () => (await page.getByText("Approval needed").count()) === 3);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("a");
+  await until(20_000, "two are left", async () => (await page.getByText("Approval needed").count()) === 2);
+  await page.keyboard.press("d");
+  await until(20_000, "one is left", async () => (await page.getByText("Approval needed").count()) === 1);
+  await stands(at.server, lost, "failed");
+  await page.locator(".waits", { hasText: "Lost cause" }).waitFor();
+  await page.locator(".frame-side .badge.bad").waitFor();
+  await view.looks("inbox");
+  const ends = await Promise.all(more.map(async (one) => (await at.server.request("GET", `/sessions/${one}/approvals`)).json.items[0].status));
+  equal(ends.sort().join(" "), "approved denied pending", "what was decided");
+  await page.getByLabel("Kind").selectOption("failed");
+  match(page.url(), /kind=failed/, "the filter in the address");
+  await page.keyboard.press("Tab");
+  await page.locator("h1").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.getByText("Nothing matches").waitFor();
+  await view.looks("inbox-filtered-empty");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".waits", { hasText: "Lost cause" }).waitFor();
+  await page.locator("h1").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").filter({ hasText: "It failed" }).waitFor();
+  await view.looks("session-failed");
+
+  // Somebody who may not decide sees what waits and no button.
+  const person = await at.person("MEMBER");
+  const theirs = await at.open(t, `/t/${at.slug}/inbox`, { who: person, expected: [403] });
+  await theirs.page.getByText("Nothing waits for you").waitFor();
+  await theirs.looks("inbox-empty");
+  theirs.quiet();
+  view.quiet();
+}, { ms: 180_000 });
+
+test("strangers' words stay words, everywhere; a long session opens at its end; the list is live", async (t) => {
+  const at = await stage();
+  const evil = '<img src=x onerror=alert(1)><script>alert(2)</script> \u202Egnp.exe [go](javascript:alert(3)) [on](https://example.org/) ![p](https://example.org/p.png) ' + "W".repeat(3000);
+  const agent = await agentOf(at, "Evil", { description: evil.slice(0, 500), tools: [["calculator", false]], initial_greeting: evil });
+  const view = await at.open(t, `/t/${at.slug}/sessions?q=evil`);
+  const { page } = view;
+  await page.getByText("Nothing matches").waitFor();
+  await view.looks("sessions-filtered-empty");
+  const id = await begin(at, agent, { title: `EVIL ${evil}`.slice(0, 255), message: evil });
+  await page.getByRole("table", { name: "Sessions" }).waitFor(); // by an event, without loading again
+  await stands(at.server, id, "completed");
+  await page.getByRole("table").getByText("Completed").waitFor();
+  const clean = async (where) => {
+    const found = await page.evaluate(() => ({
+      made: [...document.querySelectorAll("main img, main script, main b, main iframe, main [onerror]")].map((e) => e.outerHTML.slice(0, 80)),
+      links: [...document.querySelectorAll("main a")].map((a) => a.protocol).filter((p) => !["http:", "https:", "mailto:"].includes(p)),
+    }));
+    equal(JSON.stringify(found), '{"made":[],"links":[]}', `what was made of words in ${where}`);
+  };
+  await clean("the list");
+  await view.looks("sessions");
+  await page.getByLabel("State").selectOption("completed");
+  match(page.url(), /status=completed/, "the filter in the address");
+  await page.goBack();
+  await page.getByRole("link", { name: /EVIL/ }).click();
+  await page.locator("article.user").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill(`use tool calculator with ${JSON.stringify({ expression: evil.slice(0, 900) })}`);
+  await page.keyboard.press("Enter");
+  await page.locator(".tool summary").last().click();
+  await page.locator(".tool .block").nth(1).waitFor();
+  await page.getByText("Completed").first().waitFor();
+  await page.locator("input[type=file]").setInputFiles({ name: "<i>\u202Egnp.html", mimeType: "text/html", buffer: Buffer.from(evil) });
+  await page.getByRole("textbox", { name: "Message" }).fill("count to 3");
+  await page.keyboard.press("Enter");
+  await until(20_000, "the answer", async () => (await lastAnswer(page).textContent()).trim() === "1 2 3");
+  await page.reload();
+  await page.getByText("1 file").click();
+  await clean("the session");
+  await view.looks("session-hostile");
+
+  // 2,000 messages: the end at once, the rest when one scrolls to it.
+  const long = await begin(at, agent, { title: "Long one" });
+  const now = Date.now() * 1000;
+  await at.server.place.sql(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
+    insert into messages (tenant_id, session_id, id, role, status, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, cost_pd, created_at, tool_calls, content)
+    select '${at.tenant}', '${long}', 'c0zzzzzzz' || printf('%016d', i), case i % 2 when 1 then 'user' else 'assistant' end, 'complete', 0, 0, 0, 0, 0, ${now}, '[]', 'number ' || i || ' of many' from n;
+    update session_rows set message_count = message_count + 2000, last_message_id = 'c0zzzzzzz' || printf('%016d', 2000) where id = '${long}'`);
+  await page.goto(`${view.origin}/console/t/${at.slug}/sessions/${long}`);
+  await page.getByText("number 2000 of many").waitFor();
+  ok((await page.locator("article").count()) <= 50, "only a page of it is read");
+  await until(20_000, "the end is in view", () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY < 150));
+  await page.evaluate(() => scrollTo(0, 0));
+  await until(20_000, "older ones come", async () => (await page.locator("article").count()) > 50);
+  ok(await page.evaluate(() => scrollY > 200), "what was read stays where it was");
+  await page.keyboard.press("k");
+  ok(await page.evaluate(() => document.activeElement?.matches("article.message")), "k goes to a message");
+  await page.goto(`${view.origin}/console/t/${at.slug}/sessions/${long}?message=c0zzzzzzz${String(700).padStart(16, "0")}`);
+  await page.locator("article.marked", { hasText: "number 700 of many" }).waitFor();
+  await until(20_000, "the message is in view", () => page.evaluate(() => {
+    const box = document.querySelector("article.marked").getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= innerHeight;
+  }));
   view.quiet();
 }, { ms: 180_000 });

@@ -71,8 +71,14 @@ export class Chat {
       this.#seen = Number(last);
       const page = (await reply.json()) as { items: TaskMessageRead[]; next_after: string | null };
       if (this.#ended) return;
+      // Down to the message that is wanted, and shown at once.
+      while (upTo && page.next_after && (page.items[page.items.length - 1]?.id ?? "") > upTo && !this.#ended) {
+        const next = await call("GET /tenant/{tenant_id}/sessions/{session_id}/messages", { path: this.path, query: { per_page: JUMP_PAGE, after: page.next_after, total: false } });
+        page.items.push(...next.items);
+        page.next_after = next.next_after;
+      }
+      if (this.#ended) return;
       this.#takeOlder(page);
-      while (upTo && this.older.value && (this.order.value[0] ?? "") > upTo && !this.#ended) await this.more(JUMP_PAGE);
       const { path } = this;
       const [session, approvals, calls, subtasks, files] = await Promise.all([
         call("GET /tenant/{tenant_id}/sessions/{session_id}", { path }),
@@ -113,12 +119,12 @@ export class Chat {
     cancelAnimationFrame(this.#frame);
   }
 
-  async more(count = PAGE): Promise<void> {
+  async more(): Promise<void> {
     const after = this.older.value;
     if (!after || this.#loading) return;
     this.#loading = true;
     try {
-      const page = await call("GET /tenant/{tenant_id}/sessions/{session_id}/messages", { path: this.path, query: { per_page: count, after, total: false } });
+      const page = await call("GET /tenant/{tenant_id}/sessions/{session_id}/messages", { path: this.path, query: { per_page: PAGE, after, total: false } });
       if (!this.#ended) this.#takeOlder(page);
     } finally {
       this.#loading = false;

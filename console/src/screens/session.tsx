@@ -104,9 +104,9 @@ function Foot({ chat, agent, may }: { chat: Chat; agent: string; may: (permissio
 }
 
 /** Follows the end while one is there; who reads further up is left in peace and told how much is new. */
-function useFollowing(chat: Chat): { news: number; jump: () => void } {
+function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => void } {
   const [news, setNews] = useState(0);
-  const follows = useRef(true), seen = useRef(0);
+  const follows = useRef(begins), seen = useRef(0);
   useEffect(() => {
     const on = (): void => {
       follows.current = atEnd();
@@ -174,7 +174,7 @@ function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: 
   const models = useData("GET /tenant/{tenant_id}/models", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
   const chain = useData("GET /tenant/{tenant_id}/agents/{agent_id}/models", { path });
   const may = useAgentAccess(agentId);
-  const follow = useFollowing(chat);
+  const follow = useFollowing(chat, !wanted);
   const names = useMemo(() => new Map((models.data?.items ?? []).map((m) => [m.id, m.name])), [models.data]);
   const first = chain.data?.items[0]?.model_id ?? null;
   const name = agent.data?.name ?? "Agent", mayWrite = may("session:write"), mayApprove = may("session:approve");
@@ -183,11 +183,15 @@ function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: 
   useLayoutEffect(() => {
     if (!there) return;
     if (!wanted) return void requestAnimationFrame(toEnd);
-    requestAnimationFrame(() => {
+    // What comes into view grows to its real height, so that it takes a few tries.
+    let tries = 0;
+    const find = (): void => {
       const at = document.getElementById(`m-${wanted}`);
       at?.scrollIntoView({ block: "center" });
-      at?.focus({ preventScroll: true });
-    });
+      if (!tries) at?.focus({ preventScroll: true });
+      if (at && ++tries < 4) requestAnimationFrame(find);
+    };
+    requestAnimationFrame(find);
   }, [there, wanted]);
   const step = (by: number): void => {
     const all = [...document.querySelectorAll<HTMLElement>(".transcript article")];

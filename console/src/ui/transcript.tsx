@@ -125,6 +125,7 @@ function Actions({ around, m }: { around: Surroundings; m: Message }) {
 }
 
 const Article = memo(({ around, id, marked }: { around: Surroundings; id: string; marked: boolean }) => {
+  const [near, setNear] = useState(false); // what can be done with it is made when somebody comes near: most are only read
   const m = around.chat.messages.of(id).value;
   if (!m) return null;
   const own = m.role === "user";
@@ -132,8 +133,8 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
   const streaming = m.status === "streaming", used = m.prompt_tokens + m.completion_tokens + m.cache_read_tokens + m.cache_write_tokens;
   const failover = m.model_id && around.firstModel && m.model_id !== around.firstModel;
   return (
-    <article id={`m-${id}`} tabIndex={-1} class={`message ${m.role}${marked ? " marked" : ""}`} data-rail={streaming ? "pine" : m.status === "failed" ? "danger" : undefined} aria-busy={streaming || undefined}>
-      <header><h2><bdi>{who}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{!m.sending && !streaming && <Actions around={around} m={m} />}</header>
+    <article id={`m-${id}`} tabIndex={0} onPointerEnter={() => setNear(true)} onFocusCapture={() => setNear(true)} class={`message ${m.role}${marked ? " marked" : ""}`} data-rail={streaming ? "pine" : m.status === "failed" ? "danger" : undefined} aria-busy={streaming || undefined}>
+      <header><h2><bdi>{who}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{near && !m.sending && !streaming && <Actions around={around} m={m} />}</header>
       {m.content && <Long text={m.content}>{(shown) => <Growing text={shown} done={!streaming} />}</Long>}
       {streaming && !m.content && <p class="muted">…</p>}
       {m.status === "failed" && <p class="error">This was not finished.</p>}
