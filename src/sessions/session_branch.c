@@ -19,7 +19,8 @@ enum { BRANCH_COUNT, BRANCH_OPEN_CALLS, BRANCH_MESSAGES, BRANCH_SUMMARIES };
 
 static const struct statement sql[] = {
 	[BRANCH_COUNT] = { "session_branch_count",
-		"select count(*) from (select 1 from messages m where " UP_TO " limit $4) x" },
+		"select count(*) from (select 1 from messages m where " UP_TO " limit $4) x",
+		.scan = "only of what the inner select found, which is bounded" },
 	/* Those of earlier messages had their results before the next one was written. */
 	[BRANCH_OPEN_CALLS] = { "session_branch_open",
 		"select count(*) from session_calls k where k.tenant_id = $1 and k.session_id = $2 "
