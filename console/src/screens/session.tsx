@@ -6,7 +6,7 @@ import { address, call, randomKey } from "../lib/api";
 import { Chat, type Message } from "../lib/chat";
 import { useData } from "../lib/data";
 import { useEvents } from "../lib/events";
-import { Time, bytes, human, tokens } from "../lib/format";
+import { Time, bytes, human, straight, tokens } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { Link, go, location } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
@@ -47,7 +47,7 @@ function Files({ chat }: { chat: Chat }) {
   if (!files.length) return null;
   return (
     <details class="files"><summary>{files.length === 1 ? "1 file" : `${files.length} files`}</summary>
-      <ul>{files.map((f) => <li key={f.id}><Icon name="file" /><a href={address("GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content", { ...chat.path, file_id: f.id })} download><bdi>{f.name}</bdi></a> <span class="muted small">{bytes(f.size_bytes)}, <Time at={f.created_at} /></span></li>)}</ul>
+      <ul>{files.map((f) => <li key={f.id}><Icon name="file" /><a href={address("GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content", { ...chat.path, file_id: f.id })} download><bdi>{straight(f.name)}</bdi></a> <span class="muted small">{bytes(f.size_bytes)}, <Time at={f.created_at} /></span></li>)}</ul>
     </details>
   );
 }
@@ -239,7 +239,7 @@ export default function Session({ params }: ScreenProps) {
   const s = chat.session.value;
   if (chat.problem.value && !s) return <Page title="Session"><Failed problem={chat.problem.value} retry={() => (chat.problem.value = null, void chat.start(wanted))} /></Page>;
   return (
-    <Page title={s?.title ?? "Session"} key={id}
+    <Page title={straight(s?.title ?? "Session")} key={id}
       actions={s && <Actions chat={chat} agent={s.agent_id} />}>
       <Bar chat={chat} />
       {!s || chat.older.value === undefined ? <Skeleton /> : <Body chat={chat} agentId={s.agent_id} wanted={wanted} />}

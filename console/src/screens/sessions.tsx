@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { AuditSessionListItem, SessionStatus, TaskSessionRead } from "../contract/types";
 import { useData, useList } from "../lib/data";
 import type { Happening } from "../lib/events";
-import { Time, human, plural } from "../lib/format";
+import { Time, human, plural, straight } from "../lib/format";
 import { Link, go, location, setQuery, withQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { Choose, Search, Toggle } from "../ui/filters";
@@ -24,7 +24,7 @@ const rail = (s: Row) => (s.status === "running" ? "pine" : s.status === "waitin
 
 function Rows({ rows, nameOf }: { rows: Row[]; nameOf: (s: Row) => string }) {
   const columns: Column<Row>[] = [
-    { name: "Title", cell: (s) => <bdi>{s.title || "Without a title"}</bdi> },
+    { name: "Title", cell: (s) => <bdi>{straight(s.title || "Without a title")}</bdi> },
     { name: "Agent", cell: (s) => <bdi>{nameOf(s)}</bdi> },
     { name: "State", cell: (s) => <Status tone={s.waiting_for ? "ember" : TONES[s.status] ?? "plain"}>{s.waiting_for ? `Waits for ${s.waiting_for}` : human(s.status)}</Status> },
     { name: "By", wide: true, cell: (s) => <bdi class="muted">{s.user_name ?? s.user_email ?? (s.origin ? human(s.origin) : "")}</bdi> },

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { AutocompleteItem, MentionType } from "../contract/types";
 import { call } from "../lib/api";
-import { bytes } from "../lib/format";
+import { bytes, straight } from "../lib/format";
 import { drafts } from "../lib/store";
 import { Button } from "./button";
 import { Icon } from "./icons";
@@ -143,7 +143,7 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
           {items.map((item, i) => <li key={item.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), choose(item))} onMouseMove={() => setAt(i)}><bdi>{item.label}</bdi><span class="muted">{item.detail ?? item.type}</span></li>)}
         </ul>
       )}
-      {files.length > 0 && <ul class="brought" aria-label="Files to send">{files.map((f, i) => <li key={i}><Icon name="file" /><bdi>{f.name}</bdi> <span class="muted small">{bytes(f.size)}</span><Button look="quiet" icon="close" label={`Leave ${f.name} out`} act={() => setFiles((now) => now.filter((one) => one !== f))} /></li>)}</ul>}
+      {files.length > 0 && <ul class="brought" aria-label="Files to send">{files.map((f, i) => <li key={i}><Icon name="file" /><bdi>{straight(f.name)}</bdi> <span class="muted small">{bytes(f.size)}</span><Button look="quiet" icon="close" label={`Leave ${f.name} out`} act={() => setFiles((now) => now.filter((one) => one !== f))} /></li>)}</ul>}
       <div class="composer-row">
         <input ref={picker} type="file" multiple hidden aria-label="Files" onChange={(e) => bring(e.currentTarget.files)} />
         <Button look="quiet" icon="file" label="Bring a file" act={() => picker.current?.click()} />

@@ -7,7 +7,7 @@ import { useState } from "preact/hooks";
 import type { ApprovalRead } from "../contract/types";
 import { call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
-import { Time, bytes, exact, human, money, span, tokens } from "../lib/format";
+import { Time, bytes, exact, human, money, span, straight, tokens } from "../lib/format";
 import { Growing } from "../lib/markdown";
 import { BASE, Link, go } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
@@ -76,7 +76,7 @@ function Subtask({ chat, id }: { chat: Chat; id: string }) {
   return (
     <div class="subtask" data-rail={s?.status === "failed" ? "danger" : s?.status === "running" ? "pine" : s?.status === "waiting_approval" ? "ember" : undefined}>
       <Icon name="agents" />
-      <Link to={tenantPath(`/sessions/${id}`)}><bdi>{s?.title || "Subtask"}</bdi></Link>
+      <Link to={tenantPath(`/sessions/${id}`)}><bdi>{straight(s?.title || "Subtask")}</bdi></Link>
       {s && <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>}
       {s && <span class="muted small"><bdi>{s.agent_name}</bdi>, {s.message_count} messages</span>}
     </div>
