@@ -225,7 +225,8 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   const more = [];
   for (let i = 0; i < 3; i++) more.push(await begin(at, agent, { title: `Waits ${i}`, message: "use tool time with {}" }));
   for (const one of more) await stands(at.server, one, "waiting_approval");
-  const broken = await agentOf(at, "Broken", { models: [await modelAt(at, "gone", "http://127.0.0.1:9/v1")] });
+  const gone = await modelAt(at, "gone", "http://127.0.0.1:9/v1");
+  const broken = await agentOf(at, "Broken", { models: [gone] });
   const lost = await begin(at, broken, { title: "Lost cause", message: "speak" });
   await page.getByRole("link", { name: /Inbox/ }).click();
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
@@ -258,6 +259,19 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   await page.keyboard.press("Enter");
   await page.getByRole("alert").filter({ hasText: "It failed" }).waitFor();
   await view.looks("session-failed");
+
+  // Where another model took over it is said; and so is an hour at which the agent does not work.
+  const demo = (await at.server.request("GET", `/tenant/${at.tenant}/models?per_page=200`)).json.items.find((m) => m.slug === "demo").id;
+  const both = await agentOf(at, "Both", { models: [gone, demo] });
+  const taken = await begin(at, both, { message: "count to 2" });
+  await stands(at.server, taken, "completed");
+  const other = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][(new Date().getUTCDay() + 3) % 7];
+  const hours = await at.server.request("PUT", `/agents/${both}/chat-config`, { body: { working_hours_enabled: true, working_hours_days: [other], working_hours_start: "09:00", working_hours_end: "17:00", working_hours_tz: "UTC" } });
+  equal(hours.status, 200, `the hours: ${hours.text}`);
+  await view.go(`/t/${at.slug}/sessions/${taken}`);
+  await page.getByText("this one took over").waitFor();
+  await page.getByText(`It begins again: ${other} 09:00 (UTC)`).waitFor();
+  await view.looks("session-hours");
 
   // Somebody who may not decide sees what waits and no button.
   const person = await at.person("MEMBER");
