@@ -273,6 +273,17 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   await page.getByText(`It begins again: ${other} 09:00 (UTC)`).waitFor();
   await view.looks("session-hours");
 
+  // A subtask is a block with a state, and leads to a session of its own that leads back.
+  const giver = await agentOf(at, "Giver", { tools: [["subtask", false]] });
+  const gave = await begin(at, giver, { title: "Gives", message: 'use tool subtask with {"title":"Small part","message":"count to 2"}' });
+  await view.go(`/t/${at.slug}/sessions/${gave}`);
+  await page.locator(".subtask", { hasText: "Completed" }).waitFor();
+  await view.looks("session-subtask");
+  await page.getByRole("link", { name: "Small part" }).click();
+  await page.getByRole("heading", { level: 1, name: "Small part" }).waitFor();
+  await page.getByRole("link", { name: "The session that gave this away" }).click();
+  await page.getByRole("heading", { level: 1, name: "Gives" }).waitFor();
+
   // Somebody who may not decide sees what waits and no button.
   const person = await at.person("MEMBER");
   const theirs = await at.open(t, `/t/${at.slug}/inbox`, { who: person, expected: [403] });
