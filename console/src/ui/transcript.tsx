@@ -140,7 +140,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
       {m.status === "failed" && <p class="error">This was not finished.</p>}
       {m.tool_calls.map((ask) => <ToolBlock key={ask.id} around={around} ask={ask} cost={m.cost_usd} />)}
       {(used > 0 || m.model_id) && <p class="message-foot muted small">{m.model_id && <bdi>{around.modelName(m.model_id)}</bdi>}{used > 0 && <span>{tokens(used)} tokens</span>}{used > 0 && <span>{price(m.cost_usd)}</span>}
-        {failover && <span class="failover">The model that is asked first did not answer; this one took over.</span>}</p>}
+        {failover && <span class="failover">Not the model that is asked first: this one took over.</span>}</p>}
     </article>
   );
 });
