@@ -17,6 +17,10 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { path: "/t/:tenant/inbox", title: "Inbox", load: () => import("./screens/inbox"), needs: "tenant:read", nav: { icon: "inbox", key: "i", part: "work" } },
+  { path: "/t/:tenant/sessions", title: "Sessions", load: () => import("./screens/sessions"), needs: "tenant:read", nav: { icon: "sessions", key: "e", part: "work" } },
+  { path: "/t/:tenant/sessions/:session", title: "Session", load: () => import("./screens/session"), needs: "tenant:read" },
+  { path: "/t/:tenant/agents/:agent/chat", title: "New session", load: () => import("./screens/session-new"), needs: "tenant:read" },
   { path: "/t/:tenant/agents", title: "Agents", load: () => import("./screens/agents"), needs: "tenant:read", nav: { icon: "agents", key: "a", part: "work" } },
   { path: "/t/:tenant/agents/new", title: "New agent", load: () => import("./screens/agent-new"), needs: "agents:create" },
   { path: "/t/:tenant/agents/:agent", title: "Agent", load: () => import("./screens/agent"), needs: "tenant:read" },

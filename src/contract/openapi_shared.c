@@ -105,6 +105,9 @@ static const struct {
 	{ "X-Lodge-Dropped", "{\"type\":\"string\"}",
 		"Members of the request that were sent to no model, because the price hangs on them.",
 		true },
+	{ "X-Last-Event-Id", "{\"type\":\"integer\"}",
+		"The latest event of the session at the moment the list was read; a stream of "
+		"events that goes on after it has neither gap nor repeat." },
 	{ "openai-poll-after-ms", "{\"type\":\"integer\"}",
 		"While it is under way: when it is worth asking again.", true },
 };

@@ -32,6 +32,7 @@
 	X(session_subtasks) \
 	X(approvals) \
 	X(session_files) \
+	X(session_calls) \
 	X(session_export) \
 	X(memories) \
 	X(session_audit) \
@@ -144,6 +145,7 @@
 	X(session_end_sql) \
 	X(approval_sql) \
 	X(session_sql) \
+	X(session_branch_sql) \
 	X(event_sql) \
 	X(prompt_sql) \
 	X(turn_sql) \

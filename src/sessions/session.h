@@ -39,6 +39,17 @@ struct session_new {
 int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
 	struct problem *p);
 
+/* What was said up to a message, in a new session of the same agent; nothing runs in it yet. */
+struct session_branch_asked {
+	const char *tenant_id, *session_id, *message_id;
+	const char *user_id; /* whose it is */
+	const char *origin;
+	int64_t now;
+};
+/* ERR_NOT_FOUND, and ERR_CONFLICT where the message is in the middle of a step, with a sentence; else as session_open(). */
+int session_branch(struct db *db, struct arena *a, const struct session_branch_asked *in,
+	const char **ret_id, struct problem *p);
+
 /* As whom something is said or begun: a person, with the key they used, or an integration. */
 struct session_actor {
 	const char *user_id; /* NULL: no person */
@@ -144,4 +155,4 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 void session_on_title(
 	int (*fn)(struct db *db, struct arena *a, const char *tenant_id, const char *session_id));
 
-extern const struct statement_set session_sql;
+extern const struct statement_set session_sql, session_branch_sql;

@@ -199,7 +199,10 @@ export interface ScannerRead { provider: string; base_url: string; organization:
 export interface ScannerRepositoryListResponse { repositories: (ScannerRepositoryOption)[]; }
 export interface ScannerRepositoryOption { id: string; name: string; scanned_branch?: string | null; }
 export interface ScannerUpdate { provider: string; base_url: string; organization: string; token?: string | null; }
+export interface SessionBranch { message_id: string; }
 export interface SessionCall { id: string; message_id: string; tool_call_id: string; name: string; state: string; arguments: string; child_session_id: string | null; created_at: string; started_at: string | null; ended_at: string | null; }
+export interface SessionCallRead { id: string; message_id: string; tool_call_id: string; name: string; state: string; arguments: string; child_session_id: string | null; created_at: string; started_at: string | null; ended_at: string | null; }
+export interface SessionCallReadPage { items: (SessionCallRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface SessionCancel { run_id?: string | null; }
 export interface SessionCreate { title?: string | null; message?: string | null; metadata?: Record<string, unknown>; }
 export interface SessionExport { session: TaskSessionRead; messages: (TaskMessageRead)[]; runs: (SessionRun)[]; calls: (SessionCall)[]; approvals: (ApprovalRead)[]; summaries: (SessionSummary)[]; subtasks: (SubtaskSummary)[]; files: (SessionFileRead)[]; }
@@ -375,10 +378,11 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/models/{model_id}/users/{user_id}": { path: { tenant_id: string; model_id: string; user_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/sessions": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: TaskSessionReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/sessions": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: SessionCreate; reply: TaskSessionRead };
-  "GET /me/sessions": { path: {  }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: TaskSessionReadPage };
+  "GET /me/sessions": { path: {  }; query: { tenant_id?: string | null | undefined; agent_id?: string | null | undefined; status?: SessionStatus | null | undefined; waiting?: boolean | undefined; q?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: TaskSessionReadPage };
   "GET /tenant/{tenant_id}/sessions/{session_id}": { path: { tenant_id: string; session_id: string; }; query: {  }; body: undefined; reply: TaskSessionRead };
   "PATCH /tenant/{tenant_id}/sessions/{session_id}": { path: { tenant_id: string; session_id: string; }; query: {  }; body: SessionUpdate; reply: TaskSessionRead };
   "DELETE /tenant/{tenant_id}/sessions/{session_id}": { path: { tenant_id: string; session_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "POST /tenant/{tenant_id}/sessions/{session_id}/branch": { path: { tenant_id: string; session_id: string; }; query: {  }; body: SessionBranch; reply: TaskSessionRead };
   "POST /tenant/{tenant_id}/sessions/{session_id}/cancel": { path: { tenant_id: string; session_id: string; }; query: {  }; body: SessionCancel; reply: TaskSessionRead };
   "GET /tenant/{tenant_id}/sessions/{session_id}/messages": { path: { tenant_id: string; session_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: TaskMessageReadPage };
   "POST /tenant/{tenant_id}/sessions/{session_id}/messages": { path: { tenant_id: string; session_id: string; }; query: {  }; body: MessageCreate; reply: TaskMessageRead };
@@ -390,7 +394,9 @@ export interface Operations {
   "GET /tenant/{tenant_id}/approvals": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: ApprovalReadPage };
   "GET /me/approvals": { path: {  }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: ApprovalReadPage };
   "GET /tenant/{tenant_id}/sessions/{session_id}/files": { path: { tenant_id: string; session_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SessionFileReadPage };
+  "POST /tenant/{tenant_id}/sessions/{session_id}/files": { path: { tenant_id: string; session_id: string; }; query: { name?: string | undefined; }; body: undefined; reply: SessionFileRead };
   "GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content": { path: { tenant_id: string; session_id: string; file_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/sessions/{session_id}/calls": { path: { tenant_id: string; session_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SessionCallReadPage };
   "GET /tenant/{tenant_id}/sessions/{session_id}/export": { path: { tenant_id: string; session_id: string; }; query: { format?: "json" | "markdown" | undefined; }; body: undefined; reply: SessionExport };
   "GET /tenant/{tenant_id}/agents/{agent_id}/memories": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MemoryReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/memories": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: MemoryCreate; reply: MemoryRead };

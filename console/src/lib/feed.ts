@@ -1,4 +1,5 @@
-// feed.ts - the stream of everything one may see, /me/events, over one connection that is taken up again where it broke.
+// feed.ts - a stream of events over one connection that is taken up again where it broke: /me/events, everything one
+// may see, or those of one session.
 //
 // Read by fetch and not by EventSource, which can neither say where to go on after it gave up nor tell 401 from a
 // broken line.  Runs in the shared worker, or in a tab where there is none.
@@ -13,14 +14,19 @@ export class Feed {
   #tell: (event: FeedEvent) => void;
   #say: (state: FeedState) => void;
   #abort: AbortController | null = null;
-  #last = "";
+  #url: string;
+  #last: string;
   #wake: (() => void) | null = null;
   #running = false;
+  #round = 0;
   state: FeedState = "off";
 
-  constructor(tell: (event: FeedEvent) => void, say: (state: FeedState) => void) {
+  /** `after` is where it begins; without it, with what happens next. */
+  constructor(tell: (event: FeedEvent) => void, say: (state: FeedState) => void, url = "/me/events", after = "") {
     this.#tell = tell;
     this.#say = say;
+    this.#url = url;
+    this.#last = after;
   }
 
   start(): void {
@@ -40,6 +46,14 @@ export class Feed {
     this.#set("off");
   }
 
+  /** Lets the connection go, and keeps its place. */
+  pause(): void {
+    this.#running = false;
+    this.#abort?.abort();
+    this.#wake?.();
+    this.#set("off");
+  }
+
   /** Do not wait any longer: the network is back, or somebody has signed in. */
   nudge(): void {
     this.#wake?.();
@@ -52,11 +66,12 @@ export class Feed {
   }
 
   async #run(): Promise<void> {
+    const round = ++this.#round;
     let wait = LEAST_MS;
-    while (this.#running) {
+    while (this.#running && round === this.#round) {
       this.#set("connecting");
       const worked = await this.#once();
-      if (!this.#running) break;
+      if (!this.#running || round !== this.#round) break;
       wait = worked ? LEAST_MS : Math.min(MOST_MS, wait * 2);
       if (this.state !== "signed-out") this.#set("waiting");
       await new Promise<void>((done) => {
@@ -75,7 +90,7 @@ export class Feed {
     const abort = (this.#abort = new AbortController());
     let timer = setTimeout(() => abort.abort(), SILENT_MS), told = false;
     try {
-      const reply = await fetch("/me/events", {
+      const reply = await fetch(this.#url, {
         headers: { Accept: "text/event-stream", ...(this.#last ? { "Last-Event-ID": this.#last } : {}) },
         signal: abort.signal, credentials: "same-origin", cache: "no-store",
       });
@@ -90,7 +105,7 @@ export class Feed {
       let rest = "";
       for (;;) {
         const { value, done } = await reader.read();
-        if (done) return told;
+        if (done || abort.signal.aborted) return told;
         clearTimeout(timer);
         timer = setTimeout(() => abort.abort(), SILENT_MS);
         rest = this.#take(rest + value);

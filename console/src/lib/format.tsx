@@ -59,5 +59,8 @@ export function Time({ at, none = "never" }: { at: string | null | undefined; no
   return at ? <time dateTime={at} title={exact(at)}>{relative(at)}</time> : <span class="muted">{none}</span>;
 }
 
+/** A name without the signs that turn its letters round: "\u202Egnp.exe" must not read as exe.png. */
+export const straight = (name: string): string => name.replace(/[\u202A-\u202E\u2066-\u2069]/g, "");
+
 /** "in_progress" and "IN_PROGRESS" for people. */
 export const human = (word: string): string => (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

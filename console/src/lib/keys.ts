@@ -1,5 +1,6 @@
 // keys.ts - keys that act everywhere.  Single letters can be switched off, for those who speak to their computer.
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { routes } from "../routes";
 import { go } from "./router";
 import { can, me, tenantPath } from "./session";
@@ -42,10 +43,35 @@ addEventListener("keydown", (e) => {
   }
 });
 
+/** Keys of the screen in view, for the list. */
+export const ownKeys = signal<[string, string][]>([]);
+
+/** Single keys of a screen, while it is shown: {j: next}. */
+export function useKeys(keys: Record<string, () => void>, list: [string, string][]): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    ownKeys.value = list;
+    const on = (e: KeyboardEvent): void => {
+      const act = latest.current[e.key];
+      if (!act || e.defaultPrevented || Date.now() - began < WAIT_MS || !singleKeys.value || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector("dialog[open]")) return;
+      if (e.key === "Enter" && e.target instanceof HTMLElement && e.target.closest("a, button, summary")) return;
+      e.preventDefault();
+      act();
+    };
+    addEventListener("keydown", on);
+    return () => {
+      removeEventListener("keydown", on);
+      ownKeys.value = [];
+    };
+  }, []);
+}
+
 /** For the list of keys; screens add their own. */
 export const keyList = (): [string, string][] => [
   ["Ctrl K or ⌘ K", "Find a page, an agent, a session or a person"],
   ["/", "Search on this page"],
   ["?", "This list"],
+  ...ownKeys.value,
   ...routes.filter((r) => r.nav?.key && can(r.needs)).map((r): [string, string] => [`g ${r.nav?.key}`, r.title]),
 ];

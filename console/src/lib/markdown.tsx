@@ -4,7 +4,7 @@
 // mailto only, and a picture is its words and its address, because loading it would tell its server who reads.  Blocks
 // that have settled are made once: while a text grows only its last block is made again.
 import { lexer, type Token, type Tokens } from "marked";
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren, createRef } from "preact";
 import { memo } from "../ui/memo";
 import { Copy } from "../ui/copy";
 
@@ -81,4 +81,57 @@ const Settled = memo(({ raw }: { raw: string }) => <>{blocks(lexer(raw))}</>);
 /** A text as nodes; cheap to call again with a longer one. */
 export function Markdown({ text }: { text: string }) {
   return <div class="prose">{lexer(text).map((t, i) => <Settled key={i} raw={t.raw} />)}</div>;
+}
+
+/** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
+class Raw extends Component<{ text: string }> {
+  #at = createRef<HTMLParagraphElement>();
+  override componentDidMount(): void {
+    this.#at.current?.append(this.props.text);
+  }
+  override shouldComponentUpdate({ text }: { text: string }): boolean {
+    const node = this.#at.current?.firstChild;
+    if (!(node instanceof Text)) return false;
+    if (text.length > node.length && text.startsWith(this.props.text)) node.appendData(text.slice(node.length));
+    else if (text !== node.data) node.data = text;
+    return false;
+  }
+  override render() {
+    return <p class="raw" ref={this.#at} />;
+  }
+}
+
+const LONG_BLOCK = 4_096;
+
+/** A text that is being written: blocks that have settled are made once, and only the last is read again; where that one
+ *  is long it is plain text until it settles. */
+export class Growing extends Component<{ text: string; done: boolean }> {
+  #head = "";
+  #settled: string[] = [];
+  #looked = 0; // of the tail, how much has been read as blocks
+  override shouldComponentUpdate(next: { text: string; done: boolean }): boolean {
+    return next.text !== this.props.text || next.done !== this.props.done;
+  }
+  override render({ text, done }: { text: string; done: boolean }) {
+    if (!text.startsWith(this.#head)) (this.#head = ""), (this.#settled = []), (this.#looked = 0);
+    let tail = text.slice(this.#head.length);
+    const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
+    if (!plainly && tail) {
+      const parts = lexer(tail).map((t) => t.raw);
+      const raws = done ? parts : parts.slice(0, -1);
+      // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
+      if (done || tail.startsWith(raws.join(""))) {
+        this.#settled = [...this.#settled, ...raws];
+        this.#head += done ? tail : raws.join("");
+        tail = text.slice(this.#head.length);
+      }
+      this.#looked = tail.length;
+    }
+    return (
+      <div class="prose" dir="auto">
+        {this.#settled.map((raw, i) => <Settled key={i} raw={raw} />)}
+        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : <Settled key="tail" raw={tail} />)}
+      </div>
+    );
+  }
 }

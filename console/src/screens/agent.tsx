@@ -4,7 +4,7 @@ import { call, tagged } from "../lib/api";
 import { useAgentAccess } from "../lib/access";
 import { useData } from "../lib/data";
 import { Time } from "../lib/format";
-import { go } from "../lib/router";
+import { Link, go } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
 import { Button } from "../ui/button";
@@ -29,7 +29,9 @@ export default function Agent({ params }: ScreenProps) {
   };
   return (
     <Page title={agent.data?.name ?? "Agent"} lead={agent.data?.description} narrow
-      actions={agent.data && may("agent:delete") && <Button look="danger" act={() => remove(agent.data?.name ?? "", agent.data?.slug ?? "")}>Delete</Button>}>
+      actions={agent.data && <>
+        {may("session:write") && <Link class="button primary" to={tenantPath(`/agents/${path.agent_id}/chat`)}>New session</Link>}
+        {may("agent:delete") && <Button look="danger" act={() => remove(agent.data?.name ?? "", agent.data?.slug ?? "")}>Delete</Button>}</>}>
       <DataView of={agent}>
         {(a) => (
           <>

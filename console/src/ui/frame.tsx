@@ -4,6 +4,7 @@ import { Component, type ComponentChildren, type FunctionComponent } from "preac
 import { useEffect, useState } from "preact/hooks";
 import { connection } from "../lib/events";
 import { isFirstRun } from "../lib/first";
+import { inbox, useInbox } from "../lib/inbox";
 import { help, keyList, palette } from "../lib/keys";
 import { BASE, Link, go, location, matches } from "../lib/router";
 import { can, ended, enter, me, signOut, tenant, tenantPath } from "../lib/session";
@@ -147,6 +148,16 @@ const firstScreen = (): string => {
   return first ? addressOf(first) : "/account";
 };
 
+/** What waits for a person, beside its place in the sidebar. */
+function InboxNumber() {
+  useInbox();
+  const waits = inbox.value ?? [], count = waits.length, bad = waits.some((w) => w.kind === "failed" || w.kind === "delivery");
+  useEffect(() => {
+    badges.value = { ...badges.value, "/t/:tenant/inbox": { count, bad } };
+  }, [count, bad]);
+  return null;
+}
+
 export function Frame() {
   const { path } = location.value;
   const home = path === "/" || path === "/sign-in";
@@ -171,6 +182,7 @@ export function Frame() {
       {palette.value && <Later load={() => import("./palette")} close={() => (palette.value = false)} />}
       {help.value && <Keys />}
       {ended.value && <Later load={() => import("../screens/sign-in-again")} close={() => undefined} />}
+      {tenant.value && <InboxNumber />}
       <Dialogs />
       <Toasts />
     </div>

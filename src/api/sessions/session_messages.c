@@ -27,10 +27,18 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(session_message_sql, sql);
 
-LIST_OPERATION(listMessages, NONE, TaskMessageRead, .long_read = true)
+/* The number of the latest event is of the same moment as the messages: a stream that goes on after it neither misses a
+ * piece of what is being written nor tells one again. */
+LIST_OPERATION(listMessages, NONE, TaskMessageRead, .long_read = true, .header = "X-Last-Event-Id")
 {
-	return call_list(
-		c, &sql[MESSAGE_LIST], ARGS(T(c->caller.tenant_id), T(c->caller.session_id)));
+	const struct value session[] = { T(c->caller.tenant_id), T(c->caller.session_id) };
+	int64_t last = 0;
+	int err = db_int(c->db, &sql[LAST_EVENT], &last, session, 2);
+
+	if (err)
+		return err;
+	buf_printf(&c->x->reply.extra, "X-Last-Event-Id: %lld\r\n", (long long)last);
+	return call_list(c, &sql[MESSAGE_LIST], session, 2);
 }
 
 /* With Accept: text/event-stream the answer comes on the same connection: all that happens from this

@@ -24,18 +24,59 @@
 	"session_people p cross join sessions s where p.tenant_id = $1 " \
 	"and p.user_id = $3 and s.tenant_id = $1 and s.id = p.session_id and s.agent_id = $2"
 
-/* $1 user, $2 the tenant of a key or null, $3 whether the credential reads sessions at all */
-#define MINE_FROM                                                                             \
-	"session_people p join members m on m.tenant_id = p.tenant_id and m.user_id = $1 "    \
-	"and m.status = 'active' join tenants t on t.id = p.tenant_id "                       \
-	"and t.status not in ('suspended', 'closed') "                                        \
-	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "               \
-	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "                   \
-	"where p.user_id = $1 and (cast($2 as text) is null or p.tenant_id = $2) and $3 = 1 " \
-	"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 "                          \
-	"and (a.default_role_enabled = 1 or " HOLDS_ROLE(                                     \
-		"$1", "'VIEWER', 'MANAGER', 'OWNER'") ")))"
+/* Null, or 0, is any. */
+#define MINE_FROM                                                                                                     \
+	"session_people p join members m on m.tenant_id = p.tenant_id and m.user_id = :user_id "                      \
+	"and m.status = 'active' join tenants t on t.id = p.tenant_id "                                               \
+	"and t.status not in ('suspended', 'closed') "                                                                \
+	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "                                       \
+	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "                                           \
+	"where p.user_id = :user_id and (cast(:key_tenant_id as text) is null "                                       \
+	"or p.tenant_id = :key_tenant_id) and :reads = 1 "                                                            \
+	"and (m.role in ('OWNER', 'ADMIN') or (a.is_admin_only = 0 "                                                  \
+	"and (a.default_role_enabled = 1 or " HOLDS_ROLE(":user_id",                                                  \
+		"'VIEWER', 'MANAGER', 'OWNER'") "))) "                                                                \
+						"and (cast(:tenant_id as text) is null or p.tenant_id = :tenant_id) " \
+						"and (cast(:agent_id as text) is null or s.agent_id = :agent_id) "    \
+						"and (cast(:status as text) is null or s.status = :status) "          \
+						"and (:waiting = 0 or s.waiting_for is not null) "                    \
+						"and (cast(:pattern as text) is null or s.title_folded like :pattern escape '!')"
 #define MINE "sessions of one user, over tenants"
+
+struct my_sessions_query {
+	const char *tenant_id, *agent_id;
+	int status;
+	bool waiting;
+	const char *q;
+};
+
+FIELDS(my_sessions_query) = {
+	FIELD(my_sessions_query, tenant_id, .nullable = true, .id = true,
+		.doc = "Only of this tenant."),
+	FIELD(my_sessions_query, agent_id, .nullable = true, .id = true,
+		.doc = "Only of this agent."),
+	FIELD(my_sessions_query, status, .nullable = true, .words = &session_state_words,
+		.doc = "Only in this state."),
+	FIELD(my_sessions_query, waiting, .preset = "false",
+		.doc = "Only those that wait for working hours, rate or budget."),
+	FIELD(my_sessions_query, q, .nullable = true, BOUNDS(1, 255),
+		.doc = "Only those whose title contains this, whatever the case."),
+};
+static SCHEMA(my_sessions_query, .doc = "Filters of one's own sessions.");
+
+/* Whose they are, what their credential reaches, and what is asked for. */
+struct my_sessions {
+	const char *user_id, *key_tenant_id, *tenant_id, *agent_id, *pattern;
+	int64_t reads, waiting;
+	int status;
+};
+
+FIELDS(my_sessions) = {
+	ROW_FIELDS(my_sessions, user_id, reads, waiting),
+	ROW_NULLABLE(my_sessions, key_tenant_id, tenant_id, agent_id, pattern),
+	FIELD(my_sessions, status, .nullable = true, .words = &session_state_words),
+};
+static SCHEMA(my_sessions, .internal = true);
 
 struct subtask_row {
 	const char *id, *agent_id, *created_by_id;
@@ -77,7 +118,7 @@ static const struct statement sql[] = {
 	LISTING(OWN_LIST, "session_own_list", &TaskSessionRead_schema, SESSION_COLUMNS, OWN_FROM,
 		"p.session_id"),
 	LISTING(MY_LIST, "session_my_list", &TaskSessionRead_schema, SESSION_COLUMNS, MINE_FROM,
-		"p.session_id", .across = MINE),
+		"p.session_id", .args = &my_sessions_schema, .across = MINE),
 	[SESSION_UPDATE] = { "session_update",
 		"update session_rows set title = :title, title_folded = :title_folded, "
 		"metadata = :metadata, updated_at = :updated_at "
@@ -104,13 +145,19 @@ LIST_OPERATION(listSessions, NONE, TaskSessionRead)
 		c, &sql[OWN_LIST], ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id)));
 }
 
-LIST_OPERATION(listMySessions, NONE, TaskSessionRead)
+LIST_OPERATION(listMySessions, my_sessions_query, TaskSessionRead)
 {
 	const struct caller *who = &c->caller;
+	const struct my_sessions asked = { .user_id = who->user_id,
+		.key_tenant_id = who->key_tenant_id,
+		.tenant_id = in->tenant_id,
+		.agent_id = in->agent_id,
+		.pattern = in->q ? fold_pattern(c->arena, in->q) : NULL,
+		.reads = caller_cut(who, PERM(SESSION_READ)) != 0,
+		.waiting = in->waiting,
+		.status = in->status };
 
-	return call_list(c, &sql[MY_LIST],
-		ARGS(T(who->user_id), T(who->key_tenant_id),
-			N(caller_cut(who, PERM(SESSION_READ)) != 0)));
+	return call_list(c, &sql[MY_LIST], BY_NAME(my_sessions, &asked));
 }
 
 OPERATION(createSession, SessionCreate, TaskSessionRead)
@@ -131,6 +178,24 @@ OPERATION(createSession, SessionCreate, TaskSessionRead)
 		err = session_open(c->db, c->arena, &begun, &id, &c->problem);
 	if (!err && in->message)
 		err = session_hear(c, id, in->message, NULL, NULL);
+	if (err)
+		return err;
+	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s", who->tenant_id, id);
+	return session_row_read(c, id, out);
+}
+
+OPERATION(branchSession, SessionBranch, TaskSessionRead)
+{
+	const struct caller *who = &c->caller;
+	const struct session_branch_asked asked = { .tenant_id = who->tenant_id,
+		.session_id = who->session_id,
+		.message_id = in->message_id,
+		.user_id = who->user_id,
+		.origin = who->kind == CREDENTIAL_KEY ? "api" : "user",
+		.now = c->now };
+	const char *id = NULL;
+	int err = session_branch(c->db, c->arena, &asked, &id, &c->problem);
+
 	if (err)
 		return err;
 	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s", who->tenant_id, id);
@@ -303,6 +368,10 @@ static const struct route routes[] = {
 		.tag = "Sessions",
 		.doc = "Delete a session with its messages, files and subtasks; what runs is "
 		       "cancelled. Subtasks of others on agents where the caller may not write stay." },
+	{ METHOD_POST, S "/branch", &branchSession, PERM_SESSION_WRITE, 201, "session.branch",
+		.tag = "Sessions",
+		.doc = "Begin another session of the agent with what was said up to a message; nothing "
+		       "runs in it until somebody speaks. 409 in the middle of a step." },
 	{ METHOD_POST, S "/cancel", &cancelSession, PERM_SESSION_WRITE, 200, "session.cancel",
 		.tag = "Sessions",
 		.doc = "End what runs and waits in the session, subtasks included (but those of others on "

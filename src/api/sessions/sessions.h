@@ -58,6 +58,11 @@ struct SessionCancel {
 };
 SCHEMA_DECLARED(SessionCancel);
 
+struct SessionBranch {
+	const char *message_id;
+};
+SCHEMA_DECLARED(SessionBranch);
+
 struct SubtaskCreate {
 	const char *agent_id, *title, *message;
 };

@@ -121,6 +121,12 @@ FIELDS(SessionCancel) = {
 };
 SCHEMA(SessionCancel, .doc = "What is to end in a session.");
 
+FIELDS(SessionBranch) = {
+	FIELD(SessionBranch, message_id, .required = true, .id = true,
+		.doc = "The last message that comes along."),
+};
+SCHEMA(SessionBranch, .doc = "Where another way on begins.");
+
 FIELDS(SubtaskCreate) = {
 	FIELD(SubtaskCreate, agent_id, .nullable = true, .id = true,
 		.doc = "Who shall work on it; the session's own agent without it. It needs "

@@ -1,0 +1,281 @@
+// chat.ts - one session as it is shown: its messages, calls, approvals and state, read once and then followed by its own
+// stream of events.
+//
+// The newest messages are read with the number of the event that they are true for; the stream goes on after it, so
+// that a piece of an answer is neither missed nor told twice, whatever happens to the page, the line or the service.  Every message is
+// a signal of its own: a piece makes one message anew and no other.
+import { type Signal, batch, signal } from "@preact/signals";
+import type { ApprovalRead, DeltaEvent, MessageEvent, NoticeEvent, SessionCallRead, SessionFileRead, StatusEvent, SubtaskSummary, TaskMessageRead, TaskSessionRead, ToolCallEvent } from "../contract/types";
+import { Problem, address, call, send } from "./api";
+import { Feed, type FeedEvent } from "./feed";
+
+export type Message = Omit<TaskMessageRead, "tool_calls"> & { tool_calls: { id: string; name: string; arguments: unknown }[]; sending?: boolean };
+export interface Note { id: string; after: string; code: string; text: string }
+export type Call = Partial<SessionCallRead> & { tool_call_id: string; name: string; state: string };
+
+const PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50;
+const LIVE = ["running", "waiting_approval"];
+
+/** A map whose entries are signals: who reads one is told of that one alone. */
+class Cells<T> {
+  #cells = new Map<string, Signal<T | undefined>>();
+  of(id: string): Signal<T | undefined> {
+    let cell = this.#cells.get(id);
+    if (!cell) this.#cells.set(id, (cell = signal<T | undefined>(undefined)));
+    return cell;
+  }
+}
+
+export class Chat {
+  readonly path: { tenant_id: string; session_id: string };
+  readonly session = signal<TaskSessionRead | null>(null);
+  readonly problem = signal<Problem | null>(null);
+  /** Of those that are shown by themselves, oldest first: not the results of tools. */
+  readonly order = signal<string[]>([]);
+  readonly messages = new Cells<Message>();
+  readonly results = new Cells<Message>();
+  readonly calls = new Cells<Call>();
+  readonly approvals = new Cells<ApprovalRead>();
+  readonly pending = signal<ApprovalRead[]>([]);
+  readonly subtasks = signal<SubtaskSummary[]>([]);
+  readonly files = signal<SessionFileRead[]>([]);
+  readonly notes = signal<Note[]>([]);
+  readonly spent = signal({ tokens: 0, cost: 0 });
+  /** The id to go on from towards the beginning; null: there is no more; undefined: not known yet. */
+  readonly older = signal<string | null | undefined>(undefined);
+  /** What is said to those who do not see it. */
+  readonly said = signal("");
+  readonly answer = signal("");
+  #feed: Feed | null = null;
+  #ended = false;
+  #seen = 0;
+  #loading = false;
+  #pieces = new Map<string, string>();
+  #frame = 0;
+  #counted = new Map<string, { tokens: number; cost: number }>();
+
+  constructor(tenant_id: string, session_id: string) {
+    this.path = { tenant_id, session_id };
+  }
+
+  get running(): boolean {
+    return LIVE.includes(this.session.value?.status ?? "") || (this.session.value?.status === "pending" && this.session.value.waiting_for != null);
+  }
+
+  async start(upTo: string | null): Promise<void> {
+    try {
+      // Whose it is shows at once; where it stands is read again once the messages say what they are true for.
+      void call("GET /tenant/{tenant_id}/sessions/{session_id}", { path: this.path }).then((s) => (this.session.value ??= s), () => undefined);
+      const reply = await send("GET", address("GET /tenant/{tenant_id}/sessions/{session_id}/messages", this.path, { per_page: upTo ? JUMP_PAGE : PAGE, total: false }), { headers: { Accept: "application/json" } });
+      const last = reply.headers.get("x-last-event-id") ?? "";
+      this.#seen = Number(last);
+      const page = (await reply.json()) as { items: TaskMessageRead[]; next_after: string | null };
+      if (this.#ended) return;
+      // Down to the message that is wanted, and shown at once.
+      while (upTo && page.next_after && (page.items[page.items.length - 1]?.id ?? "") > upTo && !this.#ended) {
+        const next = await call("GET /tenant/{tenant_id}/sessions/{session_id}/messages", { path: this.path, query: { per_page: JUMP_PAGE, after: page.next_after, total: false } });
+        page.items.push(...next.items);
+        page.next_after = next.next_after;
+      }
+      if (this.#ended) return;
+      this.#takeOlder(page);
+      const { path } = this;
+      const [session, approvals, calls, subtasks, files] = await Promise.all([
+        call("GET /tenant/{tenant_id}/sessions/{session_id}", { path }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/approvals", { path, query: { per_page: 200, total: false } }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/calls", { path, query: { per_page: 200, total: false } }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/subtasks", { path, query: { per_page: 100, total: false } }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/files", { path, query: { per_page: 100, total: false } }),
+      ]);
+      if (this.#ended) return;
+      batch(() => {
+        this.session.value = session;
+        for (const c of calls.items) this.calls.of(c.tool_call_id).value = c;
+        for (const a of [...approvals.items].reverse()) this.#approval(a);
+        this.subtasks.value = subtasks.items;
+        this.files.value = files.items;
+      });
+      this.#feed = new Feed((e) => this.#happened(e), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
+      this.look();
+    } catch (err) {
+      if (err instanceof Problem) this.problem.value = err;
+      else throw err;
+    }
+  }
+
+  /** A browser keeps six lines to a place; who is not looked at lets its own go and comes back to it. */
+  look(): void {
+    if (document.visibilityState === "visible") this.#feed?.start();
+    else this.#feed?.pause();
+  }
+
+  nudge(): void {
+    this.#feed?.nudge();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#feed?.stop();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  async more(): Promise<void> {
+    const after = this.older.value;
+    if (!after || this.#loading) return;
+    this.#loading = true;
+    try {
+      const page = await call("GET /tenant/{tenant_id}/sessions/{session_id}/messages", { path: this.path, query: { per_page: PAGE, after, total: false } });
+      if (!this.#ended) this.#takeOlder(page);
+    } finally {
+      this.#loading = false;
+    }
+  }
+
+  #takeOlder(page: { items: TaskMessageRead[]; next_after: string | null }): void {
+    batch(() => {
+      const ids: string[] = [];
+      for (const m of [...page.items].reverse()) if (this.#put(m as Message)) ids.push(m.id);
+      const known = new Set(ids);
+      this.order.value = [...ids, ...this.order.value.filter((id) => !known.has(id))];
+      this.older.value = page.next_after;
+    });
+  }
+
+  /** True if it is shown by itself. */
+  #put(m: Message): boolean {
+    const tokens = m.prompt_tokens + m.completion_tokens + m.cache_read_tokens + m.cache_write_tokens, before = this.#counted.get(m.id);
+    if (tokens !== (before?.tokens ?? 0) || m.cost_usd !== (before?.cost ?? 0)) {
+      this.#counted.set(m.id, { tokens, cost: m.cost_usd });
+      const sum = this.spent.peek();
+      this.spent.value = { tokens: sum.tokens + tokens - (before?.tokens ?? 0), cost: sum.cost + m.cost_usd - (before?.cost ?? 0) };
+    }
+    if (m.role === "tool" && m.tool_call_id) {
+      this.results.of(m.tool_call_id).value = m;
+      return false;
+    }
+    this.messages.of(m.id).value = m;
+    return true;
+  }
+
+  #drop(id: string): void {
+    this.order.value = this.order.value.filter((one) => one !== id);
+  }
+
+  /** One that was said, or has changed; in its place by its id. */
+  take(m: Message): void {
+    this.#pieces.delete(m.id);
+    if (m.role === "assistant" && m.status === "failed" && !m.content && !m.tool_calls.length) {
+      this.#drop(m.id); // its text was given up; another comes
+      return;
+    }
+    const before = this.messages.of(m.id).peek();
+    batch(() => {
+      if (!this.#put({ ...m, author_name: m.author_name ?? before?.author_name ?? null }) || this.order.value.includes(m.id)) return;
+      const order = this.order.value;
+      let at = order.length;
+      while (at > 0 && (order[at - 1] ?? "") > m.id) at--;
+      this.order.value = [...order.slice(0, at), m.id, ...order.slice(at)];
+    });
+  }
+
+  hide(id: string): void {
+    this.#drop(id);
+  }
+
+  /** Shows what is being sent until the service has it. */
+  show(m: Message): void {
+    this.messages.of(m.id).value = m;
+    this.order.value = [...this.order.value, m.id];
+  }
+
+  #approval(a: ApprovalRead): void {
+    this.approvals.of(a.tool_call_id).value = a;
+    const rest = this.pending.value.filter((p) => p.id !== a.id);
+    this.pending.value = a.status === "pending" ? [...rest, a] : rest;
+  }
+
+  takeApproval(a: ApprovalRead): void {
+    this.#approval(a);
+  }
+
+  #piece(d: DeltaEvent): void {
+    this.#pieces.set(d.message_id, (this.#pieces.get(d.message_id) ?? "") + d.text);
+    // Once a frame, and where no frames come, soon.
+    if (!this.#frame) this.#frame = document.visibilityState === "visible" ? requestAnimationFrame(() => this.#flush()) : (setTimeout(() => this.#flush(), 100) as unknown as number);
+  }
+
+  #flush(): void {
+    this.#frame = 0;
+    batch(() => {
+      for (const [id, text] of this.#pieces) {
+        const cell = this.messages.of(id), m = cell.peek();
+        if (m) cell.value = { ...m, content: m.content + text };
+      }
+      this.#pieces.clear();
+    });
+  }
+
+  #happened({ event, id, data }: FeedEvent): void {
+    if (Number(id) <= this.#seen) return;
+    this.#seen = Number(id) || this.#seen;
+    if (event === "delta") return this.#piece(data as DeltaEvent);
+    if (this.#pieces.size) this.#flush();
+    batch(() => {
+      switch (event) {
+        case "message": {
+          const m = data as MessageEvent;
+          this.take(m as Message);
+          if (m.role === "assistant" && m.status === "complete" && m.content) this.answer.value = m.content;
+          break;
+        }
+        case "tool_call": {
+          const c = data as ToolCallEvent, cell = this.calls.of(c.call_id), before = cell.peek();
+          const now = new Date().toISOString(), over = !["new", "approved", "running"].includes(c.state) && !c.state.startsWith("waiting");
+          cell.value = { ...before, tool_call_id: c.call_id, name: c.name, state: c.state, message_id: c.message_id,
+            started_at: before?.started_at ?? (c.state === "running" ? now : null), ended_at: before?.ended_at ?? (over ? now : null) };
+          if (over || c.state === "waiting_subtask") this.#readCalls();
+          break;
+        }
+        case "approval": {
+          const a = data as ApprovalRead;
+          this.#approval(a);
+          if (a.status === "pending") this.said.value = `Approval needed: ${a.tool_name}`;
+          break;
+        }
+        case "status": {
+          const s = data as StatusEvent, was = this.session.peek();
+          if (was) this.session.value = { ...was, status: s.status, error: s.error, waiting_for: s.waiting_for, waiting_until: s.waiting_until };
+          this.said.value = s.status === "running" ? "The agent is answering" : s.status === "completed" ? `Answer ready, ${this.answer.peek().split(/\s+/).filter(Boolean).length} words` : s.status === "failed" ? `Failed: ${s.error ?? ""}` : s.status === "cancelled" ? "Stopped" : this.said.peek();
+          break;
+        }
+        case "notice": {
+          const n = data as NoticeEvent, last = this.order.peek();
+          this.notes.value = [...this.notes.value.filter((one) => one.id !== id).slice(-NOTES_MAX), { id, after: last[last.length - 1] ?? "", code: n.code, text: n.text }];
+          break;
+        }
+      }
+    });
+  }
+
+  #reading: ReturnType<typeof setTimeout> | undefined;
+  /** What a call took, and the subtask that it began, is in no event. */
+  #readCalls(): void {
+    clearTimeout(this.#reading);
+    this.#reading = setTimeout(() => {
+      const { path } = this;
+      Promise.all([call("GET /tenant/{tenant_id}/sessions/{session_id}/calls", { path, query: { per_page: 50, total: false } }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/subtasks", { path, query: { per_page: 100, total: false } }),
+        call("GET /tenant/{tenant_id}/sessions/{session_id}/files", { path, query: { per_page: 100, total: false } })]).then(([calls, subtasks, files]) => batch(() => {
+        for (const c of calls.items) this.calls.of(c.tool_call_id).value = c;
+        this.subtasks.value = subtasks.items;
+        this.files.value = files.items;
+      }), () => undefined);
+    }, 150);
+  }
+
+  /** A subtask stands somewhere else, as the stream of everything says. */
+  takeSubtask(id: string, status: string): void {
+    if (this.subtasks.peek().some((s) => s.id === id)) this.subtasks.value = this.subtasks.value.map((s) => (s.id === id ? { ...s, status: status as SubtaskSummary["status"] } : s));
+    else if (this.running) this.#readCalls();
+  }
+}

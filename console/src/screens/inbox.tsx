@@ -1,0 +1,110 @@
+// inbox.tsx - what waits for a person, worked through by keyboard: look, decide, go on to the next.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { call } from "../lib/api";
+import { useData } from "../lib/data";
+import { Time, human, plural, straight } from "../lib/format";
+import { type Waiting, dealtWith, inbox, problem, putAway, readInbox } from "../lib/inbox";
+import { useKeys } from "../lib/keys";
+import { Link, go, location, setQuery } from "../lib/router";
+import { tenantId, tenantPath } from "../lib/session";
+import { Button } from "../ui/button";
+import { Choose } from "../ui/filters";
+import { Icon, type IconName } from "../ui/icons";
+import { Page } from "../ui/page";
+import { Empty, Failed, Skeleton } from "../ui/states";
+import { complain, toast } from "../ui/toast";
+
+const KINDS = ["approval", "failed", "room", "delivery"] as const;
+const LOOK: Record<Waiting["kind"], { icon: IconName; word: string; rail: string }> = {
+  approval: { icon: "warn", word: "Approval needed", rail: "ember" },
+  failed: { icon: "close", word: "Failed", rail: "danger" },
+  room: { icon: "clock", word: "Blocked", rail: "ember" },
+  delivery: { icon: "plug", word: "Not delivered", rail: "danger" },
+};
+
+const placeOf = (w: Waiting): string | null => (w.kind === "delivery" ? (w.delivery.session_id ? `/sessions/${w.delivery.session_id}` : null) : `/sessions/${w.session}`);
+
+async function decide(w: Waiting, approved: boolean): Promise<void> {
+  if (w.kind !== "approval") return;
+  await call("POST /tenant/{tenant_id}/sessions/{session_id}/approvals/{approval_id}", { path: { tenant_id: tenantId(), session_id: w.session, approval_id: w.approval.id }, body: { approved } });
+  dealtWith(w);
+  toast(`${w.approval.tool_name} is ${approved ? "approved" : "denied"}`);
+}
+
+async function again(w: Waiting): Promise<void> {
+  if (w.kind !== "delivery") return;
+  await call("POST /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}/redeliver", { path: { tenant_id: tenantId(), integration_id: w.delivery.integration_id, delivery_id: w.delivery.id } });
+  dealtWith(w);
+  toast("It is being delivered again");
+}
+
+function dismiss(w: Waiting): void {
+  if (w.kind === "approval") return; // it holds an agent up: it is decided, not put away
+  const back = putAway(w);
+  toast("Put away", { undo: back });
+}
+
+function About({ w }: { w: Waiting }) {
+  switch (w.kind) {
+    case "approval":
+      return <><p>It wants to call <strong class="mono">{w.approval.tool_name}</strong> with:</p><pre tabIndex={0} dir="auto">{JSON.stringify(w.approval.arguments, null, 2)}</pre>
+        {(w.approval.pinned?.length ?? 0) > 0 && <p class="muted small">Set for the agent, whatever the model said: {w.approval.pinned?.join(", ")}</p>}</>;
+    case "failed":
+      return w.error ? <p class="cut-lines"><bdi>{w.error}</bdi></p> : null;
+    case "room":
+      return <p>It waits for {w.room === "hours" ? "working hours" : w.room === "budget" ? "room in the budget" : "room in the rate"}{w.until ? <> and goes on by itself <Time at={w.until} />.</> : "; only other limits will help."}</p>;
+    case "delivery":
+      return <p><bdi>{w.delivery.event ?? "An event"}</bdi>, {plural(w.delivery.attempts, "attempt")}{w.delivery.error && <>: <bdi>{w.delivery.error}</bdi></>}</p>;
+  }
+}
+
+function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: string; choose: () => void }) {
+  const look = LOOK[w.kind], to = placeOf(w);
+  return (
+    <li id={`w-${w.key}`} class={chosen ? "waits chosen" : "waits"} tabIndex={-1} data-rail={look.rail} aria-current={chosen ? "true" : undefined} onFocusCapture={choose}>
+      <div class="waits-head"><Icon name={look.icon} /><strong>{look.word}</strong>
+        {to ? <Link to={tenantPath(to)}><bdi>{straight(w.title || "Without a title")}</bdi></Link> : <bdi>{w.title}</bdi>}
+        {name && <span class="muted"><bdi>{name}</bdi></span>}<span class="muted small"><Time at={w.at} /></span></div>
+      <About w={w} />
+      <div class="decide">
+        {w.kind === "approval" && <><Button look="primary" icon="check" act={() => decide(w, true)}>Approve</Button><Button look="danger" icon="close" act={() => decide(w, false)}>Deny</Button></>}
+        {w.kind === "delivery" && <Button act={() => again(w)}>Deliver again</Button>}
+        {w.kind !== "approval" && <Button look="quiet" act={() => dismiss(w)}>Put away</Button>}
+      </div>
+    </li>
+  );
+}
+
+export default function Inbox() {
+  const kind = KINDS.find((k) => k === location.value.query.get("kind"));
+  const all = inbox.value, rows = useMemo(() => (all ?? []).filter((w) => !kind || w.kind === kind), [all, kind]);
+  const [at, setAt] = useState(0);
+  const agents = useData("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
+  const names = useMemo(() => new Map((agents.data?.items ?? []).map((a) => [a.id, a.name])), [agents.data]);
+  useEffect(() => void readInbox(), []); // deliveries tell nobody when they die
+  const here = Math.min(at, rows.length - 1), chosen = rows[here];
+  const step = (by: number): void => {
+    const next = Math.min(rows.length - 1, Math.max(0, here + by)), w = rows[next];
+    setAt(next);
+    const row = w && document.getElementById(`w-${w.key}`);
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "nearest" });
+  };
+  const act = (run: (w: Waiting) => unknown) => (): void => {
+    if (chosen) Promise.resolve(run(chosen)).catch(complain);
+  };
+  useKeys({
+    j: () => step(document.activeElement?.closest(".waits") ? 1 : 0), k: () => step(-1),
+    Enter: act((w) => placeOf(w) && go(tenantPath(placeOf(w) ?? ""))),
+    a: act((w) => decide(w, true)), d: act((w) => decide(w, false)), r: act(again), x: act(dismiss),
+  }, [["j, k", "Next and previous"], ["Enter", "Open"], ["a, d", "Approve, deny"], ["r", "Deliver again"], ["x", "Put away"]]);
+  return (
+    <Page title="Inbox" lead="What waits for a person. Of what failed, the last seven days.">
+      <div class="filters"><Choose label="Kind" value={kind ?? ""} words={KINDS} set={(k) => setQuery({ kind: k })} /><span class="muted small keys-hint"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>a</kbd> approves, <kbd>d</kbd> denies</span></div>
+      {problem.value && !all ? <Failed problem={problem.value} retry={() => void readInbox()} /> : !all ? <Skeleton />
+        : rows.length === 0 ? (kind ? <Empty title="Nothing matches" text={`Nothing of this kind waits (${human(kind)}).`} action={<Button act={() => setQuery({ kind: null })}>Clear filters</Button>} />
+          : <Empty title="Nothing waits for you" text="Approvals, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
+          : <ul class="inbox" aria-label="What waits">{rows.map((w, i) => <Row key={w.key} w={w} chosen={i === here} name={"agent" in w ? names.get(w.agent) ?? "" : ""} choose={() => setAt(i)} />)}</ul>}
+    </Page>
+  );
+}

@@ -1,0 +1,248 @@
+// session.tsx - one session: the conversation as it comes about, and everything one can do in it.
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useAgentAccess } from "../lib/access";
+import { address, call, randomKey } from "../lib/api";
+import { Chat, type Message } from "../lib/chat";
+import { useData } from "../lib/data";
+import { useEvents } from "../lib/events";
+import { Time, bytes, human, straight, tokens } from "../lib/format";
+import { useKeys } from "../lib/keys";
+import { Link, go, location } from "../lib/router";
+import { me, tenantId, tenantPath } from "../lib/session";
+import { speak } from "../lib/speak";
+import type { ScreenProps } from "../routes";
+import { Budget, Hours } from "../ui/about";
+import { Button } from "../ui/button";
+import { Composer } from "../ui/composer";
+import { Dialog, confirm, over } from "../ui/dialog";
+import { Icon } from "../ui/icons";
+import { Page, Status } from "../ui/page";
+import { Failed, Skeleton } from "../ui/states";
+import { toast } from "../ui/toast";
+import { type Surroundings, TONES, Transcript, price } from "../ui/transcript";
+
+const NEAR_END = 120;
+const atEnd = (): boolean => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END;
+const toEnd = (): void => scrollTo(0, document.documentElement.scrollHeight);
+
+async function rename(chat: Chat): Promise<void> {
+  const title = await over<string>((close) => (
+    <Dialog title="Rename this session" onClose={() => close(null)}>
+      <form onSubmit={(e) => {
+        e.preventDefault();
+        close((new FormData(e.currentTarget).get("title") as string).trim());
+      }}>
+        <label class="field"><span class="label">Title</span><input name="title" maxLength={255} autocomplete="off" defaultValue={chat.session.value?.title ?? ""} /></label>
+        <footer><Button act={() => close(null)}>Cancel</Button><Button type="submit" look="primary">Rename</Button></footer>
+      </form>
+    </Dialog>
+  ));
+  if (title === null) return;
+  chat.session.value = await call("PATCH /tenant/{tenant_id}/sessions/{session_id}", { path: chat.path, body: { title: title || null } });
+}
+
+function Files({ chat }: { chat: Chat }) {
+  const files = chat.files.value;
+  if (!files.length) return null;
+  return (
+    <details class="files"><summary>{files.length === 1 ? "1 file" : `${files.length} files`}</summary>
+      <ul>{files.map((f) => <li key={f.id}><Icon name="file" /><a href={address("GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content", { ...chat.path, file_id: f.id })} download><bdi>{straight(f.name)}</bdi></a> <span class="muted small">{bytes(f.size_bytes)}, <Time at={f.created_at} /></span></li>)}</ul>
+    </details>
+  );
+}
+
+/** What one should know at a glance, live. */
+function Bar({ chat }: { chat: Chat }) {
+  const s = chat.session.value, { tokens: used, cost } = chat.spent.value;
+  if (!s) return null;
+  const of = s.metadata?.["branch_of"];
+  return (
+    <div class="chat-bar">
+      <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>
+      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{tokens(used)} tokens</span>
+      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{price(cost)}</span>
+      <Budget agent={s.agent_id} moment={s.status} />
+      {s.parent_session_id && <Link to={tenantPath(`/sessions/${s.parent_session_id}`)}>The session that gave this away</Link>}
+      {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>Branched from here</Link>}
+      <Files chat={chat} />
+    </div>
+  );
+}
+
+function Waiting({ chat }: { chat: Chat }) {
+  const s = chat.session.value;
+  if (s?.waiting_for) return <p class="notice ember"><Icon name="clock" /> <span>It waits for {s.waiting_for === "hours" ? "working hours" : s.waiting_for === "budget" ? "room in the agent's budget" : "room in the agent's rate"}{s.waiting_until ? <> and goes on by itself <Time at={s.waiting_until} /></> : "; no time will help, only other limits"}.</span></p>;
+  if (s?.status === "failed") return <p class="notice danger" role="alert"><Icon name="warn" /> <span>It failed: {s.error ?? "no reason is known"}. Say something to have it go on.</span></p>;
+  return null;
+}
+
+/** For those who do not see it: where it stands, and each answer once. */
+const Spoken = ({ chat }: { chat: Chat }) => <><p class="hidden" role="status">{chat.said.value}</p><div class="hidden" aria-live="polite">{chat.session.value?.status === "completed" ? chat.answer.value.slice(0, 1000) : ""}</div></>;
+
+function Foot({ chat, agent, may }: { chat: Chat; agent: string; may: (permission: string) => boolean }) {
+  const key = useRef({ text: "", key: "" });
+  const say = async (text: string, files: File[]): Promise<void> => {
+    if (key.current.text !== text) key.current = { text, key: randomKey() };
+    const id = `~${randomKey()}`; // after every id there is
+    chat.show({ id, role: "user", status: "complete", content: text, tool_calls: [], author_id: me.value?.id ?? null, sending: true, created_at: new Date().toISOString(), prompt_tokens: 0, completion_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, cost_usd: 0, session_id: chat.path.session_id, tool_call_id: null, model_id: null } as Message);
+    requestAnimationFrame(toEnd);
+    try {
+      chat.take((await speak(chat.path, text, files, key.current.key)) as Message);
+      key.current = { text: "", key: "" };
+    } finally {
+      chat.hide(id);
+    }
+  };
+  const running = chat.running;
+  if (!may("session:write")) return <p class="muted">You may read here, and not write.</p>;
+  return <Composer tenant={chat.path.tenant_id} place={`session:${chat.path.session_id}`} running={running} send={say} placeholder={running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
+    stop={() => call("POST /tenant/{tenant_id}/sessions/{session_id}/cancel", { path: chat.path, body: {} }).then((s) => {
+      chat.session.value = s;
+      toast("Stopped");
+    })} />;
+}
+
+/** Follows the end while one is there; who reads further up is left in peace and told how much is new. */
+function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => void } {
+  const [news, setNews] = useState(0);
+  const follows = useRef(begins), seen = useRef(0);
+  useEffect(() => {
+    const on = (): void => {
+      follows.current = atEnd();
+      if (follows.current) {
+        seen.current = chat.order.peek().length;
+        setNews(0);
+      }
+    };
+    addEventListener("scroll", on, { passive: true });
+    // Whatever grows (a piece, a picture of a font that came late, a window that is made small) is followed.
+    const grown = new ResizeObserver(() => follows.current && toEnd());
+    const log = document.querySelector(".chat");
+    if (log) grown.observe(log);
+    return () => {
+      removeEventListener("scroll", on);
+      grown.disconnect();
+    };
+  }, [chat]);
+  useSignalEffect(() => {
+    const n = chat.order.value.length;
+    if (follows.current) seen.current = n;
+    else if (n > seen.current) setNews(n - seen.current);
+  });
+  return { news, jump: () => (follows.current = true, setNews(0), toEnd()) };
+}
+
+/** Older messages come when one scrolls to them; what is read stays where it is. */
+function Older({ chat }: { chat: Chat }) {
+  const mark = useRef<HTMLDivElement>(null);
+  const older = chat.older.value;
+  useEffect(() => {
+    if (!mark.current || !older) return;
+    const look = new IntersectionObserver((seen) => {
+      if (!seen.some((s) => s.isIntersecting)) return;
+      const before = document.documentElement.scrollHeight - scrollY;
+      void chat.more().then(() => requestAnimationFrame(() => scrollTo(0, document.documentElement.scrollHeight - before)), () => undefined);
+    }, { rootMargin: "400px 0px 0px" });
+    look.observe(mark.current);
+    return () => look.disconnect();
+  }, [older]);
+  return older ? <div ref={mark} class="older"><Button act={() => chat.more()}>Show older messages</Button></div> : null;
+}
+
+function Actions({ chat, agent }: { chat: Chat; agent: string }) {
+  const may = useAgentAccess(agent), { path } = chat;
+  const remove = async (): Promise<void> => {
+    if (!(await confirm({ title: "Delete this session?", text: "Its messages, files and subtasks go with it. This cannot be undone.", action: "Delete session", danger: true, type: "delete" }))) return;
+    await call("DELETE /tenant/{tenant_id}/sessions/{session_id}", { path });
+    go(tenantPath("/sessions"));
+  };
+  return (
+    <>
+      {may("session:write") && <Button look="quiet" icon="edit" act={() => rename(chat)}>Rename</Button>}
+      <a class="button quiet" href={address("GET /tenant/{tenant_id}/sessions/{session_id}/export", path, { format: "markdown" })} download>Export</a>
+      <a class="button quiet" href={address("GET /tenant/{tenant_id}/sessions/{session_id}/export", path)} download>Export as JSON</a>
+      {may("session:write") && <Link class="button plain" to={tenantPath(`/agents/${agent}/chat`)}>New session</Link>}
+      {may("session:write") && <Button look="quiet" icon="trash" label="Delete this session" act={remove} />}
+    </>
+  );
+}
+
+function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: string | null }) {
+  const path = { tenant_id: tenantId(), agent_id: agentId };
+  const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path });
+  const models = useData("GET /tenant/{tenant_id}/models", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
+  const chain = useData("GET /tenant/{tenant_id}/agents/{agent_id}/models", { path });
+  const may = useAgentAccess(agentId);
+  const follow = useFollowing(chat, !wanted);
+  const names = useMemo(() => new Map((models.data?.items ?? []).map((m) => [m.id, m.name])), [models.data]);
+  const first = chain.data?.items[0]?.model_id ?? null;
+  const name = agent.data?.name ?? "Agent", mayWrite = may("session:write"), mayApprove = may("session:approve");
+  const around = useMemo<Surroundings>(() => ({ chat, agent: name, may, modelName: (id) => names.get(id) ?? id, firstModel: first }), [chat, name, names, first, mayWrite, mayApprove]);
+  const there = chat.order.value.length > 0;
+  useLayoutEffect(() => {
+    if (!there) return;
+    if (!wanted) return void requestAnimationFrame(toEnd);
+    // What comes into view grows to its real height, so that it takes a few tries.
+    let tries = 0;
+    const find = (): void => {
+      const at = document.getElementById(`m-${wanted}`);
+      at?.scrollIntoView({ block: "center" });
+      if (!tries) at?.focus({ preventScroll: true });
+      if (at && ++tries < 4) requestAnimationFrame(find);
+    };
+    requestAnimationFrame(find);
+  }, [there, wanted]);
+  const step = (by: number): void => {
+    const all = [...document.querySelectorAll<HTMLElement>(".transcript article")];
+    const at = all.findIndex((a) => a.contains(document.activeElement));
+    const next = all[at < 0 ? all.length - 1 : Math.min(all.length - 1, Math.max(0, at + by))];
+    next?.focus({ preventScroll: true });
+    next?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys({ j: () => step(1), k: () => step(-1), m: () => document.querySelector<HTMLElement>(".composer textarea")?.focus() },
+    [["j, k", "Next and previous message"], ["m", "Write a message"], ["Esc", "Stop, while writing"]]);
+  return (
+    <div class="chat">
+      <Older chat={chat} />
+      {!there && <p class="muted">Nothing has been said yet.</p>}
+      <Transcript around={around} marked={wanted} />
+      <Spoken chat={chat} />
+      <div class="chat-foot">
+        {follow.news > 0 && <Button class="jump" icon="down" act={follow.jump}>Jump to latest ({follow.news} new)</Button>}
+        <Waiting chat={chat} />
+        <Hours agent={agentId} />
+        <Foot chat={chat} agent={name} may={may} />
+      </div>
+    </div>
+  );
+}
+
+export default function Session({ params }: ScreenProps) {
+  const id = params["session"] ?? "", wanted = location.value.query.get("message");
+  const tenant = tenantId();
+  const chat = useMemo(() => new Chat(tenant, id), [tenant, id]);
+  useEffect(() => {
+    void chat.start(wanted);
+    const look = (): void => chat.look(), online = (): void => chat.nudge();
+    document.addEventListener("visibilitychange", look);
+    addEventListener("online", online);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      removeEventListener("online", online);
+      chat.end();
+    };
+  }, [chat]);
+  useEvents((e) => {
+    if (e.event === "status" && e.data.session_id && e.data.session_id !== id) chat.takeSubtask(e.data.session_id, (e.data.data as { status: string }).status);
+  });
+  const s = chat.session.value;
+  if (chat.problem.value && !s) return <Page title="Session"><Failed problem={chat.problem.value} retry={() => (chat.problem.value = null, void chat.start(wanted))} /></Page>;
+  return (
+    <Page title={straight(s?.title ?? "Session")} key={id}
+      actions={s && <Actions chat={chat} agent={s.agent_id} />}>
+      <Bar chat={chat} />
+      {!s || chat.older.value === undefined ? <Skeleton /> : <Body chat={chat} agentId={s.agent_id} wanted={wanted} />}
+    </Page>
+  );
+}
