@@ -16,10 +16,14 @@ export interface Route {
   nav?: { icon: IconName; key?: string; part: "work" | "manage" | "admin" };
 }
 
+// One agent is one screen with many addresses.
+const agent: Route["load"] = () => import("./screens/agent");
+
 export const routes: Route[] = [
   { path: "/t/:tenant/agents", title: "Agents", load: () => import("./screens/agents"), needs: "tenant:read", nav: { icon: "agents", key: "a", part: "work" } },
   { path: "/t/:tenant/agents/new", title: "New agent", load: () => import("./screens/agent-new"), needs: "agents:create" },
-  { path: "/t/:tenant/agents/:agent", title: "Agent", load: () => import("./screens/agent"), needs: "tenant:read" },
+  { path: "/t/:tenant/agents/:agent", title: "Agent", load: agent, needs: "tenant:read" },
+  { path: "/t/:tenant/agents/:agent/:tab", title: "Agent", load: agent, needs: "tenant:read" },
   { path: "/t/:tenant/settings", title: "Settings", load: () => import("./screens/tenant-settings"), needs: "tenant:read", nav: { icon: "settings", key: "s", part: "manage" } },
   { path: "/account", title: "Your account", load: () => import("./screens/account") },
 ];
