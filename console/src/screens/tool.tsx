@@ -32,6 +32,9 @@ function formOf(schema: Record<string, unknown>): Form {
   });
 }
 
+/** What was left empty is not given. */
+const given = (body: Record<string, unknown>): Record<string, unknown> => Object.fromEntries(Object.entries(body).filter(([, v]) => v !== ""));
+
 function Try({ tool, path }: { tool: ToolRead; path: { tenant_id: string; tool_id: string } }) {
   const [result, setResult] = useState<ToolTryResult | null>(null);
   const form = formOf(tool.input_schema);
@@ -43,7 +46,7 @@ function Try({ tool, path }: { tool: ToolRead; path: { tenant_id: string; tool_i
       <ContractForm key={JSON.stringify(tool.input_schema)} form={plain ? form : ToolTry} action="Call it" send={async (body) => {
         setResult(null);
         if (tool.requires_approval && !(await confirm({ title: `Call ${tool.name}?`, text: "Agents must ask a person before they call it. That person is you now.", action: "Call it" }))) return;
-        setResult(await call("POST /tenant/{tenant_id}/tools/{tool_id}/try", { path, body: plain ? { arguments: body } : body }));
+        setResult(await call("POST /tenant/{tenant_id}/tools/{tool_id}/try", { path, body: plain ? { arguments: given(body) } : body }));
       }} />
       <div aria-live="polite">
         {result && (

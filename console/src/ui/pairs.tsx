@@ -11,7 +11,7 @@ function read(text: string): Pair[] | null {
   try {
     const all = text.trim() ? (JSON.parse(text) as unknown) : {};
     if (typeof all !== "object" || all === null || Array.isArray(all)) return null;
-    return Object.entries(all).map(([name, value]) => (typeof value === "string" ? { name, value, json: false } : { name, value: JSON.stringify(value), json: true }));
+    return Object.entries(all).filter(([, value]) => value !== null).map(([name, value]) => (typeof value === "string" ? { name, value, json: false } : { name, value: JSON.stringify(value), json: true }));
   } catch {
     return null;
   }

@@ -57,7 +57,7 @@ export function Pick({ label, help, find, value, set, error }: Props) {
     <div class="field pick">
       <label class="label" for={id}>{label}</label>
       <div class="control">
-        <input id={id} role="combobox" type="text" autocomplete="off" spellcheck={false} value={text} aria-expanded={open} aria-controls={`${id}-list`} aria-autocomplete="list" aria-describedby={described} aria-invalid={error ? true : undefined}
+        <input id={id} role="combobox" type="text" autocomplete="off" spellcheck={false} value={text} aria-expanded={open} aria-controls={open ? `${id}-list` : undefined} aria-autocomplete="list" aria-describedby={described} aria-invalid={error ? true : undefined}
           aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
           onInput={(e) => {
             setText(e.currentTarget.value);
@@ -82,14 +82,14 @@ export function Pick({ label, help, find, value, set, error }: Props) {
             }
           }} />
       </div>
-      <ul id={`${id}-list`} role="listbox" aria-label={label} hidden={!open}>
-        {found?.map((c, i) => (
+      {open && <ul id={`${id}-list`} role="listbox" aria-label="What was found">
+        {found.map((c, i) => (
           <li key={c.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), take(c))}>
             <span>{c.label}</span>{c.detail && <span class="muted">{c.detail}</span>}
           </li>
         ))}
-        {open && !found.length && <li role="option" aria-selected={false} aria-disabled="true" class="muted">Nothing fits</li>}
-      </ul>
+        {!found.length && <li role="option" aria-selected={false} aria-disabled="true" class="muted">Nothing fits</li>}
+      </ul>}
       {error && <p class="error" id={`${id}-error`}>{error}</p>}
       {help && <p class="help" id={`${id}-help`}>{help}</p>}
     </div>

@@ -15,7 +15,7 @@ import type { PartProps } from "../agent";
 const MOST = 5;
 
 const callable = (m: AgentCatalogModel) => m.callable ? <Status tone="pine" icon="check">Callable</Status>
-  : <><Status tone="danger" icon="warn">Not callable</Status> <span class="muted">{m.uncallable_reason}</span></>;
+  : <><Status tone={m.enabled ? "danger" : "plain"} icon={m.enabled ? "warn" : "stop"}>Not callable</Status> <span class="muted">{m.uncallable_reason}</span></>;
 
 export default function Models({ agent, path, may, concerns }: PartProps) {
   const catalog = useList("GET /tenant/{tenant_id}/agents/{agent_id}/models/catalog", { path, query: { per_page: 200 } }, concerns);
@@ -59,7 +59,7 @@ export default function Models({ agent, path, may, concerns }: PartProps) {
                 { name: "Context", figure: true, wide: true, cell: (m) => tokens(m.context_window) },
                 { name: "Can", wide: true, cell: (m) => <>{m.supports_tools && <Tag>tools</Tag>} {m.supports_vision && <Tag>pictures</Tag>} {m.status !== "active" && <Tag>{human(m.status)}</Tag>}</> },
               ]}
-              {...(write ? { actions: (m: AgentCatalogModel) => m.enabled ? <Button look="quiet" act={() => put(chain.filter((c) => c.model_id !== m.model_id))} label={`Take ${m.name} out of the chain`}>Take out</Button>
+              {...(write ? { actions: (m: AgentCatalogModel) => m.enabled ? <Button look="quiet" act={() => put(chain.filter((c) => c.model_id !== m.model_id))} label={`Take out ${m.name}`}>Take out</Button>
                 : <Button disabled={chain.length >= MOST} label={`Add ${m.name} to the chain`} act={async () => {
                   await put([...chain, m]);
                   toast(`${m.name} is number ${chain.length + 1}`);
