@@ -120,8 +120,8 @@ test("an agent is built from nothing by keyboard alone", async (t) => {
   await page.getByText("Saved", { exact: true }).last().waitFor();
   await page.getByLabel("Messages in a minute").waitFor();
   await write(view, "Messages in a minute", "30");
-  for (const day of ["Mon", "Tue"]) await press(view, day, "Space");
   await press(view, "Keep to working hours", "Space");
+  for (const day of ["Mon", "Tue"]) await press(view, day, "Space");
   await write(view, "Begins at", "0900AM");
   await write(view, "Ends at", "0530PM");
   await write(view, "Time zone", "Europe/Berlin");
@@ -184,7 +184,7 @@ test("two at one agent: seen without reload, a lost race, and a role that is tak
   // The role goes: so do the controls, and the service refuses.
   await asked(server, "PUT", `${at}/roles/${ada.id}`, { role: "VIEWER" });
   await page.getByRole("button", { name: "Save prompts" }).waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Settings", exact: true }).nth(1).waitFor({ state: "detached" });
+  await page.getByRole("navigation", { name: "Parts of this agent" }).getByRole("link", { name: "Settings" }).waitFor({ state: "detached" });
   equal(await page.evaluate(async (url) => (await fetch(url, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: '{"description":"x"}' })).status, at), 403, "what the service says");
   await page.getByText("mine", { exact: true }).waitFor();
   await view.looks("agent-prompts-read");

@@ -43,7 +43,7 @@ function Try({ tool, path }: { tool: ToolRead; path: { tenant_id: string; tool_i
     <section class="part narrow" aria-label="Try it">
       <h2>Try it</h2>
       <p class="muted">It is called once, as an agent would call it, and what it does is done. It is in the audit log, without what it was given.</p>
-      <ContractForm key={JSON.stringify(tool.input_schema)} form={plain ? form : ToolTry} action="Call it" send={async (body) => {
+      <ContractForm key={JSON.stringify(tool.input_schema)} form={plain ? form : ToolTry} action="Call it" passing send={async (body) => {
         setResult(null);
         if (tool.requires_approval && !(await confirm({ title: `Call ${tool.name}?`, text: "Agents must ask a person before they call it. That person is you now.", action: "Call it" }))) return;
         setResult(await call("POST /tenant/{tenant_id}/tools/{tool_id}/try", { path, body: plain ? { arguments: given(body) } : body }));

@@ -2,7 +2,7 @@
 //
 // What it holds is JSON text, as a contract's form has it.  Values that are no texts are written as JSON.  Secret values are
 // dots until somebody wants to see them.
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { Button } from "./button";
 
 interface Pair { name: string; value: string; json: boolean }
@@ -35,6 +35,11 @@ export function Pairs({ label, text, set, secret = false, names = [] }: { label:
   const [raw, setRaw] = useState(pairs === null);
   const [shown, setShown] = useState(!secret);
   const id = useId();
+  useEffect(() => {
+    // Somebody else has changed it, or what was typed is discarded.
+    const now = read(text);
+    if (now && pairs && write(pairs) !== write(now)) setPairs(now);
+  }, [text]);
   const change = (next: Pair[]): void => {
     setPairs(next);
     set(write(next));

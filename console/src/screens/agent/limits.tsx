@@ -53,6 +53,7 @@ function Hours({ of, path }: { of: Data<AgentChatConfigRead>; path: PartProps["p
   const time = (name: string) => (v: string | boolean | string[], set: (v: string) => void) => <input type="time" aria-label={name} value={String(v)} onInput={(e) => set(e.currentTarget.value)} />;
   return (
     <ContractForm form={AgentChatConfigUpdate} value={value as Record<string, unknown>} action="Save limits"
+      first={["chat_rpm_limit", "chat_rph_limit", "working_hours_enabled", "working_hours_days", "working_hours_start", "working_hours_end", "working_hours_tz"]}
       custom={{
         working_hours_days: (v, set) => <Week days={Array.isArray(v) ? v : []} {...shown} set={set} />,
         working_hours_start: time("Begins at"),
