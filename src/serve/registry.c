@@ -52,6 +52,7 @@
 	X(skill_versions) \
 	X(tools) \
 	X(tool_import) \
+	X(tool_try) \
 	X(agent_tools) \
 	X(tool_bundles) \
 	X(integrations) \

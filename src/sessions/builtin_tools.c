@@ -12,19 +12,19 @@ const struct builtin_tool builtin_tools[] = {
 		OBJECT_OF("\"time_zone\":{\"type\":\"string\",\"maxLength\":64,\"description\":"
 			  "\"A name such as Europe/Paris; UTC when left out.\"}",
 			""),
-		.repeat_safe = true },
+		.repeat_safe = true, .alone = true },
 	{ "calculator", "Works out an arithmetic expression exactly.",
 		OBJECT_OF("\"expression\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000,"
 			  "\"description\":\"Numbers, + - * / % ^ and parentheses.\"}",
 			"\"expression\""),
-		.repeat_safe = true },
+		.repeat_safe = true, .alone = true },
 	{ "http_fetch", "Reads a page or document from a public web address.",
 		OBJECT_OF("\"url\":{\"type\":\"string\",\"format\":\"uri\",\"minLength\":1,"
 			  "\"maxLength\":4096,\"description\":\"An https address.\"},"
 			  "\"max_bytes\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1048576,"
 			  "\"description\":\"Where to cut a long answer.\"}",
 			"\"url\""),
-		.repeat_safe = true },
+		.repeat_safe = true, .alone = true },
 	{ "session_search", "Finds earlier sessions of this agent, and messages in them, by words.",
 		OBJECT_OF("\"query\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500},"
 			  "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,"

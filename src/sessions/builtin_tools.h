@@ -10,6 +10,7 @@ struct builtin_tool {
 	const char *name, *description;
 	const char *input_schema; /* JSON text */
 	bool repeat_safe;	  /* running it twice does no more than running it once */
+	bool alone; /* it needs no agent and no session, nor the store: it can be tried */
 };
 
 extern const struct builtin_tool builtin_tools[];

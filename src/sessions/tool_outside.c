@@ -53,6 +53,8 @@ static bool open_config(struct visit *v, enum tool_kind kind)
 			p.first ? p.first->message : "is wrong");
 		return false;
 	}
+	if (v->asked->most_s && tool_config_ms(&v->config) > INT64_C(1000) * v->asked->most_s)
+		v->config.timeout_s = v->asked->most_s;
 	fault = tool_pin(v->outside->vault, v->arena, tool, v->asked->arguments, &pinned);
 	if (fault)
 		tool_answer_fail(v->arena, v->answer, "%s", fault);
@@ -182,16 +184,18 @@ static void give_result(struct visit *v, const struct mcp_result *got)
 static void run_mcp(struct visit *v)
 {
 	struct mcp_way way = way_of(v);
-	struct mcp_peer peer;
+	struct mcp_peer peer = { 0 };
+	struct mcp_keep *keep = v->outside->mcp;
 	struct mcp_result got;
 	const char *why = "";
 	size_t len;
 	int err;
 
-	mcp_keep_find(v->outside->mcp, v->asked, &v->config, &peer);
+	if (keep)
+		mcp_keep_find(keep, v->asked, &v->config, &peer);
 	err = mcp_call(v->arena, &way, &peer, v->config.tool, v->arguments,
 		v->asked->tool->input_schema, &got, &why);
-	if (!mcp_keep_put(v->outside->mcp, v->asked, &v->config, &peer))
+	if (!keep || !mcp_keep_put(keep, v->asked, &v->config, &peer))
 		mcp_end(v->arena, &way, &peer);
 	if (!err) {
 		give_result(v, &got);

@@ -15,7 +15,7 @@ struct mcp_keep;
 struct tool_outside {
 	struct vault *vault;
 	enum egress egress;
-	struct mcp_keep *mcp;
+	struct mcp_keep *mcp; /* NULL: what a server hands out is given back at once */
 };
 
 /* Fills *ret, whatever happens.  The arena holds secrets after it: wipe it. */

@@ -26,6 +26,7 @@ struct tool_asked {
 	const char *arguments; /* as the model said them; checked again by whoever runs the tool */
 	struct vault
 		*vault; /* with which a quick tool opens what was sealed for it; NULL: nothing is */
+	int most_s;	/* it may take, whatever its config says; 0: what its config says */
 	int64_t now;
 };
 

@@ -95,7 +95,7 @@ test("agents: nothing that matches, a new one by the contract's form, its faults
   await page.getByLabel("Mark after").fill("25");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { name: "Scout", level: 1 }).waitFor();
-  await page.getByLabel("Name").waitFor();
+  await page.getByRole("heading", { name: "Last sessions" }).waitFor();
   await view.looks("agent");
   view.quiet();
 }, { ms: 120_000 });
@@ -180,12 +180,12 @@ test("a login that ends while somebody types loses nothing", async (t) => {
   const { open, slug, server, tenant, person } = await stage();
   const grace = await person("ADMIN");
   const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Kept", slug: "kept" } });
-  const view = await open(t, `/t/${slug}/agents/${made.json.id}`, { who: grace });
+  const view = await open(t, `/t/${slug}/agents/${made.json.id}/settings`, { who: grace });
   const { page } = view;
   await page.getByLabel("Description", { exact: false }).first().fill("Typed before the login ended");
   equal((await server.request("POST", `/admin/users/${grace.id}/unlock`)).status, 204, "the super administrator");
   await view.context.clearCookies();
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save settings" }).click();
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await view.looks("sign-in-again");
   equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "what has the focus");
@@ -201,7 +201,7 @@ test("a login that ends while somebody types loses nothing", async (t) => {
 test("two people change one agent: theirs, yours, or some of each", async (t) => {
   const { open, slug, server, tenant } = await stage();
   const at = `/tenant/${tenant}/agents/${(await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Shared", slug: "shared", description: "first" } })).json.id}`;
-  const view = await open(t, `/t/${slug}/agents/${at.split("/").at(-1)}`, { expected: [412] });
+  const view = await open(t, `/t/${slug}/agents/${at.split("/").at(-1)}/settings`, { expected: [412] });
   const { page } = view;
   await page.getByLabel("Description", { exact: false }).first().fill("mine");
   // The other's change comes while ours is on its way: its events are held up, as a slow network does.
@@ -213,7 +213,7 @@ test("two people change one agent: theirs, yours, or some of each", async (t) =>
     }
     await route.continue();
   });
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save settings" }).click();
   await page.getByRole("dialog", { name: /Somebody else/ }).waitFor();
   await view.looks("merge");
   await page.getByRole("button", { name: "Save as chosen" }).click();

@@ -216,8 +216,9 @@ static const char *tool_make(struct fixture *f, const struct world *w)
 {
 	return fixture_created(f, w->owner,
 		arena_printf(&f->arena,
-			"{\"name\":\"made-%d\",\"kind\":\"http\",\"description\":\"d\",\"config\":"
-			"{\"method\":\"GET\",\"url\":\"https://api.example.org/\"}}",
+			"{\"name\":\"made-%d\",\"kind\":\"http\",\"description\":\"d\",\"input_schema\":"
+			"{\"type\":\"object\",\"properties\":{\"q\":{\"type\":\"string\"}},\"required\":[\"q\"]},"
+			"\"config\":{\"method\":\"GET\",\"url\":\"https://api.example.org/\"}}",
 			next_number()),
 		"POST /tenant/%s/tools", w->tenant_id);
 }

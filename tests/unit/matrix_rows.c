@@ -228,6 +228,8 @@ const struct row matrix_rows[] = {
 	{ "GET " TN "/tools/{}", "tenant:read" },
 	{ "PATCH " TN "/tools/{}", "tools:write", "{\"description\":\"d $n\"}" },
 	{ "DELETE " TN "/tools/{}", "tools:write", .fresh = FRESH_TOOL },
+	{ "POST " TN "/tools/{}/try", "tools:write",
+		"{}" }, /* an argument is missing: nobody is asked */
 	{ "GET " A "/tools", "agent:tools:write" },
 	{ "POST " A "/tools", "agent:tools:write", "{\"tool_id\":\"$tool\"}" },
 	{ "PATCH " A "/tools/{}", "agent:tools:write", "{\"is_enabled\":false}",

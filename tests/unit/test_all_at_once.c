@@ -202,7 +202,7 @@ static const struct {
 		"grantModelToAgent login registerAccount setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
 		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
-		"updateMe updateMember updatePlan updateSession updateTenant " },
+		"tryTool updateMe updateMember updatePlan updateSession updateTenant " },
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools " },
 	{ "one fault is all that OpenAI's form tells",

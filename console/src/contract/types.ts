@@ -257,6 +257,8 @@ export interface ToolImportResult { created: (ToolRead)[]; skipped: (ToolImportS
 export interface ToolImportSkipped { name: string; reason: string; }
 export interface ToolRead { id: string; tenant_id: string; name: string; kind: ToolKind; description: string; input_schema: Record<string, unknown>; requires_approval: boolean; person_only: boolean; repeat_safe: boolean; grantable_by: ToolGranter; config: Record<string, unknown>; is_seed: boolean; created_at: string; updated_at: string; }
 export interface ToolReadPage { items: (ToolRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface ToolTry { arguments?: Record<string, unknown> | null; }
+export interface ToolTryResult { failed: boolean; text: string; was_cut: boolean; duration_ms: number; }
 export interface ToolUpdate { name?: string; description?: string; input_schema?: Record<string, unknown>; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean; grantable_by?: ToolGranter; config?: Record<string, unknown>; }
 export interface UsageEvent { run_id: string; model_id: string; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
 export interface UsageSummary30d { requests: number; input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; active_agents: number; active_users: number; }
@@ -451,6 +453,7 @@ export interface Operations {
   "PATCH /tenant/{tenant_id}/tools/{tool_id}": { path: { tenant_id: string; tool_id: string; }; query: {  }; body: ToolUpdate; reply: ToolRead };
   "DELETE /tenant/{tenant_id}/tools/{tool_id}": { path: { tenant_id: string; tool_id: string; }; query: {  }; body: undefined; reply: undefined };
   "POST /tenant/{tenant_id}/tools/import-mcp": { path: { tenant_id: string; }; query: {  }; body: ToolImportMcp; reply: ToolImportResult };
+  "POST /tenant/{tenant_id}/tools/{tool_id}/try": { path: { tenant_id: string; tool_id: string; }; query: {  }; body: ToolTry; reply: ToolTryResult };
   "GET /tenant/{tenant_id}/agents/{agent_id}/tools": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentToolReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/tools": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentToolGrant; reply: AgentToolRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/tools/{tool_id}": { path: { tenant_id: string; agent_id: string; tool_id: string; }; query: {  }; body: AgentToolUpdate; reply: AgentToolRead };

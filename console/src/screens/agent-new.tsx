@@ -5,11 +5,10 @@ import type { AgentCreate as Body } from "../contract/types";
 import { call } from "../lib/api";
 import { go } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
+import { slugOf } from "../lib/slug";
 import { ContractForm } from "../ui/form";
 import { Page } from "../ui/page";
 import { toast } from "../ui/toast";
-
-const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
 
 export default function NewAgent() {
   const own = useRef(""); // the slug that was made of the name, until somebody writes another

@@ -1,50 +1,76 @@
-// agent.tsx - one agent: what it is, and changing it; two people at once are told of each other.
-import { AgentUpdate } from "../contract/forms";
-import { call, tagged } from "../lib/api";
+// agent.tsx - one agent: its name, its parts as tabs, each with its address; the parts are in agent/.
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { AgentRead } from "../contract/types";
 import { useAgentAccess } from "../lib/access";
-import { useData } from "../lib/data";
-import { Time } from "../lib/format";
-import { Link, go } from "../lib/router";
-import { tenantId, tenantPath } from "../lib/session";
+import { type Data, useData } from "../lib/data";
+import type { Happening } from "../lib/events";
+import { Link } from "../lib/router";
+import { can, tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
-import { Button } from "../ui/button";
-import { confirm } from "../ui/dialog";
-import { ContractForm } from "../ui/form";
-import { save } from "../ui/merge";
-import { Facts, Page } from "../ui/page";
-import { DataView } from "../ui/states";
-import { toast } from "../ui/toast";
+import { Page, Status, Tag } from "../ui/page";
+import { DataView, Empty, Failed, Skeleton } from "../ui/states";
+import { Tabs } from "../ui/tabs";
 
-interface Change { agent_id?: string }
+/** What every part is given. */
+export interface PartProps {
+  agent: AgentRead;
+  of: Data<AgentRead>;
+  path: { tenant_id: string; agent_id: string };
+  may: (permission: string) => boolean;
+  /** Whether something happened to this agent. */
+  concerns: (e: Happening) => boolean;
+}
+
+interface Part { at: string; label: string; load: () => Promise<{ default: FunctionComponent<PartProps> }>; shown?: (may: PartProps["may"]) => boolean }
+
+const PARTS: Part[] = [
+  { at: "", label: "Overview", load: () => import("./agent/overview") },
+  { at: "prompts", label: "Prompts", load: () => import("./agent/prompts") },
+  { at: "models", label: "Models", load: () => import("./agent/models") },
+  { at: "skills", label: "Skills", load: () => import("./agent/skills") },
+  { at: "tools", label: "Tools", load: () => import("./agent/tools") },
+  { at: "limits", label: "Limits", load: () => import("./agent/limits") },
+  { at: "access", label: "Access", load: () => import("./agent/access") },
+  { at: "integrations", label: "Integrations", load: () => import("./agent/integrations") },
+  { at: "memories", label: "Memories", load: () => import("./agent/memories") },
+  { at: "settings", label: "Settings", load: () => import("./agent/settings"), shown: (may) => may("agent:write") },
+  { at: "danger", label: "Hand over, delete", load: () => import("./agent/danger"), shown: (may) => can("agents:create") || may("agent:transfer") || may("agent:delete") || may("agent:write") },
+];
+
+export function agentState(a: Pick<AgentRead, "is_active" | "plan_read_only">) {
+  if (a.plan_read_only) return <Status tone="ember" icon="warn">Plan does not cover it</Status>;
+  return a.is_active ? <Status tone="pine">Active</Status> : <Status tone="plain">Takes no work</Status>;
+}
+
+function Shown({ part, ...props }: PartProps & { part: Part }) {
+  const [view, setView] = useState<{ part: Part; View: FunctionComponent<PartProps> } | "failed" | null>(null);
+  useEffect(() => {
+    let wanted = true;
+    part.load().then((m) => wanted && setView({ part, View: m.default }), () => wanted && setView("failed"));
+    return () => void (wanted = false);
+  }, [part]);
+  if (view === "failed") return <Empty title="This part could not be loaded" text="The service was not reached, or is a newer one. Reload the page." />;
+  return view?.part === part ? <view.View key={props.path.agent_id} {...props} /> : <Skeleton />;
+}
 
 export default function Agent({ params }: ScreenProps) {
   const path = { tenant_id: tenantId(), agent_id: params["agent"] ?? "" };
-  const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path }, (e) => e.event === "agent" && (e.data.data as Change).agent_id === path.agent_id);
+  const concerns = (e: Happening): boolean => e.event === "agent" && (e.data.data as { agent_id?: string }).agent_id === path.agent_id;
+  const of = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path }, concerns);
   const may = useAgentAccess(path.agent_id);
-  const remove = async (name: string, slug: string): Promise<void> => {
-    if (!(await confirm({ title: `Delete ${name}?`, text: "Its sessions, memories and settings go with it. This cannot be undone.", action: "Delete agent", danger: true, type: slug }))) return;
-    await call("DELETE /tenant/{tenant_id}/agents/{agent_id}", { path });
-    toast(`${name} is deleted`);
-    go(tenantPath("/agents"));
-  };
+  const base = tenantPath(`/agents/${path.agent_id}`);
+  const shown = PARTS.filter((p) => !p.shown || p.shown(may));
+  const part = PARTS.find((p) => p.at === (params["tab"] ?? ""));
+  const gone = of.error && [403, 404].includes(of.error.status) ? of.error : null;
+  if (gone) return <Page title="Agent"><Failed problem={gone} retry={of.reload} /></Page>;
   return (
-    <Page title={agent.data?.name ?? "Agent"} lead={agent.data?.description} narrow
-      actions={agent.data && <>
-        {may("session:write") && <Link class="button primary" to={tenantPath(`/agents/${path.agent_id}/chat`)}>New session</Link>}
-        {may("agent:delete") && <Button look="danger" act={() => remove(agent.data?.name ?? "", agent.data?.slug ?? "")}>Delete</Button>}</>}>
-      <DataView of={agent}>
-        {(a) => (
-          <>
-            <Facts rows={[["Slug", <code>{a.slug}</code>], ["Made", <Time at={a.created_at} />], ["Changed", <Time at={a.updated_at} />]]} />
-            {may("agent:write") && <ContractForm form={AgentUpdate} value={a as unknown as Record<string, unknown>} first={["name", "description", "description_prompt", "initial_greeting", "is_active"]} action="Save"
-              send={async (change) => {
-                const now = await save({ base: a, etag: agent.etag, change, read: () => tagged("GET /tenant/{tenant_id}/agents/{agent_id}", { path }),
-                  write: (body, match) => tagged("PATCH /tenant/{tenant_id}/agents/{agent_id}", { path, body, match }) });
-                agent.reload();
-                toast(now ? "Saved" : "Theirs is kept");
-              }} />}
-          </>
-        )}
+    <Page title={of.data?.name ?? "Agent"}
+      actions={of.data && may("session:write") && <Link class="button primary" to={`${base}/chat`}>New session</Link>}
+      lead={of.data && <>{agentState(of.data)} {of.data.hidden && <Tag>hidden</Tag>} {of.data.is_admin_only && <Tag>administrators</Tag>}</>}>
+      <Tabs label="Parts of this agent" tabs={shown.map((p) => ({ to: p.at ? `${base}/${p.at}` : base, label: p.label }))} />
+      <DataView of={of}>
+        {(agent) => (part ? <Shown part={part} agent={agent} of={of} path={path} may={may} concerns={concerns} /> : <Empty title="There is no such part" text="The address is wrong. The parts of an agent are above." />)}
       </DataView>
     </Page>
   );

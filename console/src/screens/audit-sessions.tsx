@@ -10,7 +10,7 @@ import { Days } from "../ui/audit-list";
 import { Button } from "../ui/button";
 import { Choose, Search } from "../ui/filters";
 import { Page, Status, type Tone } from "../ui/page";
-import { AgentPick, MemberPick } from "../ui/pick";
+import { AgentPick, MemberPick } from "../ui/pick-one";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { AuditTabs } from "./audit";

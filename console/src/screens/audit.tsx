@@ -5,7 +5,7 @@ import { location, setQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { AuditList, Days, Word, auditQuery } from "../ui/audit-list";
 import { Page } from "../ui/page";
-import { AgentPick, MemberPick } from "../ui/pick";
+import { AgentPick, MemberPick } from "../ui/pick-one";
 import { Tabs } from "../ui/tabs";
 
 export function AuditTabs() {

@@ -11,7 +11,7 @@ import { Button } from "../ui/button";
 import { confirm } from "../ui/dialog";
 import { ContractForm } from "../ui/form";
 import { Page } from "../ui/page";
-import { MemberPick } from "../ui/pick";
+import { MemberPick } from "../ui/pick-one";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toast";

@@ -8,7 +8,7 @@ import { Copy } from "../ui/copy";
 import { ContractForm } from "../ui/form";
 import { nested } from "../ui/nested";
 import { Page } from "../ui/page";
-import { AgentPick } from "../ui/pick";
+import { AgentPick } from "../ui/pick-one";
 import { showSecret } from "../ui/secret";
 
 /** Where the address and the secret go, in each service. */

@@ -16,7 +16,7 @@ import { ContractForm } from "../ui/form";
 import { save } from "../ui/merge";
 import { nested } from "../ui/nested";
 import { Facts, Page } from "../ui/page";
-import { AgentPick } from "../ui/pick";
+import { AgentPick } from "../ui/pick-one";
 import { showSecret } from "../ui/secret";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";

@@ -5,7 +5,7 @@ import { Link, location, setQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import type { IntegrationRead } from "../contract/types";
 import { Page, Status } from "../ui/page";
-import { AgentPick } from "../ui/pick";
+import { AgentPick } from "../ui/pick-one";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 

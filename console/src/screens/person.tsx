@@ -13,7 +13,7 @@ import { confirm } from "../ui/dialog";
 import { ContractForm } from "../ui/form";
 import { Facts, Page, Tag } from "../ui/page";
 import { ROLES } from "../ui/people-parts";
-import { AgentPick } from "../ui/pick";
+import { AgentPick } from "../ui/pick-one";
 import { DataView, Failed, Skeleton } from "../ui/states";
 import { toast } from "../ui/toast";
 

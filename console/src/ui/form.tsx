@@ -146,6 +146,8 @@ interface Props {
   /** Does it; a Problem that it throws is shown at the fields. */
   send: (body: Record<string, unknown>) => Promise<unknown>;
   cancel?: () => void;
+  /** Leaving loses nothing that matters: nobody is asked. */
+  passing?: boolean;
   /** A name under which what was typed is kept until it is sent; never for forms with secrets. */
   draft?: string;
   custom?: Record<string, (value: string | boolean | string[], set: (value: string | boolean | string[]) => void) => ComponentChildren>;
@@ -153,7 +155,7 @@ interface Props {
   follow?: (typed: Typed, changed: string) => Typed | void;
 }
 
-export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, custom, follow }: Props) {
+export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, custom, follow }: Props) {
   const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
   const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
   const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? (JSON.parse(drafts.get(draft) || "{}") as Typed) : {}) }));
@@ -173,7 +175,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
     if (draft) drafts.set(draft, differs ? JSON.stringify(typed) : "");
   }, [typed]);
   useEffect(() => {
-    const guard = (): string | null => (differs && !draft && !busy ? "What you typed here is not saved. Leave all the same?" : null);
+    const guard = (): string | null => (differs && !draft && !busy && !passing ? "What you typed here is not saved. Leave all the same?" : null);
     guards.add(guard);
     return () => void guards.delete(guard);
   }, [differs, busy]);

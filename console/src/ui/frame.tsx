@@ -107,15 +107,15 @@ class Guard extends Component<{ children: ComponentChildren; at: string }, { fai
 function Screen() {
   const { path } = location.value;
   const found = routes.map((route) => ({ route, params: matches(route.path, path) })).find((r) => r.params);
-  const [shown, setShown] = useState<{ route: Route; View: FunctionComponent<ScreenProps> } | null>(null);
+  const [shown, setShown] = useState<{ load: Route["load"]; View: FunctionComponent<ScreenProps> } | null>(null);
   const [failed, setFailed] = useState(false);
   const route = found?.route;
   useEffect(() => {
     let wanted = true;
     setFailed(false);
-    route?.load().then((m) => wanted && setShown({ route, View: m.default }), () => wanted && setFailed(true));
+    route?.load().then((m) => wanted && setShown({ load: route.load, View: m.default }), () => wanted && setFailed(true));
     return () => void (wanted = false);
-  }, [route]);
+  }, [route?.load]); // lines with one function are one screen, which stays while its address changes
   useEffect(() => {
     if (tenant.value && path.startsWith("/t/")) enter(tenant.value.tenant_slug);
   }, [tenant.value?.tenant_slug, path]);
@@ -123,7 +123,7 @@ function Screen() {
     return <Page title="There is nothing here" lead="The address is wrong, what it named is gone, or you can no longer see it."><a class="button plain" href={`${BASE}/`}>To the beginning</a></Page>;
   if (!can(route?.needs)) return <Page title="You may not see this" lead={<>It needs the permission <code>{route?.needs}</code>. {route?.needs === "super_admin" ? "Only super administrators have it." : "An owner or administrator of this tenant can grant it."}</>}>{null}</Page>;
   if (failed) return <Page title="This screen could not be loaded" lead="The service was not reached, or is a newer one."><Button act={() => window.location.reload()}>Reload</Button></Page>;
-  if (!shown || shown.route !== route) return <div class="page"><Skeleton /></div>;
+  if (!shown || shown.load !== route?.load) return <div class="page"><Skeleton /></div>;
   return <Guard at={path}><shown.View key={tenant.value?.tenant_id} params={found.params ?? {}} /></Guard>;
 }
 

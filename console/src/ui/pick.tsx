@@ -1,35 +1,97 @@
-// pick.tsx - choosing one agent or one member of the tenant, by name.
-import { useState } from "preact/hooks";
-import { useList } from "../lib/data";
+// pick.tsx - choosing one of many by typing: people, groups, skills, tools, models.
+//
+// A combobox as the ARIA practices describe it: arrows go through what was found, Enter takes it, Esc closes.  `find` is
+// asked for what fits a text; an answer that comes too late is dropped.
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Problem, call } from "../lib/api";
 import { tenantId } from "../lib/session";
+import type { MentionType } from "../contract/types";
+import { complain } from "./toast";
 
-interface Props { label: string; value: string; set: (id: string) => void; none?: string; named?: boolean }
+export interface Choice { id: string; label: string; detail?: string | null | undefined }
+export type Find = (text: string) => Promise<Choice[]>;
 
-function Options({ label, value, set, none, rows, named = false }: Props & { rows: [string, string][] | undefined }) {
-  const missing = value && rows && !rows.some(([id]) => id === value);
-  const select = (
-    <select aria-label={named ? undefined : label} value={value} onChange={(e) => set(e.currentTarget.value)}>
-      <option value="">{none ?? "Choose…"}</option>
-      {(missing || (value && !rows)) && <option value={value}>{value}</option>}
-      {rows?.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
-    </select>
-  );
-  return named ? <label class="choose"><span>{label}</span>{select}</label> : select;
-}
+const WAIT_MS = 120;
 
-/** `named`: with its label before it, as a filter. */
-export function AgentPick(props: Props) {
-  const [q, setQ] = useState("");
-  const list = useList("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, sort: "name", include_hidden: true, q: q || undefined } });
+/** What the service's own index finds in this tenant. */
+export const finding = (type: MentionType): Find => async (q) => (await call("GET /tenant/{tenant_id}/autocomplete", { path: { tenant_id: tenantId() }, query: { q, types: [type], limit: 20 } })).items;
+
+/** Of what is at hand already. */
+export const among = (all: Choice[]): Find => (q) => {
+  const words = q.toLowerCase().split(/\s+/);
+  return Promise.resolve(all.filter((c) => words.every((w) => `${c.label} ${c.detail ?? ""}`.toLowerCase().includes(w))));
+};
+
+interface Props { label: string; help?: string; find: Find; value: Choice | null; set: (choice: Choice | null) => void; error?: string | undefined }
+
+export function Pick({ label, help, find, value, set, error }: Props) {
+  const id = useId();
+  const [text, setText] = useState(value?.label ?? "");
+  const [found, setFound] = useState<Choice[] | null>(null);
+  const [at, setAt] = useState(0);
+  const round = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => setText(value?.label ?? ""), [value?.id]);
+  const look = (q: string, wait = WAIT_MS): void => {
+    const mine = ++round.current;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      find(q).then((list) => mine === round.current && (setFound(list), setAt(0)), (err: unknown) => mine === round.current && (setFound([]), err instanceof Problem ? complain(err) : reportError(err)));
+    }, wait);
+  };
+  const close = (): void => {
+    round.current++;
+    clearTimeout(timer.current);
+    setFound(null);
+  };
+  const take = (c: Choice | undefined): void => {
+    if (!c) return;
+    set(c);
+    setText(c.label);
+    close();
+  };
+  const open = found !== null;
+  const described = [error && `${id}-error`, help && `${id}-help`].filter(Boolean).join(" ") || undefined;
   return (
-    <>
-      {(q || list.more) && <input type="search" class="part" aria-label={`${props.label}: search`} placeholder="Search" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
-      <Options {...props} rows={list.data?.map((a) => [a.id, a.name])} />
-    </>
+    <div class="field pick">
+      <label class="label" for={id}>{label}</label>
+      <div class="control">
+        <input id={id} role="combobox" type="text" autocomplete="off" spellcheck={false} value={text} aria-expanded={open} aria-controls={open ? `${id}-list` : undefined} aria-autocomplete="list" aria-describedby={described} aria-invalid={error ? true : undefined}
+          aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
+          onInput={(e) => {
+            setText(e.currentTarget.value);
+            if (value) set(null);
+            look(e.currentTarget.value);
+          }}
+          onBlur={close}
+          onClick={() => !open && look(value ? "" : text, 0)}
+          onKeyDown={(e) => {
+            const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+            if (step) {
+              e.preventDefault();
+              if (!open) look(value ? "" : text, 0);
+              else if (found.length) setAt((at + step + found.length) % found.length);
+            } else if (e.key === "Enter" && open) {
+              e.preventDefault();
+              take(found[at]);
+            } else if (e.key === "Escape" && open) {
+              e.preventDefault();
+              e.stopPropagation();
+              close();
+            }
+          }} />
+      </div>
+      {open && <ul id={`${id}-list`} role="listbox" aria-label="What was found">
+        {found.map((c, i) => (
+          <li key={c.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), take(c))}>
+            <span>{c.label}</span>{c.detail && <span class="muted">{c.detail}</span>}
+          </li>
+        ))}
+        {!found.length && <li role="option" aria-selected={false} aria-disabled="true" class="muted">Nothing fits</li>}
+      </ul>}
+      {error && <p class="error" id={`${id}-error`}>{error}</p>}
+      {help && <p class="help" id={`${id}-help`}>{help}</p>}
+    </div>
   );
-}
-
-export function MemberPick(props: Props) {
-  const list = useList("GET /tenant/{tenant_id}/members", { path: { tenant_id: tenantId() }, query: { per_page: 200 } });
-  return <Options {...props} rows={list.data?.map((m) => [m.user_id, m.name ?? m.email])} />;
 }

@@ -27,8 +27,8 @@ FIELDS(AgentBudgetRead) = {
 SCHEMA(AgentBudgetRead, .doc = "What an agent may spend.");
 
 FIELDS(AgentBudgetUpdate) = {
-	FIELD(AgentBudgetUpdate, hourly_limit_usd, .nullable = true, AT_LEAST(0),
-		.ceiling = 1000000, .example = "2.5",
+	FIELD(AgentBudgetUpdate, hourly_limit_usd, .label = "Hourly limit", .unit = "USD",
+		.nullable = true, AT_LEAST(0), .ceiling = 1000000, .example = "2.5",
 		.doc = "The most it may spend in any 60 minutes; 0 stops it, null lifts the limit."),
 };
 SCHEMA(AgentBudgetUpdate, .partial = true, .doc = "Sets what an agent may spend.");
@@ -213,26 +213,29 @@ static const char *check_zone(const char *text)
 }
 
 FIELDS(AgentChatConfigUpdate) = {
-	FIELD(AgentChatConfigUpdate, chat_rph_limit, .nullable = true, BOUNDS(1, 86400),
-		.example = "600", .doc = "Messages it takes in an hour; null for no limit."),
-	FIELD(AgentChatConfigUpdate, chat_rpm_limit, .nullable = true, BOUNDS(1, 3600),
-		.example = "30", .doc = "Messages it takes in a minute; null for no limit."),
-	FIELD(AgentChatConfigUpdate, working_hours_days, .nullable = true, .item = CHOICE,
-		.distinct = true, .words = &Weekday_words,
+	FIELD(AgentChatConfigUpdate, chat_rph_limit, .label = "Messages in an hour",
+		.nullable = true, BOUNDS(1, 86400), .example = "600",
+		.doc = "Messages it takes in an hour; null for no limit."),
+	FIELD(AgentChatConfigUpdate, chat_rpm_limit, .label = "Messages in a minute",
+		.nullable = true, BOUNDS(1, 3600), .example = "30",
+		.doc = "Messages it takes in a minute; null for no limit."),
+	FIELD(AgentChatConfigUpdate, working_hours_days, .label = "Days", .nullable = true,
+		.item = CHOICE, .distinct = true, .words = &Weekday_words,
 		.example = "[\"Mon\",\"Tue\",\"Wed\",\"Thu\",\"Fri\"]",
 		.doc = "Days on which it answers; null for every day."),
-	FIELD(AgentChatConfigUpdate, working_hours_enabled, .nullable = true, .example = "true",
+	FIELD(AgentChatConfigUpdate, working_hours_enabled, .label = "Keep to working hours",
+		.nullable = true, .example = "true",
 		.doc = "True confines it to its working hours; null means false."),
-	FIELD(AgentChatConfigUpdate, working_hours_start, .nullable = true,
+	FIELD(AgentChatConfigUpdate, working_hours_start, .label = "Begins at", .nullable = true,
 		.pattern = CLOCK_PATTERN, .check = check_clock, .example = "\"09:00\"",
 		.doc = "When its day begins, as HH:MM in its time zone, from 00:00 to 23:59; "
 		       "null for 00:00."),
-	FIELD(AgentChatConfigUpdate, working_hours_end, .nullable = true, .pattern = CLOCK_PATTERN,
-		.check = check_clock, .example = "\"17:30\"",
+	FIELD(AgentChatConfigUpdate, working_hours_end, .label = "Ends at", .nullable = true,
+		.pattern = CLOCK_PATTERN, .check = check_clock, .example = "\"17:30\"",
 		.doc = "When its day ends, as HH:MM; must be later than the start, for hours do "
 		       "not pass midnight; null for 24:00."),
-	FIELD(AgentChatConfigUpdate, working_hours_tz, .nullable = true, BOUNDS(0, 64),
-		.check = check_zone, .example = "\"Europe/Berlin\"",
+	FIELD(AgentChatConfigUpdate, working_hours_tz, .label = "Time zone", .nullable = true,
+		BOUNDS(0, 64), .check = check_zone, .example = "\"Europe/Berlin\"",
 		.doc = "Time zone of these hours, by its IANA name; null for UTC."),
 };
 SCHEMA(AgentChatConfigUpdate, .partial = true,

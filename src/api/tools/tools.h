@@ -64,6 +64,19 @@ struct ToolImportResult {
 };
 SCHEMA_DECLARED(ToolImportResult);
 
+struct ToolTry {
+	struct json arguments;
+};
+SCHEMA_DECLARED(ToolTry);
+
+struct ToolTryResult {
+	bool failed;
+	const char *text;
+	bool was_cut;
+	int64_t duration_ms;
+};
+SCHEMA_DECLARED(ToolTryResult);
+
 struct AgentToolGrant {
 	const char *tool_id;
 	bool is_enabled;

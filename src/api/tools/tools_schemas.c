@@ -135,6 +135,24 @@ FIELDS(ToolImportResult) = {
 };
 SCHEMA(ToolImportResult, .doc = "What came of an import.");
 
+FIELDS(ToolTry) = {
+	FIELD(ToolTry, arguments, .nullable = true, .example = "{\"city\":\"Paris\"}",
+		.doc = "What the tool is given; it must suit its input_schema. Null for nothing."),
+};
+SCHEMA(ToolTry, .doc = "One call of a tool, by a person.");
+
+FIELDS(ToolTryResult) = {
+	FIELD(ToolTryResult, failed, .required = true, .example = "false",
+		.doc = "True if the call did not work; the text says why."),
+	FIELD(ToolTryResult, text, .required = true, .example = "\"18 degrees, rain\"",
+		.doc = "What a model would be told."),
+	FIELD(ToolTryResult, was_cut, .required = true, .example = "false",
+		.doc = "True if the answer is longer than what a model is told, or more than text."),
+	FIELD(ToolTryResult, duration_ms, .required = true, .unit = "ms", .example = "184",
+		.doc = "How long it took."),
+};
+SCHEMA(ToolTryResult, .doc = "What came of trying a tool.");
+
 FIELDS(AgentToolGrant) = {
 	FIELD(AgentToolGrant, tool_id, .required = true, .id = true,
 		.doc = "A tool of the tenant, or one that is built in."),
@@ -236,6 +254,8 @@ const struct schema *const tools_schemas[] = {
 	&ToolImportMcp_schema,
 	&ToolImportSkipped_schema,
 	&ToolImportResult_schema,
+	&ToolTry_schema,
+	&ToolTryResult_schema,
 	&AgentToolUpdate_schema,
 	&ToolBundleTool_schema,
 	&ToolBundleCreate_schema,

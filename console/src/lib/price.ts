@@ -1,0 +1,7 @@
+// price.ts - prices of models: the service has dollars a token, people read dollars a million.
+export function perMillion(perToken: string | number | null | undefined): string {
+  if (perToken === null || perToken === undefined || perToken === "") return "–";
+  const usd = Number(perToken) * 1e6;
+  if (!Number.isFinite(usd)) return "–";
+  return `$${usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: usd < 1 ? 4 : 2 })}`;
+}

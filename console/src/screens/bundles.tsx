@@ -1,0 +1,91 @@
+// bundles.tsx - tools that are given together: made, changed, deleted.
+import { useRef } from "preact/hooks";
+import { ToolBundleCreate, ToolBundleUpdate } from "../contract/forms";
+import type { ToolBundleCreate as Body, ToolBundleRead, ToolRead } from "../contract/types";
+import { call } from "../lib/api";
+import { useList } from "../lib/data";
+import { plural } from "../lib/format";
+import { Link, go, location, setQuery, withQuery } from "../lib/router";
+import { can, tenantId, tenantPath } from "../lib/session";
+import { slugOf } from "../lib/slug";
+import { Button } from "../ui/button";
+import { confirm } from "../ui/dialog";
+import { Search } from "../ui/filters";
+import { ContractForm, type Typed } from "../ui/form";
+import { Page, Tag } from "../ui/page";
+import { DataView } from "../ui/states";
+import { Table } from "../ui/table";
+import { toast } from "../ui/toast";
+
+function Members({ tools, value, set }: { tools: ToolRead[]; value: string; set: (v: string) => void }) {
+  const chosen = value.split("\n").filter(Boolean);
+  return (
+    <div class="choices" role="group" aria-label="Tools of the bundle">
+      {tools.map((t) => <label key={t.id}><input type="checkbox" checked={chosen.includes(t.id)} onChange={(e) => set((e.currentTarget.checked ? [...chosen, t.id] : chosen.filter((c) => c !== t.id)).join("\n"))} /> {t.name}</label>)}
+    </div>
+  );
+}
+
+export default function Bundles() {
+  const { query } = location.value;
+  const path = { tenant_id: tenantId() };
+  const q = query.get("q") ?? "", open = query.get("bundle");
+  const bundles = useList("GET /tenant/{tenant_id}/tool-bundles", { path, query: { q: q || undefined } });
+  const tools = useList("GET /tenant/{tenant_id}/tools", { path, query: { per_page: 200 } });
+  const own = useRef("");
+  const write = can("tools:write");
+  const create = write ? <Link to={withQuery({ bundle: "new" })} class="button primary">New bundle</Link> : undefined;
+  const close = (): void => go(withQuery({ bundle: null }));
+  const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members tools={tools.data ?? []} value={String(v)} set={set} /> };
+  const opened = bundles.data?.find((b) => b.id === open);
+  const remove = async (b: ToolBundleRead): Promise<void> => {
+    if (!(await confirm({ title: `Delete ${b.name}?`, text: "Agents that have it lose its tools at once; the tools themselves stay.", action: "Delete bundle", danger: true, type: b.slug }))) return;
+    await call("DELETE /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: b.id } });
+    toast(`${b.name} is deleted`);
+    bundles.reload();
+    close();
+  };
+  return (
+    <Page title="Bundles" lead={bundles.total === undefined ? undefined : plural(bundles.total, "bundle")} actions={<><Link to={tenantPath("/tools")} class="button plain">Tools</Link>{create}</>}>
+      {write && open === "new" && (
+        <section class="panel narrow" aria-label="New bundle">
+          <h2>New bundle</h2>
+          <ContractForm form={ToolBundleCreate} action="Create bundle" custom={custom} cancel={close}
+            follow={(typed: Typed, changed) => {
+              if (changed !== "name" || typed["slug"] !== own.current) return;
+              own.current = slugOf(String(typed["name"]));
+              return { slug: own.current };
+            }}
+            send={async (body) => {
+              const made = await call("POST /tenant/{tenant_id}/tool-bundles", { path, body: body as unknown as Body });
+              toast(`${made.name} is made`);
+              own.current = "";
+              bundles.reload();
+              close();
+            }} />
+        </section>
+      )}
+      {write && opened && (
+        <section class="panel narrow" aria-label={opened.name} key={opened.id}>
+          <div class="part-head"><h2>{opened.name}</h2><Button look="danger" act={() => remove(opened)}>Delete</Button></div>
+          <ContractForm form={ToolBundleUpdate} value={{ ...opened, tools: opened.tools.map((t) => t.id) }} action="Save bundle" custom={custom} cancel={close} send={async (body) => {
+            await call("PATCH /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: opened.id }, body });
+            toast("Saved");
+            bundles.reload();
+          }} />
+        </section>
+      )}
+      <div class="filters" role="search"><Search label="Search bundles" value={q} set={(text) => setQuery({ q: text })} /></div>
+      <DataView of={bundles} filtered={q !== ""} filters={["q"]} empty={{ title: "No bundles yet", text: "A bundle is a set of tools that is given to agents as one.", ...(create ? { action: create } : {}) }}>
+        {(rows) => (
+          <Table label="Bundles" rows={rows} id={(b) => b.id} {...(write ? { to: (b: ToolBundleRead) => withQuery({ bundle: b.id }) } : {})}
+            columns={[
+              { name: "Bundle", cell: (b) => b.name },
+              { name: "What it is for", wide: true, cell: (b) => <span class="cut">{b.description ?? ""}</span> },
+              { name: "Tools", cell: (b) => <>{b.tools.map((t) => <Tag key={t.id}>{t.name}</Tag>)}</> },
+            ]} />
+        )}
+      </DataView>
+    </Page>
+  );
+}

@@ -1,0 +1,69 @@
+// plans.tsx - what tenants may have, and for how much; for super administrators.
+import { useRef } from "preact/hooks";
+import { PlanCreate, PlanUpdate } from "../contract/forms";
+import type { PlanCreate as Body } from "../contract/types";
+import { call } from "../lib/api";
+import { useList } from "../lib/data";
+import { count, money } from "../lib/format";
+import { Link, go, location, withQuery } from "../lib/router";
+import { slugOf } from "../lib/slug";
+import { ContractForm } from "../ui/form";
+import { Page } from "../ui/page";
+import { DataView } from "../ui/states";
+import { Table } from "../ui/table";
+import { toast } from "../ui/toast";
+
+const limit = (n: number | null): string => (n === null ? "no limit" : count(n));
+
+export default function Plans() {
+  const open = location.value.query.get("plan");
+  const plans = useList("GET /admin/plans", {});
+  const own = useRef("");
+  const create = <Link to={withQuery({ plan: "new" })} class="button primary">New plan</Link>;
+  const close = (): void => go(withQuery({ plan: null }));
+  const opened = plans.data?.find((p) => p.id === open);
+  return (
+    <Page title="Plans" lead="A change of a plan holds for every tenant that has it, at once." actions={create}>
+      {open === "new" && (
+        <section class="panel narrow" aria-label="New plan">
+          <h2>New plan</h2>
+          <ContractForm form={PlanCreate} action="Create plan" cancel={close}
+            follow={(typed, changed) => {
+              if (changed !== "name" || typed["slug"] !== own.current) return;
+              own.current = slugOf(String(typed["name"]));
+              return { slug: own.current };
+            }}
+            send={async (body) => {
+              const made = await call("POST /admin/plans", { body: body as unknown as Body });
+              toast(`${made.name} is made`);
+              own.current = "";
+              plans.reload();
+              close();
+            }} />
+        </section>
+      )}
+      {opened && (
+        <section class="panel narrow" aria-label={opened.name} key={opened.id}>
+          <h2>{opened.name}</h2>
+          <ContractForm form={PlanUpdate} value={opened as unknown as Record<string, unknown>} action="Save plan" cancel={close} send={async (body) => {
+            await call("PATCH /admin/plans/{plan_id}", { path: { plan_id: opened.id }, body });
+            toast("Saved");
+            plans.reload();
+          }} />
+        </section>
+      )}
+      <DataView of={plans} empty={{ title: "No plans yet", action: create }}>
+        {(rows) => (
+          <Table label="Plans" rows={rows} id={(p) => p.id} to={(p) => withQuery({ plan: p.id })}
+            columns={[
+              { name: "Plan", cell: (p) => p.name },
+              { name: "A month", figure: true, cell: (p) => money(p.monthly_price_usd) },
+              { name: "Agents", figure: true, wide: true, cell: (p) => limit(p.max_agents) },
+              { name: "Members", figure: true, wide: true, cell: (p) => limit(p.max_members) },
+              { name: "Sessions a day", figure: true, wide: true, cell: (p) => limit(p.max_sessions_per_day) },
+            ]} />
+        )}
+      </DataView>
+    </Page>
+  );
+}

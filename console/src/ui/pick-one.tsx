@@ -1,0 +1,35 @@
+// pick-one.tsx - choosing one agent or one member of the tenant, by name.
+import { useState } from "preact/hooks";
+import { useList } from "../lib/data";
+import { tenantId } from "../lib/session";
+
+interface Props { label: string; value: string; set: (id: string) => void; none?: string; named?: boolean }
+
+function Options({ label, value, set, none, rows, named = false }: Props & { rows: [string, string][] | undefined }) {
+  const missing = value && rows && !rows.some(([id]) => id === value);
+  const select = (
+    <select aria-label={named ? undefined : label} value={value} onChange={(e) => set(e.currentTarget.value)}>
+      <option value="">{none ?? "Choose…"}</option>
+      {(missing || (value && !rows)) && <option value={value}>{value}</option>}
+      {rows?.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
+    </select>
+  );
+  return named ? <label class="choose"><span>{label}</span>{select}</label> : select;
+}
+
+/** `named`: with its label before it, as a filter. */
+export function AgentPick(props: Props) {
+  const [q, setQ] = useState("");
+  const list = useList("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, sort: "name", include_hidden: true, q: q || undefined } });
+  return (
+    <>
+      {(q || list.more) && <input type="search" class="part" aria-label={`${props.label}: search`} placeholder="Search" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
+      <Options {...props} rows={list.data?.map((a) => [a.id, a.name])} />
+    </>
+  );
+}
+
+export function MemberPick(props: Props) {
+  const list = useList("GET /tenant/{tenant_id}/members", { path: { tenant_id: tenantId() }, query: { per_page: 200 } });
+  return <Options {...props} rows={list.data?.map((m) => [m.user_id, m.name ?? m.email])} />;
+}
