@@ -141,8 +141,14 @@ int call_field(struct call *c, const char *field, const char *code, const char *
 	__attribute__((format(printf, 4, 5)));
 /* One more row of the audit log, for what the call did besides: who did it and from where is filled in. */
 int call_audit_also(struct call *c, struct audit_entry e);
+/* The row of what has a verb of its own wherever it is done: the call's row where that is the route's verb,
+ * and elsewhere one more. */
+int call_audit_act(struct call *c, struct audit_entry e);
 /* Notes the difference for the audit row. */
 void call_changed(struct call *c, const struct schema *s, const void *before, const void *after);
+/* The same, besides what is noted already. */
+void call_changed_too(
+	struct call *c, const struct schema *s, const void *before, const void *after);
 
 /* A page ends with the row that brings it to so many bytes of the store's texts. */
 enum { CALL_PAGE_BYTES = 2 * 1024 * 1024 };

@@ -17,6 +17,19 @@ void call_changed(struct call *c, const struct schema *s, const void *before, co
 	buf_free(&b);
 }
 
+void call_changed_too(struct call *c, const struct schema *s, const void *before, const void *after)
+{
+	const char *noted = c->audit.meta;
+
+	call_changed(c, s, before, after);
+	if (!noted || !c->audit.meta || noted[1] == '}')
+		return;
+	c->audit.meta = c->audit.meta[1] == '}'
+				? noted
+				: arena_printf(c->arena, "%.*s,%s", (int)strlen(noted) - 1, noted,
+					  c->audit.meta + 1);
+}
+
 /* True for what others see of an agent: a favourite is one's own. */
 static bool concerns_agent(const struct audit_entry *e)
 {
@@ -52,6 +65,14 @@ int call_audit_also(struct call *c, struct audit_entry e)
 {
 	fill_audit(c, &e);
 	return audit_write(c->db, c->arena, &e);
+}
+
+int call_audit_act(struct call *c, struct audit_entry e)
+{
+	if (!c->route->audit || strcmp(c->route->audit, e.action) != 0)
+		return call_audit_also(c, e);
+	c->audit = e;
+	return 0;
 }
 
 int call_audit(struct call *c)

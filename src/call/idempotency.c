@@ -42,18 +42,20 @@ STATEMENT_SET(idempotency_sql, sql);
 
 static const char *idempotency_key(const struct call *c)
 {
-	if (c->route->method != METHOD_POST || c->route->as_printed)
-		return NULL;
-	return http_header(&c->x->request, "idempotency-key");
+	return route_repeatable(c->route) ? http_header(&c->x->request, "idempotency-key") : NULL;
 }
 
-/* The key is the caller's own, for this operation and what its path names: one path may be written in
- * several ways. */
+/* The key is the caller's own, for this operation, what its path names (one path may be written in several ways)
+ * and the tenant that a header names. */
 static void key_hash(const struct call *c, const char *key, char out[65])
 {
+	const char *tenant =
+		c->route->openai ? http_header(&c->x->request, "openai-organization") : NULL;
 	const char *name = arena_printf(c->arena, "%s\n%s\n%s",
 		c->caller.hash ? c->caller.hash : "", c->route->op->id, key);
 
+	if (tenant)
+		name = arena_printf(c->arena, "%s\n%s", name, tenant);
 	for (size_t i = 0; i < c->match.count; i++)
 		name = arena_printf(c->arena, "%s\n%s", name, c->match.params[i].value);
 	credential_hash(name, out);

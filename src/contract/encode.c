@@ -127,7 +127,7 @@ void encode_changes(struct buf *out, const struct schema *s, const void *before,
 
 	buf_putc(out, '{');
 	for (const struct field *f = s->fields; f < s->fields + s->count; f++) {
-		if (field_same(f, before, after))
+		if (f->derived || field_same(f, before, after))
 			continue;
 		encode_name(out, f, first);
 		first = false;

@@ -110,11 +110,6 @@ static bool reads_one(const struct route *r)
 	return r->method == METHOD_GET && route_tags(r);
 }
 
-static bool route_repeatable(const struct route *r)
-{
-	return r->method == METHOD_POST && !r->as_printed;
-}
-
 static bool route_conditional(const struct route *r)
 {
 	return method_changes(r) && r->method != METHOD_POST && !r->as_printed;
@@ -157,7 +152,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_MEDIA_TYPE:
 		return body;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
-		return !r->openai && (body || query || route_repeatable(r) || !r->op->open_query);
+		return route_repeatable(r) || (!r->openai && (body || query || !r->op->open_query));
 	default:
 		return true;
 	}

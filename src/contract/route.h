@@ -105,6 +105,13 @@ struct resource {
 
 const char *method_name(enum method m);
 
+/* True if Idempotency-Key makes a request act once.  Of what is answered only under its own path that is what
+ * OpenAI's clients ask for and changes something; a call to a model is no change. */
+static inline bool route_repeatable(const struct route *r)
+{
+	return r->method == METHOD_POST && (!r->as_printed || (r->openai && r->audit));
+}
+
 /* True if what it answers with 200 is one object, which carries an ETag. */
 bool route_tags(const struct route *r);
 

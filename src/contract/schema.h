@@ -70,6 +70,7 @@ struct field {
 	bool nullable; /* null is a value */
 	bool secret;   /* taken, never shown: not in replies, logs or audit */
 	bool computed; /* not a column of its table */
+	bool derived;  /* a column that follows from others: not told of in the audit log */
 	bool id;       /* TEXT: an id; implies the pattern */
 	bool email;    /* TEXT: an address */
 	bool prompt;   /* TEXT: may be as long as a prompt */

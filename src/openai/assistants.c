@@ -229,11 +229,12 @@ OPERATION(readAssistant, NONE, AssistantObject, .open_query = true)
 
 static int change_notes(struct call *c, const struct AssistantUpdate *in)
 {
-	struct assistant_notes notes;
+	struct assistant_notes before, notes;
 	const char *functions;
 	int err = assistant_notes_read(
-		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, &notes);
+		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, &before);
 
+	notes = before;
 	if (!err && GOT("tools")) {
 		err = openai_tools(c, "tools", in->tools.text, TOOL_NESTED, &functions);
 		notes.tools = in->tools.text ? in->tools.text : "[]";
@@ -250,7 +251,10 @@ static int change_notes(struct call *c, const struct AssistantUpdate *in)
 		err = caller_also(&c->caller, c->arena, PERM_AGENT_MODELS_WRITE, &c->problem);
 	if (!err && in->model)
 		err = choose_model(c, in->model, &notes);
-	return err ? err : put_notes(c, &notes);
+	if (err)
+		return err;
+	call_changed_too(c, &assistant_notes_schema, &before, &notes);
+	return put_notes(c, &notes);
 }
 
 OPERATION(updateAssistant, AssistantUpdate, AssistantObject, .open_query = true)

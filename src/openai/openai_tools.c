@@ -107,6 +107,25 @@ int openai_tools(struct call *c, const char *field, const char *list, enum tool_
 	return err;
 }
 
+int openai_choice(struct call *c, const char *json, enum tool_shape shape, const char **ret_name)
+{
+	static const char *const words[] = { "\"none\"", "\"auto\"", "\"required\"" };
+	bool object = json && *json == '{';
+	const char *type = object ? openai_text(c->arena, json, "type") : NULL;
+	const char *function =
+		object && shape == TOOL_NESTED ? openai_member(c->arena, json, "function") : json;
+
+	*ret_name = NULL;
+	for (size_t i = 0; json && i < sizeof words / sizeof *words; i++)
+		if (strcmp(json, words[i]) == 0)
+			return 0;
+	if (type && strcmp(type, "function") == 0 && function && *function == '{')
+		*ret_name = openai_text(c->arena, function, "name");
+	return !json || *ret_name ? 0
+				  : call_field(c, "tool_choice", "choice",
+					    "must be none, auto, required, or name a function");
+}
+
 int openai_format(struct call *c, const char *field, const char *json)
 {
 	const char *type = json && *json == '{' ? openai_text(c->arena, json, "type") : NULL;

@@ -13,5 +13,8 @@ enum tool_shape { TOOL_NESTED, TOOL_FLAT };
 int openai_tools(struct call *c, const char *field, const char *list, enum tool_shape shape,
 	const char **ret);
 
+/* Checks tool_choice, JSON text or NULL: a word, or the name of a function in *ret_name, which is NULL otherwise. */
+int openai_choice(struct call *c, const char *json, enum tool_shape shape, const char **ret_name);
+
 /* Checks response_format (or text.format): only plain text is promised here. */
 int openai_format(struct call *c, const char *field, const char *json);

@@ -131,6 +131,7 @@ static int hear_response_items(struct call *c, const struct response_row *row,
 	const struct list *items, const char **instructions)
 {
 	const struct response_item *item = items->at;
+	struct ApprovalRead decided;
 	const char *id;
 	int err = 0;
 
@@ -150,8 +151,8 @@ static int hear_response_items(struct call *c, const struct response_row *row,
 			err = session_answer(c->db, c->arena, row->tenant_id, row->session_id,
 				c->caller.user_id, it->call_id, it->text, c->now, &c->problem);
 		} else if (it->kind == ITEM_APPROVAL) {
-			err = approval_decide(
-				c, row->tenant_id, row->session_id, it->call_id, it->approves);
+			err = approval_decide(c, row->tenant_id, row->session_id, it->call_id,
+				it->approves, &decided);
 		} else if (it->kind == ITEM_MESSAGE && strcmp(it->role, "system") == 0) {
 			*instructions =
 				arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
@@ -193,9 +194,10 @@ static int begin_response_session(
 		return call_field(c, "previous_response_id", "required",
 			"must name the response whose calls are answered");
 	err = session_open(c->db, c->arena, &session, &row->session_id, &c->problem);
-	return err ? err
-		   : search_refresh(
-			     c->db, c->arena, row->tenant_id, MentionType_session, row->session_id);
+	if (!err)
+		err = search_refresh(
+			c->db, c->arena, row->tenant_id, MentionType_session, row->session_id);
+	return err ? err : session_noted(c, row->session_id, row->agent_id);
 }
 
 /* The session of the response that is gone on from; *ret_run its run, if that rests with something owed. */
@@ -369,10 +371,13 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 		.top_p = in->top_p,
 		.metadata = row->metadata };
 	const struct session_actor as = session_actor_of(c);
-	const char *run_id = NULL;
+	const char *run_id = NULL, *chosen;
 	struct place_row place;
 	int64_t brings;
 	int err = openai_tools(c, "tools", in->tools.text, TOOL_FLAT, &options.tools);
+
+	if (!err)
+		err = openai_choice(c, in->tool_choice.text, TOOL_FLAT, &chosen);
 
 	if (in->background != 1) /* somebody waits on the line */
 		options.refuses = RUN_REFUSES_HOURS | RUN_REFUSES_BUDGET;
@@ -398,6 +403,29 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 	return err;
 }
 
+/* For the audit log: where the agent works, and how much of what it was told; never the words. */
+static void note_response(
+	struct call *c, const struct response_row *row, const struct list *items, bool background)
+{
+	const struct response_item *item = items->at;
+	size_t user = 0, assistant = 0, outputs = 0;
+
+	for (size_t i = 0; i < items->count; i++) {
+		bool said = item[i].kind == ITEM_MESSAGE && *item[i].text;
+
+		user += said && strcmp(item[i].role, "user") == 0;
+		assistant += said && strcmp(item[i].role, "assistant") == 0;
+		outputs += item[i].kind == ITEM_OUTPUT;
+	}
+	c->audit.resource_id = row->id;
+	c->audit.agent_id = row->agent_id;
+	c->audit.meta = arena_printf(c->arena,
+		"{\"session_id\":\"%s\",\"run_id\":\"%s\",\"background\":%s,"
+		"\"messages\":{\"user\":%zu,\"assistant\":%zu},\"outputs\":%zu}",
+		row->session_id, row->run_id, background ? "true" : "false", user, assistant,
+		outputs);
+}
+
 int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	const struct gateway_named *named, struct ResponseObject *out)
 {
@@ -420,11 +448,11 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 		err = response_row_add(c->db, &row);
 	if (err)
 		return err;
-	if (in->background == 1 && in->stream != 1) {
-		row.status = "queued";
-		response_show(c->arena, &row, out);
-	} else {
+	note_response(c, &row, &items, in->background == 1);
+	if (in->background != 1 || in->stream == 1)
 		answer_response(c, &row, after, in->stream == 1);
-	}
+	/* What is answered at once, and to a repeat with the same Idempotency-Key. */
+	row.status = "queued";
+	response_show(c->arena, &row, out);
 	return 0;
 }

@@ -131,19 +131,16 @@ static int read_tool_choice(struct asking *m, const char *json)
 		enum chat_choice choice;
 	} words[] = { { "\"auto\"", CHOICE_AUTO }, { "\"none\"", CHOICE_NONE },
 		{ "\"required\"", CHOICE_REQUIRED } };
-	const char *type = json ? openai_text(m->c->arena, json, "type") : NULL;
-	const char *name = json ? openai_text(m->c->arena, json, "name") : NULL;
+	const char *name;
+	int err = openai_choice(m->c, json, TOOL_FLAT, &name);
 
 	for (size_t i = 0; json && i < sizeof words / sizeof *words; i++)
 		if (strcmp(json, words[i].word) == 0) {
 			m->chat->tool_choice = words[i].choice;
 			return 0;
 		}
-	if (!json)
-		return 0;
-	if (!type || strcmp(type, "function") != 0 || !name)
-		return call_field(m->c, "tool_choice", "choice",
-			"must be none, auto, required, or name a function");
+	if (err || !json)
+		return err;
 	m->chat->tool_choice = CHOICE_NAMED;
 	m->chat->tool_chosen = chat_text(m->chat, name);
 	return 0;

@@ -19,6 +19,7 @@ struct model_call {
 	struct chat chat;
 	struct candidates candidates;
 	struct response_row row;
+	const char *model_id;
 	bool streams, stores;
 	struct response_out out;
 	struct collected whole;
@@ -96,7 +97,15 @@ static int model_call_store(void *state, struct db *db)
 {
 	struct model_call *m = state;
 
-	return response_row_add(db, &m->row);
+	struct call *c = m->stream.c;
+	int err = response_row_add(db, &m->row);
+
+	c->db = db;
+	return err ? err
+		   : call_audit_also(c, (struct audit_entry){ .action = c->route->audit,
+						.resource_id = m->row.id,
+						.meta = arena_printf(c->arena,
+							"{\"model_id\":\"%s\"}", m->model_id) });
 }
 
 static bool model_call_stored(void *state, int err)
@@ -208,6 +217,7 @@ int response_model_start(
 	int err = response_row_new(c, in, &m->row);
 
 	m->stream = (struct model_stream){ .c = c, .stream = call_stream(c, &response_source, m) };
+	m->model_id = named->model_id;
 	m->streams = in->stream == 1;
 	m->stores = in->store != 0;
 	if (!err && in->background == 1)

@@ -178,8 +178,7 @@ QUERY_OPERATION(listResponseItems, OpenAIPage, ResponseItemList, .open_query = t
 #define R "/v1/responses"
 
 static const struct route routes[] = {
-	{ METHOD_POST, R, &createResponse, PERM_LOGIN, 200, OPENAI,
-		.unaudited = "each call is entered in the ledger, each run in its session",
+	{ METHOD_POST, R, &createResponse, PERM_LOGIN, 200, "response.create", OPENAI,
 		.patient = true, .max_body = (size_t)32 << 20,
 		.doc = "Have an agent or a model answer, as OpenAI's responses do: whole, or as a "
 		       "stream of events." },

@@ -31,25 +31,12 @@ static const char *run_count_text(struct arena *a, int64_t n)
 	return n == NIL ? NULL : arena_printf(a, "%lld", (long long)n);
 }
 
-static int check_choice(struct call *c, const char *json)
-{
-	static const char *const words[] = { "\"none\"", "\"auto\"", "\"required\"" };
-	const char *type = json ? openai_text(c->arena, json, "type") : NULL;
-
-	for (size_t i = 0; json && i < sizeof words / sizeof *words; i++)
-		if (strcmp(json, words[i]) == 0)
-			return 0;
-	if (!json || (type && strcmp(type, "function") == 0))
-		return 0;
-	return call_field(
-		c, "tool_choice", "choice", "must be none, auto, required, or name a function");
-}
-
 /* What the run asks for, and what the assistant asks for in every run, checked. */
 static int read_options(struct call *c, const struct RunCreate *in, struct run_asked_for *asked,
 	struct run_options *options)
 {
 	struct assistant_notes notes;
+	const char *chosen;
 	int err = assistant_notes_read(
 		c->db, c->arena, c->caller.tenant_id, in->assistant_id, &notes);
 
@@ -83,7 +70,7 @@ static int read_options(struct call *c, const struct RunCreate *in, struct run_a
 		err = openai_metadata(c, "metadata", in->metadata.text, &asked->metadata);
 	options->metadata = asked->metadata;
 	if (!err)
-		err = check_choice(c, in->tool_choice.text);
+		err = openai_choice(c, in->tool_choice.text, TOOL_NESTED, &chosen);
 	return err ? err : openai_format(c, "response_format", in->response_format.text);
 }
 
@@ -136,6 +123,15 @@ static void answer_run_stream(struct call *c, const struct thread *t, const stru
 	run_watch(c, &watch);
 }
 
+/* The audit row is about the run; where it is, and what more is said of it, stands beside. */
+static void note_run(
+	struct call *c, const struct run_place *at, const char *agent_id, const char *more)
+{
+	c->audit.resource_id = at->run_id;
+	c->audit.agent_id = agent_id;
+	c->audit.meta = arena_printf(c->arena, "{\"thread_id\":\"%s\"%s}", at->session_id, more);
+}
+
 static int start_thread_run(struct call *c, const struct RunCreate *in, struct thread *t,
 	const struct ThreadObject *made, struct RunObject *run)
 {
@@ -167,9 +163,10 @@ static int start_thread_run(struct call *c, const struct RunCreate *in, struct t
 		err = run_view_note(c->db, c->arena, &at, &asked);
 	if (!err)
 		err = run_view_read(c->db, c->arena, &at, run);
-	c->audit.resource_id = t->id;
-	c->audit.meta = thread_words_noted(
-		c, made && in->thread ? &in->thread->messages : NULL, &in->additional_messages);
+	if (!err)
+		note_run(c, &at, in->assistant_id,
+			arena_printf(
+				c->arena, ",%s", thread_words_noted(c, &in->additional_messages)));
 	if (!err && in->stream == 1)
 		answer_run_stream(c, t, run, made, false, NULL);
 	return err;
@@ -249,11 +246,12 @@ OPERATION(updateRun, OpenAIMetadataUpdate, RunObject, .open_query = true)
 	struct thread t = { 0 };
 	int err = find_run(c, PERM_SESSION_WRITE, &t, &at, out);
 
+	if (!err)
+		note_run(c, &at, t.agent_id, "");
 	if (err || !in->metadata.text)
 		return err;
 	err = openai_metadata(c, "metadata", in->metadata.text, &metadata);
 	out->metadata.text = metadata;
-	c->audit.meta = arena_printf(c->arena, "{\"session_id\":\"%s\"}", t.id);
 	return err ? err : run_view_retag(c->db, &at, metadata);
 }
 
@@ -265,7 +263,8 @@ OPERATION(cancelRun, NONE, RunObject, .open_query = true)
 	struct thread t = { 0 };
 	int err = find_run(c, PERM_SESSION_WRITE, &t, &at, out);
 
-	c->audit.resource_id = at.session_id;
+	if (!err)
+		note_run(c, &at, t.agent_id, "");
 	if (!err && run_rests(out->status) && strcmp(out->status, "requires_action") != 0)
 		return call_fail(
 			c, ERR_MALFORMED, "Cannot cancel a run with status '%s'.", out->status);
@@ -293,6 +292,7 @@ static int take_output(struct call *c, const struct run_place *at, const struct 
 {
 	const struct waiting_call *w = waiting_for(waiting, in->tool_call_id);
 	bool approves = strcmp(in->output, "approve") == 0;
+	struct ApprovalRead decided;
 
 	if (!w)
 		return call_field(c, arena_printf(c->arena, "tool_outputs[%zu].tool_call_id", i),
@@ -303,7 +303,8 @@ static int take_output(struct call *c, const struct run_place *at, const struct 
 	if (!approves && strcmp(in->output, "deny") != 0)
 		return call_field(c, arena_printf(c->arena, "tool_outputs[%zu].output", i),
 			"choice", "must be approve or deny: %s waits for approval", w->name);
-	return approval_decide(c, at->tenant_id, at->session_id, w->approval_id, approves);
+	return approval_decide(
+		c, at->tenant_id, at->session_id, w->approval_id, approves, &decided);
 }
 
 OPERATION(submitToolOutputs, RunToolOutputs, RunObject, .gives = "text/event-stream",
@@ -315,7 +316,9 @@ OPERATION(submitToolOutputs, RunToolOutputs, RunObject, .gives = "text/event-str
 	struct thread t = { 0 };
 	int err = find_run(c, PERM_SESSION_WRITE, &t, &at, out);
 
-	c->audit.resource_id = at.session_id;
+	if (!err)
+		note_run(c, &at, t.agent_id,
+			arena_printf(c->arena, ",\"outputs\":%zu", in->tool_outputs.count));
 	if (!err && strcmp(out->status, "requires_action") != 0)
 		return call_fail(c, ERR_MALFORMED,
 			"Runs in status \"%s\" do not accept tool outputs.", out->status);

@@ -119,7 +119,12 @@ int thread_make(
 	for (size_t i = 0; !err && in && i < in->messages.count; i++)
 		err = thread_say(c, ret, &words[i],
 			arena_printf(c->arena, "%smessages[%zu].", field, i), &message_id);
-	return err;
+	return err ? err
+		   : call_audit_act(c,
+			     (struct audit_entry){ .action = "thread.create",
+				     .resource_id = ret->id,
+				     .meta = arena_printf(c->arena, "{%s}",
+					     thread_words_noted(c, in ? &in->messages : NULL)) });
 }
 
 static int move_word(struct call *c, const struct thread *t, const struct moved_row *row)
@@ -192,6 +197,8 @@ int thread_begin(struct call *c, struct thread *t, const char *agent_id)
 		err = remove_rows(c, t->id);
 	if (!err)
 		err = search_refresh(c->db, c->arena, tenant_id, MentionType_session, t->id);
+	if (!err)
+		err = session_noted(c, t->id, agent_id);
 	return err ? err : thread_refresh(c, t);
 }
 
@@ -214,18 +221,14 @@ int thread_brings(struct call *c, const struct thread *t, const struct list *mor
 	return err;
 }
 
-const char *thread_words_noted(struct call *c, const struct list *first, const struct list *more)
+const char *thread_words_noted(struct call *c, const struct list *messages)
 {
-	const struct list *lists[] = { first, more };
+	const struct ThreadMessageCreate *m = messages ? messages->at : NULL;
 	size_t count[] = { [THREAD_USER] = 0, [THREAD_ASSISTANT] = 0 };
 
-	for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-		const struct ThreadMessageCreate *m = lists[l] ? lists[l]->at : NULL;
-
-		for (size_t i = 0; lists[l] && i < lists[l]->count; i++)
-			count[m[i].role]++;
-	}
-	return arena_printf(c->arena, "{\"messages\":{\"%s\":%zu,\"%s\":%zu}}",
+	for (size_t i = 0; m && i < messages->count; i++)
+		count[m[i].role]++;
+	return arena_printf(c->arena, "\"messages\":{\"%s\":%zu,\"%s\":%zu}",
 		thread_role_words.list[THREAD_USER], count[THREAD_USER],
 		thread_role_words.list[THREAD_ASSISTANT], count[THREAD_ASSISTANT]);
 }
@@ -243,7 +246,6 @@ OPERATION(createThread, ThreadCreate, ThreadObject, .open_query = true)
 		err = thread_make(c, in, "", &t);
 	if (err)
 		return err;
-	c->audit.meta = thread_words_noted(c, in ? &in->messages : NULL, NULL);
 	thread_show(&t, out);
 	return 0;
 }

@@ -152,9 +152,9 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 /* How many messages of users a run would hear first: those that lie in the thread since the last one, and these. */
 int thread_brings(struct call *c, const struct thread *t, const struct list *more, int64_t *ret);
 
-/* For the audit row of what was asked for with messages: how many of each role the caller wrote.  Either may be
- * NULL. */
-const char *thread_words_noted(struct call *c, const struct list *first, const struct list *more);
+/* For the audit row of what was asked for with messages: a member that says how many of each role the caller wrote;
+ * NULL: none. */
+const char *thread_words_noted(struct call *c, const struct list *messages);
 
 /* The thread as it now stands. */
 int thread_refresh(struct call *c, struct thread *t);

@@ -61,6 +61,25 @@ TEST(assistants_are_agents_of_the_tenant)
 	CHECK_STR(text_at(&r, "model"), "demo");
 	CHECK(!at(&r, "metadata.a"));
 
+	test_step("the audit log says what was changed");
+	STATUS(ask(f, f->admin,
+		       "{\"name\":\"Other\",\"temperature\":0.3,\"tools\":[{\"type\":\"function\","
+		       "\"function\":{\"name\":\"look\"}}]}",
+		       "POST " A "/%s", id),
+		200);
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/audit-logs?action=agent.update&per_page=1",
+		f->tenant_id);
+	CHECK_STR(text_at(&r, "items.0.resource_id"), id);
+	CHECK_STR(text_at(&r, "items.0.meta.name.to"), "Other");
+	CHECK_STR(text_at(&r, "items.0.meta.temperature.to"), "0.3");
+	CHECK(strstr(text_at(&r, "items.0.meta.tools.to"), "look"));
+	CHECK_INT(json_object_size(at(&r, "items.0.meta")), 3);
+	STATUS(ask(f, f->admin, "{\"temperature\":0.9}", "POST " A "/%s", id), 200);
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/audit-logs?action=agent.update&per_page=1",
+		f->tenant_id);
+	CHECK_STR(text_at(&r, "items.0.meta.temperature.from"), "0.3");
+	CHECK_INT(json_object_size(at(&r, "items.0.meta")), 1);
+
 	test_step("a chain that is changed elsewhere counts");
 	fixture_sql(f, "delete from agent_models where agent_id = $1", ARGS(T(id)));
 	r = ask(f, f->admin, NULL, "GET " A "/%s", id);

@@ -478,3 +478,70 @@ TEST(audit_export_of_many_rows_takes_little_memory)
 	CHECK(r.body_len > (size_t)ROWS * PER_ROW);
 	fixture_close(f);
 }
+
+/* The meta of the newest row with this verb, whose resource must be this. */
+static struct answer newest_meta(struct fixture *f, const char *action, const char *resource_id)
+{
+	struct answer r = ask(f, f->admin, NULL, "GET /tenant/%s/audit-logs?action=%s&per_page=1",
+		f->tenant_id, action);
+
+	test_step("%s", action);
+	CHECK_STR(text_at(&r, "items.0.resource_id"), resource_id);
+	return r;
+}
+
+TEST(audit_rows_say_what_was_taken_and_where)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "a"), *user = fixture_user(f, "u@example.org", NULL);
+	const char *skill = fixture_created(f, f->admin,
+		"{\"name\":\"N\",\"slug\":\"s\",\"description\":\"D\",\"instructions\":\"I\"}",
+		"POST /tenant/%s/skills", f->tenant_id);
+	struct answer r;
+
+	fixture_member(f, f->tenant_id, user, "MEMBER");
+	STATUS(ask(f, f->admin, "{\"role\":\"MANAGER\"}", "PUT /agents/%s/roles/%s", agent, user),
+		201);
+	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s/roles/%s", agent, user), 204);
+	r = newest_meta(f, "agent_role.remove", agent);
+	CHECK_STR(text_at(&r, "items.0.meta.from"), "MANAGER");
+	CHECK_STR(text_at(&r, "items.0.meta.holder"), user);
+	CHECK(json_is_null(at(&r, "items.0.meta.to")));
+	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s/roles/%s", agent, user), 404);
+
+	STATUS(ask(f, f->admin, "x",
+		       "PUT /tenant/%s/skills/%s/file?path=a/b%%22c.txt\nContent-Type: text/plain",
+		       f->tenant_id, skill),
+		201);
+	r = newest_meta(f, "skill.put_file", skill);
+	CHECK_STR(text_at(&r, "items.0.meta.path"), "a/b\"c.txt");
+	CHECK_INT(json_integer_value(at(&r, "items.0.meta.size_bytes")), 1);
+	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s/skills/%s/file?path=a/b%%22c.txt",
+		       f->tenant_id, skill),
+		204);
+	r = newest_meta(f, "skill.delete_file", skill);
+	CHECK_STR(text_at(&r, "items.0.meta.path"), "a/b\"c.txt");
+
+	STATUS(ask(f, f->admin,
+		       arena_printf(&f->arena,
+			       "{\"permissions\":[{\"skill_id\":\"%s\",\"action\":\"use\",\"allowed\":"
+			       "false}]}",
+			       skill),
+		       "PUT /agents/%s/skills/permissions", agent),
+		200);
+	r = newest_meta(f, "agent.skill_permissions", agent);
+	CHECK_INT(json_object_size(at(&r, "items.0.meta")), 1);
+	CHECK(strstr(
+		r.body, arena_printf(&f->arena, "\"%s\":{\"from\":null,\"to\":false}", skill)));
+	STATUS(ask(f, f->admin, "{\"permissions\":[]}", "PUT /agents/%s/skills/permissions", agent),
+		200);
+	r = newest_meta(f, "agent.skill_permissions", agent);
+	CHECK(strstr(
+		r.body, arena_printf(&f->arena, "\"%s\":{\"from\":false,\"to\":null}", skill)));
+
+	STATUS(ask(f, f->admin, "{\"name\":\"Another\"}", "PATCH /agents/%s", agent), 200);
+	r = newest_meta(f, "agent.update", agent);
+	CHECK_STR(text_at(&r, "items.0.meta.name.to"), "Another");
+	CHECK_INT(json_object_size(at(&r, "items.0.meta")), 1);
+	fixture_close(f);
+}

@@ -156,6 +156,58 @@ TEST(feed_tells_nobody_what_they_may_not_see)
 	stream_fixture_close(&s);
 }
 
+TEST(feed_tells_of_hidden_agents_to_those_who_find_them)
+{
+	static const struct {
+		const char *role, *agent_role;
+		bool told;
+	} cases[] = {
+		{ "MEMBER", NULL, false },
+		{ "MEMBER", "VIEWER", false },
+		{ "MEMBER", "MANAGER", true },
+		{ "ADMIN", NULL, true },
+	};
+	enum { CASES = sizeof cases / sizeof *cases };
+	struct stream_fixture s;
+	struct reader readers[CASES];
+	const char *hidden;
+
+	stream_fixture_open(&s, 0);
+	hidden = fixture_agent(s.f, "hidden");
+	STATUS(ask(s.f, s.f->admin, "{\"hidden\":true}", "PATCH /agents/%s", hidden), 200);
+	for (size_t i = 0; i < CASES; i++) {
+		const char *token,
+			*user = fixture_user(
+				s.f, arena_printf(&s.f->arena, "h%zu@example.org", i), &token);
+		struct answer r;
+
+		fixture_member(s.f, s.f->tenant_id, user, cases[i].role);
+		if (cases[i].agent_role)
+			STATUS(ask(s.f, s.f->admin,
+				       arena_printf(&s.f->arena, "{\"role\":\"%s\"}",
+					       cases[i].agent_role),
+				       "PUT /agents/%s/roles/%s", hidden, user),
+				201);
+		r = ask(s.f, token, NULL, "GET /tenant/%s/agents?include_hidden=true",
+			s.f->tenant_id);
+		CHECK((strstr(r.body, hidden) != NULL) == cases[i].told);
+		open_at_now(&readers[i], &s, token);
+	}
+	STATUS(ask(s.f, s.f->admin, "{\"name\":\"H\"}", "PATCH /agents/%s", hidden), 200);
+	STATUS(ask(s.f, s.f->admin, "{\"name\":\"S\"}", "PATCH /agents/%s", s.agent_id), 200);
+	for (size_t i = 0; i < CASES; i++) {
+		test_step("%s %s", cases[i].role, cases[i].agent_role ? cases[i].agent_role : "");
+		CHECK(reader_next(&readers[i], LONG_MS));
+		if (cases[i].told) {
+			CHECK_STR(field(&s, &readers[i], "data.agent_id"), hidden);
+			CHECK(reader_next(&readers[i], LONG_MS));
+		}
+		CHECK_STR(field(&s, &readers[i], "data.agent_id"), s.agent_id);
+		reader_close(&readers[i]);
+	}
+	stream_fixture_close(&s);
+}
+
 TEST(feed_joins_the_pieces_of_a_message)
 {
 	enum { PIECES = 400 };

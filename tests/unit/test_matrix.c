@@ -131,6 +131,8 @@ static bool streams(const struct route *route)
 	       strcmp(route->op->gives, "text/event-stream") == 0;
 }
 
+static int *try_status; /* what was answered, for whoever asks */
+
 static bool try_cell(struct matrix_fixture *s, const struct route *route, const struct row *row,
 	const struct caller_case *c)
 {
@@ -162,6 +164,8 @@ static bool try_cell(struct matrix_fixture *s, const struct route *route, const 
 		: row->organization ? "\nOpenAI-Organization: "
 				    : "",
 		row->organization ? t.tenant_id : "");
+	if (try_status)
+		*try_status = r.status;
 	if (is_as(r.status, want, row))
 		return true;
 	printf("matrix: %s%s%s, as %s: got %d, wanted %s\n", route->op->id,
@@ -217,6 +221,83 @@ TEST(matrix_every_operation_by_every_caller)
 	each_row(s, all_callers);
 	if (wrong)
 		test_fail(__FILE__, __LINE__, "%d of %d cells are not as specified", wrong, cells);
+	matrix_close(s);
+}
+
+/* Why no row is written, or where it is tried.  Whoever adds a change adds its row of the audit log, not a line here. */
+static const struct {
+	const char *id, *why;
+} unlogged[] = {
+	{ "createChatCompletion", "each call is entered in the ledger" },
+	{ "receiveEvent", "each delivery has a log of its own" },
+	{ "callSkill", "each call has a log of its own" },
+	{ "startOidc", "nobody has signed in yet" },
+};
+enum { UNLOGGED = sizeof unlogged / sizeof *unlogged };
+
+static bool is_unlogged(const char *id)
+{
+	for (size_t i = 0; i < UNLOGGED; i++)
+		if (is(unlogged[i].id, id))
+			return true;
+	return false;
+}
+
+static int logged, silent;
+
+/* Done by one who may, a change has its row. */
+static void one_change(struct matrix_fixture *s, const struct route *route, const struct row *row)
+{
+	if (!route_changes(route))
+		return;
+	if (!route->audit && !is_unlogged(route->op->id))
+		test_fail(__FILE__, __LINE__,
+			"%s has no verb of the audit log, and no reason in the list here",
+			route->op->id);
+	for (size_t i = 0; i < s->caller_count && route->audit; i++) {
+		struct caller_case *c = &s->callers[i];
+		int64_t before;
+		int status = 0;
+
+		if (!is(c->name, is(row->needs, NEED_SUPER) ? "super administrator" : "OWNER") ||
+			is(row->needs, NEED_SIGNED) || wanted(row, c) != ALLOWED)
+			continue;
+		before = fixture_count(s->f, "select count(*) from audit_logs");
+		try_status = &status;
+		try_cell(s, route, row, c);
+		try_status = NULL;
+		if (status < 200 || status > 299)
+			continue;
+		logged++;
+		if (fixture_count(s->f, "select count(*) from audit_logs") == before) {
+			printf("matrix: %s changed something and is not in the audit log\n",
+				route->op->id);
+			silent++;
+		}
+	}
+}
+
+TEST(matrix_every_change_is_in_the_audit_log)
+{
+	struct matrix_fixture *s = matrix_open();
+
+	logged = silent = 0;
+	each_row(s, one_change);
+	CHECK_INT(silent, 0);
+	CHECK(logged > 100);
+	test_step("what the rows say is for people");
+	CHECK_INT(
+		fixture_count(s->f, "select count(*) from audit_logs where meta like '%_folded%'"),
+		0);
+	test_step("the id is that of what the type names");
+	CHECK_INT(fixture_count(s->f, "select count(*) from audit_logs where resource_type = 'run' "
+				      "and resource_id not in (select id from session_runs)"),
+		0);
+	CHECK_INT(fixture_count(s->f,
+			  "select count(*) from audit_logs where resource_type = 'response' and "
+			  "action = 'response.create' and resource_id not in (select id from "
+			  "responses)"),
+		0);
 	matrix_close(s);
 }
 

@@ -210,6 +210,10 @@ TEST(responses_refuse_in_openais_shape)
 		{ "\"input\":\"al\\u0000pha\"", "input" },
 		{ "\"input\":[{\"role\":\"user\",\"content\":\"a\\\\\\u0000b\"}]", "input" },
 		{ "\"input\":\"x\",\"metadata\":{\"a\":\"\\u0000\"}", "metadata" },
+		{ "\"input\":\"x\",\"tool_choice\":-1", "tool_choice" },
+		{ "\"input\":\"x\",\"tool_choice\":[null]", "tool_choice" },
+		{ "\"input\":\"x\",\"tool_choice\":\"always\"", "tool_choice" },
+		{ "\"input\":\"x\",\"tool_choice\":{\"type\":\"function\"}", "tool_choice" },
 	};
 	struct openai_fixture s;
 	struct answer r;

@@ -234,6 +234,18 @@ TEST(skills_are_seen_as_far_as_their_visibility)
 			       f->tenant_id, ids[i]),
 			403);
 	}
+	test_step("who wrote it is told at home");
+	for (int home = 0; home < 2; home++) {
+		const char *who = home ? author : stranger, *place = home ? f->tenant_id : theirs;
+		struct answer r = ask(f, who, NULL, "GET /tenant/%s/skills/%s", place, ids[2]);
+		struct answer all = ask(f, who, NULL, "GET /tenant/%s/skills?q=three", place);
+
+		CHECK_STR(text_at(&all, "items.0.id"), ids[2]);
+		CHECK(home == !json_is_null(at(&r, "created_by_id")));
+		CHECK(home == !json_is_null(at(&all, "items.0.created_by_id")));
+		CHECK(home == (strstr(r.body, author_id) != NULL));
+		CHECK(home == (strstr(all.body, author_id) != NULL));
+	}
 	test_step("a tenant that is closed");
 	fixture_sql(f, "update tenants set status = 'closed' where id = $1", ARGS(T(f->tenant_id)));
 	CHECK(!sees(f, stranger, theirs, ids[2]));

@@ -184,13 +184,17 @@ static int set_role(struct call *c, const struct role_holder *h, const char *id,
 static int remove_role(struct call *c, const struct role_holder *h)
 {
 	const char *id = call_param(c, h->param);
-	int64_t removed = 0;
-	int err = db_run(c->db, &sql[h->remove], &removed,
+	struct held_role before;
+	int err = db_one(c->db, c->arena, &sql[h->held], &before,
 		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id), T(id)));
 
-	note_role(c, id, NULL, NULL);
-	return err || removed ? err
-			      : call_fail(c, ERR_NOT_FOUND, "No such role is held on this agent.");
+	if (err == ERR_NOT_FOUND)
+		return call_fail(c, err, "No such role is held on this agent.");
+	if (err)
+		return err;
+	note_role(c, id, agent_role_words.list[before.role], NULL);
+	return db_run(c->db, &sql[h->remove], NULL,
+		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id), T(id)));
 }
 
 static int read_role(struct call *c, int statement, const char *id, void *out)

@@ -75,30 +75,37 @@ LIST_OPERATION(listMyApprovals, NONE, ApprovalRead)
 }
 
 int approval_decide(struct call *c, const char *tenant_id, const char *session_id,
-	const char *approval_id, bool approved)
+	const char *approval_id, bool approved, struct ApprovalRead *ret)
 {
 	const struct session_judge judge = { .user_id = c->caller.user_id,
 		.signed_in = c->caller.kind == CREDENTIAL_LOGIN };
 	int err = caller_also(&c->caller, c->arena, PERM_SESSION_APPROVE, &c->problem);
 
-	return err ? err
-		   : session_decide(c->db, c->arena, tenant_id, session_id, approval_id, &judge,
-			     approved, c->now, &c->problem);
+	if (!err)
+		err = session_decide(c->db, c->arena, tenant_id, session_id, approval_id, &judge,
+			approved, c->now, &c->problem);
+	if (!err)
+		err = db_one(c->db, c->arena, &sql[APPROVAL_READ], ret,
+			ARGS(T(tenant_id), T(approval_id)));
+	if (err)
+		return err;
+	return call_audit_act(
+		c, (struct audit_entry){ .action = "approval.decide",
+			   .resource_id = ret->id,
+			   .agent_id = ret->agent_id,
+			   .tenant_id = tenant_id,
+			   .meta = arena_printf(c->arena,
+				   "{\"session_id\":\"%s\",\"tool\":\"%s\",\"approved\":%s}",
+				   ret->session_id, ret->tool_name, approved ? "true" : "false") });
 }
 
 OPERATION(decideApproval, ApprovalDecision, ApprovalRead)
 {
 	const struct caller *who = &c->caller;
 	const char *id = call_param(c, "approval_id");
-	int err = approval_decide(c, who->tenant_id, who->session_id, id, in->approved);
+	int err = approval_decide(c, who->tenant_id, who->session_id, id, in->approved, out);
 
-	if (err == ERR_NOT_FOUND)
-		return call_fail(c, err, "There is no such approval.");
-	c->audit.meta = arena_printf(c->arena, "{\"session_id\":\"%s\",\"approved\":%s}",
-		who->session_id, in->approved ? "true" : "false");
-	return err ? err
-		   : db_one(c->db, c->arena, &sql[APPROVAL_READ], out,
-			     ARGS(T(who->tenant_id), T(id)));
+	return err == ERR_NOT_FOUND ? call_fail(c, err, "There is no such approval.") : err;
 }
 
 #define S "/tenant/{tenant_id}/sessions/{session_id}"

@@ -7,21 +7,36 @@
 #include <string.h>
 
 #include "call/operation.h"
+#include "api/sessions/session_rows.h"
 #include "api/sessions/session_source.h"
 #include "base/memory.h"
 #include "call/held.h"
 #include "events/feed.h"
 #include "sessions/session_events.h"
+#include "store/row.h"
 
 enum { SIGHTS = 64 };
 
-enum { MY_TENANTS };
+enum { MY_TENANTS, AGENT_SHOWN };
+
+struct agent_asked {
+	const char *tenant_id, *agent_id, *user_id;
+	bool holds_all;
+};
+FIELDS(agent_asked) = { ROW_FIELDS(agent_asked, tenant_id, agent_id, user_id, holds_all) };
+static SCHEMA(agent_asked, .internal = true);
 
 static const struct statement sql[] = {
 	[MY_TENANTS] = { "me_events_tenants",
 		"select tenant_id as value from members where user_id = $1 and status = 'active' "
 		"order by tenant_id",
 		.row = &one_text_schema, .across = "the caller's own memberships" },
+	/* As the list of agents shows them, hidden ones where that is asked for. */
+	[AGENT_SHOWN] = { "me_events_agent",
+		"select count(*) from agents a where a.tenant_id = :tenant_id and a.id = :agent_id "
+		"and (a.hidden = 0 or :holds_all = 1 or " HOLDS_ROLE(
+			":user_id", "'MANAGER', 'OWNER'") ")",
+		.args = &agent_asked_schema },
 };
 STATEMENT_SET(me_events_sql, sql);
 
@@ -156,6 +171,20 @@ static struct sight *sight_of(struct my_stream *s, const char *id)
 	return &s->sights[h % SIGHTS];
 }
 
+/* A hidden agent is told of to those who find it in the list. */
+static bool me_stream_shows_agent(
+	struct db *db, const struct caller *caller, const struct feed_subject *in)
+{
+	int64_t shown = 0;
+
+	return !db_int(db, &sql[AGENT_SHOWN], &shown,
+		       BY_NAME(agent_asked, &((struct agent_asked){ .tenant_id = in->tenant_id,
+						    .agent_id = in->agent_id,
+						    .user_id = caller->user_id,
+						    .holds_all = caller_holds_all(caller) }))) &&
+	       shown;
+}
+
 static bool me_stream_sees(void *ctx, struct db *db, struct arena *a, const struct feed_subject *in)
 {
 	struct my_stream *s = ctx;
@@ -175,6 +204,8 @@ static bool me_stream_sees(void *ctx, struct db *db, struct arena *a, const stru
 		memcpy(sight->id, id, ID_LEN + 1);
 		sight->seen = me_stream_permits(s, db, a,
 			in->session_id ? PERM_SESSION_READ : PERM_AGENT_READ, &place, &caller);
+		if (sight->seen && !in->session_id)
+			sight->seen = me_stream_shows_agent(db, &caller, in);
 	}
 	return sight->seen;
 }

@@ -59,6 +59,9 @@ struct session_actor session_actor_of(const struct call *c);
 		all) " then coalesce(s.title, '') else '' end as title, s.status, s.message_count, " \
 		     "s.created_at, s.started_at"
 
-/* The caller's word on a call that waits, by whichever path it came: needs session:approve. */
+/* The caller's word on a call that waits, by whichever path it came: needs session:approve, and leaves its row in
+ * the audit log.  *ret is the approval as it then stands. */
 int approval_decide(struct call *c, const char *tenant_id, const char *session_id,
-	const char *approval_id, bool approved);
+	const char *approval_id, bool approved, struct ApprovalRead *ret);
+/* The row of the audit log for a session that was begun on the way of another request. */
+int session_noted(struct call *c, const char *session_id, const char *agent_id);

@@ -202,6 +202,13 @@ OPERATION(branchSession, SessionBranch, TaskSessionRead)
 	return session_row_read(c, id, out);
 }
 
+int session_noted(struct call *c, const char *session_id, const char *agent_id)
+{
+	return call_audit_act(c, (struct audit_entry){ .action = "session.create",
+					 .resource_id = session_id,
+					 .agent_id = agent_id });
+}
+
 OPERATION(readSession, NONE, TaskSessionRead)
 {
 	return session_row_read(c, c->caller.session_id, out);

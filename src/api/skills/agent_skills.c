@@ -342,6 +342,58 @@ CHECK_STEP(setAgentSkillPermissions, AgentSkillPermissionUpdate)
 		arena_array(c->arena, const char *, in->permissions.count + 1));
 }
 
+enum { PERMISSIONS_NOTED = 32 * 1024 };
+
+/* What was said of the skill: "true", "false", or "null" for nothing. */
+static const char *said_of(const struct list *entries, const char *skill_id)
+{
+	const struct AgentSkillPermissionEntry *e = entries->at;
+
+	for (size_t i = 0; i < entries->count; i++)
+		if (strcmp(e[i].skill_id, skill_id) == 0)
+			return e[i].allowed ? "true" : "false";
+	return "null";
+}
+
+static void note_permissions(
+	struct buf *b, const struct list *of, const struct list *from, const struct list *to)
+{
+	const struct AgentSkillPermissionEntry *e = of->at;
+
+	for (size_t i = 0; i < of->count; i++) {
+		const char *was = said_of(from, e[i].skill_id), *is = said_of(to, e[i].skill_id);
+
+		/* What stands in both lists is told of once, by the first. */
+		if (strcmp(was, is) != 0 && (of == from || strcmp(was, "null") == 0))
+			buf_printf(b, "%s\"%s\":{\"from\":%s,\"to\":%s}", b->len > 1 ? "," : "",
+				e[i].skill_id, was, is);
+	}
+}
+
+/* For the audit log: each skill of which something else is said now; how many, where that is too long. */
+static const char *permissions_changed(
+	struct call *c, const struct list *before, const struct list *now)
+{
+	const struct AgentSkillPermissionRead *row = before->at;
+	struct AgentSkillPermissionEntry *e =
+		arena_array(c->arena, struct AgentSkillPermissionEntry, before->count + 1);
+	const struct list was = { e, before->count };
+	struct buf b;
+
+	for (size_t i = 0; i < before->count; i++)
+		e[i] = (struct AgentSkillPermissionEntry){ .skill_id = row[i].skill_id,
+			.allowed = row[i].allowed };
+	buf_init(&b, PERMISSIONS_NOTED);
+	buf_putc(&b, '{');
+	note_permissions(&b, &was, &was, now);
+	note_permissions(&b, now, &was, now);
+	buf_putc(&b, '}');
+	if (!b.overflow)
+		return arena_take(c->arena, &b);
+	buf_free(&b);
+	return arena_printf(c->arena, "{\"before\":%zu,\"after\":%zu}", before->count, now->count);
+}
+
 REPLACE_OPERATION(setAgentSkillPermissions, AgentSkillPermissionUpdate, AgentSkillPermissionRead,
 	.key = "skill_id", .check = setAgentSkillPermissions_check)
 {
@@ -368,8 +420,7 @@ REPLACE_OPERATION(setAgentSkillPermissions, AgentSkillPermissionUpdate, AgentSki
 				.created_at = standing_since(c, &before, &e[i]) });
 	if (err)
 		return err;
-	c->audit.meta = arena_printf(
-		c->arena, "{\"before\":%zu,\"after\":%zu}", before.count, in->permissions.count);
+	c->audit.meta = permissions_changed(c, &before, &in->permissions);
 	return listAgentSkillPermissions_apply(c);
 }
 
@@ -397,7 +448,7 @@ static const struct route routes[] = {
 		.tag = "Skills of an agent",
 		.doc = "List the agent's permissions on skills, newest skill first." },
 	{ METHOD_PUT, A "/permissions", &setAgentSkillPermissions, PERM_AGENT_SKILLS_WRITE, 200,
-		"agent_skill.permissions", .tag = "Skills of an agent",
+		"agent.skill_permissions", .tag = "Skills of an agent",
 		.doc = "Replace all of the agent's permissions on skills." },
 };
 RESOURCE(agent_skills, routes, NULL, &agent_skill_sql);

@@ -8,6 +8,7 @@
 #include "call/operation.h"
 #include "api/skills/skill_store.h"
 #include "base/json.h"
+#include "contract/encode.h"
 
 struct skill_file_query {
 	const char *path;
@@ -186,6 +187,26 @@ static int check_skill_files(struct call *c, const struct list *files, const cha
 	return c->problem.err;
 }
 
+/* For the audit log: the file that was put there, or taken away. */
+static void note_skill_file(struct call *c, const struct SkillFile *f)
+{
+	struct buf b;
+
+	buf_init(&b, 8 * SKILL_PATH_MAX);
+	encode_object(&b, &SkillFile_schema, f);
+	c->audit.meta = arena_take(c->arena, &b);
+}
+
+static const struct SkillFile *file_at(const struct list *files, const char *path)
+{
+	const struct SkillFile *f = files->at;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (strcmp(f[i].path, path) == 0)
+			return &f[i];
+	return NULL;
+}
+
 static const char *const file_types[] = { "application/octet-stream", "text/plain", NULL };
 
 QUERY_STEP(putSkillFile, prepare, skill_file_query)
@@ -215,23 +236,23 @@ QUERY_OPERATION(putSkillFile, skill_file_query, SkillFile, .may_stand = true, .t
 	if (!err)
 		err = skill_update(c->db, c->arena, &row, c->now);
 	*out = (struct SkillFile){ f->path, f->size_bytes, f->sha256 };
-	c->audit.meta = arena_printf(c->arena, "{\"sha256\":\"%s\",\"size_bytes\":%lld}", f->sha256,
-		(long long)f->size_bytes);
+	note_skill_file(c, out);
 	return err;
 }
 
 QUERY_OPERATION(deleteSkillFile, skill_file_query, NONE)
 {
+	const struct SkillFile *file;
 	struct skill_row row;
-	size_t before;
 	int err = skill_own(c, call_param(c, "skill_id"), &row);
 
 	if (err)
 		return err;
-	before = row.files.count;
-	row.files = files_with(c->arena, &row.files, in->path, NULL);
-	if (row.files.count == before)
+	file = file_at(&row.files, in->path);
+	if (!file)
 		return call_fail(c, ERR_NOT_FOUND, "The skill has no such file.");
+	note_skill_file(c, file);
+	row.files = files_with(c->arena, &row.files, in->path, NULL);
 	err = skill_file_remove(c->db, row.tenant_id, row.id, in->path);
 	return err ? err : skill_update(c->db, c->arena, &row, c->now);
 }

@@ -21,9 +21,9 @@ FIELDS(skill_row) = {
 	FIELD(skill_row, created_by_agent_id, .nullable = true),
 	FIELD(skill_row, created_at),
 	FIELD(skill_row, updated_at),
-	FIELD(skill_row, name_folded),
+	FIELD(skill_row, name_folded, .derived = true),
 	FIELD(skill_row, description),
-	FIELD(skill_row, description_folded),
+	FIELD(skill_row, description_folded, .derived = true),
 	FIELD(skill_row, allowed_tools, .item = TEXT),
 	FIELD(skill_row, metadata),
 	FIELD(skill_row, files, .item = OBJECT, .of = &SkillFile_schema),
@@ -149,9 +149,13 @@ struct skill_search skill_search_of(const struct call *c, const char *id)
 int skill_find(struct call *c, const char *id, struct SkillRead *ret)
 {
 	struct skill_search s = skill_search_of(c, id);
-
-	return no_skill(
+	int err = no_skill(
 		c, db_one(c->db, c->arena, &sql[SKILL_READ], ret, BY_NAME(skill_search, &s)));
+
+	/* Who is who in another tenant is its own affair. */
+	if (!err && strcmp(ret->tenant_id, c->caller.tenant_id) != 0)
+		ret->created_by_id = ret->created_by_agent_id = NULL;
+	return err;
 }
 
 int skill_seen(struct call *c, const char *id, const char **ret_tenant)

@@ -65,11 +65,18 @@ static int filter_agent(struct call *c, const char *agent_id, const char **ret)
 LIST_OPERATION(listSkills, skill_query, SkillListRead)
 {
 	struct skill_search s = skill_search_of(c, NULL);
+	struct SkillListRead *row;
 	int err = filter_agent(c, in->agent_id, &s.agent_id);
 
 	s.pattern = in->q ? fold_pattern(c->arena, in->q) : NULL;
 	s.visibility = in->visibility;
-	return err ? err : call_list(c, &sql[SKILL_LIST], BY_NAME(skill_search, &s));
+	if (!err)
+		err = call_list(c, &sql[SKILL_LIST], BY_NAME(skill_search, &s));
+	row = c->items.at;
+	for (size_t i = 0; !err && i < c->items.count; i++)
+		if (strcmp(row[i].tenant_id, s.tenant_id) != 0)
+			row[i].created_by_id = row[i].created_by_agent_id = NULL;
+	return err;
 }
 
 /* An agent writes only what its settings allow. */

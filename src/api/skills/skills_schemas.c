@@ -97,6 +97,8 @@ FIELDS(SkillUpdate) = {
 };
 SCHEMA(SkillUpdate, .partial = true, .doc = "Changes to a skill.");
 
+#define SKILL_AUTHOR "Its author; null to other tenants."
+
 FIELDS(SkillRead) = {
 	FIELD(SkillRead, id, .required = true, .id = true, .doc = "The skill."),
 	FIELD(SkillRead, tenant_id, .required = true, .id = true,
@@ -131,7 +133,7 @@ FIELDS(SkillRead) = {
 		.doc = "Scripts, references and assets, by path."),
 	FIELD(SkillRead, is_seed, .required = true, .example = "false",
 		.doc = "True for a skill that came with the service."),
-	FIELD(SkillRead, created_by_id, .nullable = true, .id = true, .doc = "Its author."),
+	FIELD(SkillRead, created_by_id, .nullable = true, .id = true, .doc = SKILL_AUTHOR),
 	FIELD(SkillRead, created_by_agent_id, .nullable = true, .id = true,
 		.doc = "The agent that wrote it, if one did."),
 	FIELD(SkillRead, created_at, .required = true, .doc = "When it was made."),
@@ -170,7 +172,7 @@ FIELDS(SkillListRead) = {
 		.doc = "Scripts, references and assets, by path."),
 	FIELD(SkillListRead, is_seed, .required = true, .example = "false",
 		.doc = "True for a skill that came with the service."),
-	FIELD(SkillListRead, created_by_id, .nullable = true, .id = true, .doc = "Its author."),
+	FIELD(SkillListRead, created_by_id, .nullable = true, .id = true, .doc = SKILL_AUTHOR),
 	FIELD(SkillListRead, created_by_agent_id, .nullable = true, .id = true,
 		.doc = "The agent that wrote it, if one did."),
 	FIELD(SkillListRead, created_at, .required = true, .doc = "When it was made."),

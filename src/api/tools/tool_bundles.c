@@ -21,7 +21,7 @@ FIELDS(bundle_row) = {
 	FIELD(bundle_row, tenant_id),
 	FIELD(bundle_row, id),
 	FIELD(bundle_row, name),
-	FIELD(bundle_row, name_folded),
+	FIELD(bundle_row, name_folded, .derived = true),
 	FIELD(bundle_row, slug),
 	FIELD(bundle_row, description, .nullable = true),
 	FIELD(bundle_row, created_at),

@@ -32,7 +32,7 @@ FIELDS(tool_row) = {
 	FIELD(tool_row, tenant_id),
 	FIELD(tool_row, id),
 	FIELD(tool_row, name),
-	FIELD(tool_row, name_folded),
+	FIELD(tool_row, name_folded, .derived = true),
 	FIELD(tool_row, kind, .words = &ToolKind_words),
 	FIELD(tool_row, description),
 	FIELD(tool_row, requires_approval),
