@@ -108,9 +108,14 @@ export interface AutocompleteItem { id: string; label: string; type: MentionType
 export interface AutocompleteReply { items: (AutocompleteItem)[]; }
 export interface BenchmarkCreate { dataset_uri: string; display_name: string; default_harness?: BenchmarkHarness; description?: string | null; evaluator_config?: Record<string, unknown>; }
 export interface ChatCompletion { id: string; object: "chat.completion"; created: number; model: string; choices: (ChatCompletionChoice)[]; usage: ChatCompletionUsage; }
+export interface ChatCompletionCallDelta { index: number; id?: string | null; type?: string | null; function: ChatCompletionFunctionDelta; }
 export interface ChatCompletionChoice { index: number; message: ChatCompletionMessage; logprobs: Record<string, unknown> | null; finish_reason: string; }
+export interface ChatCompletionChunk { id: string; object: "chat.completion.chunk"; created: number; model: string; choices: (ChatCompletionPiece)[]; usage?: ChatCompletionUsage | null; }
 export interface ChatCompletionCreate { model: string; messages: (Record<string, unknown>)[]; stream?: boolean | null; stream_options?: Record<string, unknown> | null; max_completion_tokens?: number | null; max_tokens?: number | null; temperature?: number | null; top_p?: number | null; n?: number | null; stop?: unknown; tools?: (Record<string, unknown>)[] | null; tool_choice?: unknown; parallel_tool_calls?: boolean | null; response_format?: Record<string, unknown> | null; reasoning_effort?: string | null; seed?: number | null; }
+export interface ChatCompletionDelta { role?: string | null; content?: string | null; reasoning_content?: string | null; tool_calls?: (ChatCompletionCallDelta)[] | null; }
+export interface ChatCompletionFunctionDelta { name?: string | null; arguments: string; }
 export interface ChatCompletionMessage { role: "assistant"; content: string | null; refusal: string | null; reasoning_content?: string; tool_calls?: (Record<string, unknown>)[]; }
+export interface ChatCompletionPiece { index: number; delta: ChatCompletionDelta; logprobs: Record<string, unknown> | null; finish_reason: string | null; }
 export interface ChatCompletionUsage { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details: Record<string, unknown>; completion_tokens_details: Record<string, unknown>; }
 export interface CostPeriod { from: string; to: string; label: string; }
 export interface CostPoint { at: string; requests: number; input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
@@ -182,12 +187,26 @@ export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" 
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
 export interface RegisterRequest { email: string; name: string; password: string; }
 export interface ResetConfirm { token: string; password: string; }
+export interface ResponseApprovalRequest { id: string; type: "mcp_approval_request"; server_label: "lodge"; name: string; arguments: string; }
+export interface ResponseArgumentsDelta { type: string; sequence_number: number; item_id: string; output_index: number; delta: string; }
+export interface ResponseArgumentsDone { type: string; sequence_number: number; item_id: string; output_index: number; name: string; arguments: string; }
 export interface ResponseCreate { model: string; input?: unknown; instructions?: string | null; previous_response_id?: string | null; tools?: (Record<string, unknown>)[] | null; tool_choice?: unknown; stream?: boolean | null; store?: boolean | null; background?: boolean | null; metadata?: Record<string, unknown> | null; max_output_tokens?: number | null; temperature?: number | null; top_p?: number | null; parallel_tool_calls?: boolean | null; text?: Record<string, unknown> | null; reasoning?: Record<string, unknown> | null; conversation?: unknown; truncation?: string | null; user?: string | null; }
+export interface ResponseEvent { type: string; sequence_number: number; response: ResponseObject; }
+export interface ResponseFunctionCall { id: string; type: "function_call"; status: string; call_id: string; name: string; arguments: string; }
+export interface ResponseItemEvent { type: string; sequence_number: number; output_index: number; item: Record<string, unknown>; }
 export interface ResponseItemList { object?: "list"; data?: (Record<string, unknown>)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
+export interface ResponseMessage { id: string; type: "message"; status: string; role: "assistant"; content: (ResponseText)[]; }
 export interface ResponseObject { id: string; object?: "response"; created_at: number; status: string; background: boolean; completed_at?: number | null; error?: Record<string, unknown> | null; incomplete_details?: Record<string, unknown> | null; instructions?: unknown; max_output_tokens?: unknown; metadata?: Record<string, unknown>; model: string; output?: (Record<string, unknown>)[]; parallel_tool_calls: boolean; previous_response_id?: string | null; reasoning?: Record<string, unknown> | null; store: boolean; temperature?: unknown; text?: Record<string, unknown>; tool_choice?: unknown; tools?: (Record<string, unknown>)[]; top_p?: unknown; truncation: string; usage?: Record<string, unknown> | null; user?: string | null; }
+export interface ResponsePartEvent { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; part: ResponseText; }
+export interface ResponseText { type: "output_text"; annotations: (Record<string, unknown>)[]; logprobs: (Record<string, unknown>)[]; text: string; }
+export interface ResponseTextDelta { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (Record<string, unknown>)[]; delta: string; }
+export interface ResponseTextDone { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (Record<string, unknown>)[]; text: string; }
+export interface RunCallsDelta { type: "tool_calls"; tool_calls: (Record<string, unknown>)[]; }
 export interface RunCreate { assistant_id: string; model?: string | null; instructions?: string | null; additional_instructions?: string | null; additional_messages?: (ThreadMessageCreate)[] | null; tools?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; stream?: boolean | null; max_prompt_tokens?: number | null; max_completion_tokens?: number | null; truncation_strategy?: Record<string, unknown> | null; tool_choice?: unknown; parallel_tool_calls?: boolean | null; response_format?: unknown; thread?: ThreadCreate | null; }
+export interface RunDetailsDelta { step_details: RunCallsDelta; }
 export interface RunList { object?: "list"; data: (RunObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
 export interface RunObject { id: string; object?: "thread.run"; created_at: number; thread_id: string; assistant_id: string; status: string; required_action?: Record<string, unknown> | null; last_error?: Record<string, unknown> | null; expires_at?: number | null; started_at?: number | null; cancelled_at?: number | null; failed_at?: number | null; completed_at?: number | null; incomplete_details?: Record<string, unknown> | null; model: string; instructions: string; tools?: (Record<string, unknown>)[]; metadata?: Record<string, unknown>; usage?: Record<string, unknown> | null; temperature?: unknown; top_p?: unknown; max_prompt_tokens?: unknown; max_completion_tokens?: unknown; truncation_strategy?: Record<string, unknown> | null; tool_choice?: unknown; parallel_tool_calls: boolean; response_format?: unknown; }
+export interface RunStepDelta { id: string; object: "thread.run.step.delta"; delta: RunDetailsDelta; }
 export interface RunStepList { object?: "list"; data: (RunStepObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
 export interface RunStepObject { id: string; object?: "thread.run.step"; created_at: number; run_id: string; assistant_id: string; thread_id: string; type: string; status: string; cancelled_at?: number | null; completed_at?: number | null; expired_at?: number | null; failed_at?: number | null; last_error?: Record<string, unknown> | null; step_details: Record<string, unknown>; usage?: Record<string, unknown> | null; metadata?: Record<string, unknown>; }
 export interface RunToolOutput { tool_call_id: string; output?: string; }
@@ -239,11 +258,15 @@ export interface TenantModelPage { items: (TenantModel)[]; total?: number; page:
 export interface TenantRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; status: TenantStatus; is_suspended: boolean; allow_superadmin_access: boolean; default_skill_visibility_scope: "private_only" | "tenant_allowed"; external_mail_enabled: boolean; voicebox_enabled: boolean; paid: boolean; require_user_model_grants: boolean; created_at: string; updated_at: string; }
 export interface TenantReadPage { items: (TenantRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface TenantUpdate { name?: string; billing_email?: string | null; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; allow_superadmin_access?: boolean; external_mail_enabled?: boolean; require_user_model_grants?: boolean; }
+export interface ThreadContentDelta { content: (ThreadTextDelta)[]; }
 export interface ThreadCreate { messages?: (ThreadMessageCreate)[] | null; metadata?: Record<string, unknown> | null; }
 export interface ThreadMessageCreate { role: "user" | "assistant"; content: unknown; attachments?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; }
+export interface ThreadMessageDelta { id: string; object: "thread.message.delta"; delta: ThreadContentDelta; }
 export interface ThreadMessageList { object?: "list"; data: (ThreadMessageObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
 export interface ThreadMessageObject { id: string; object?: "thread.message"; created_at: number; thread_id: string; status: string; incomplete_details?: Record<string, unknown> | null; completed_at?: number | null; incomplete_at?: number | null; role: string; content?: (Record<string, unknown>)[]; assistant_id?: string | null; run_id?: string | null; attachments?: (Record<string, unknown>)[]; metadata?: Record<string, unknown>; }
 export interface ThreadObject { id: string; object?: "thread"; created_at: number; metadata?: Record<string, unknown>; tool_resources?: Record<string, unknown> | null; }
+export interface ThreadText { value: string; annotations: (Record<string, unknown>)[]; }
+export interface ThreadTextDelta { index: number; type: "text"; text: ThreadText; }
 export interface ToolBundleCreate { name: string; slug: string; description?: string | null; tools?: (string)[]; }
 export interface ToolBundleRead { id: string; tenant_id: string; name: string; slug: string; description: string | null; tools: (ToolBundleTool)[]; created_at: string; updated_at: string; }
 export interface ToolBundleReadPage { items: (ToolBundleRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
