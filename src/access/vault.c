@@ -198,7 +198,8 @@ static void take_keys(struct vault *v, const struct vault_keys *keys)
 	v->keys = taken;
 	v->seals = seals < 0 ? 0 : (size_t)seals;
 	v->strange |= seals < 0;
-	INVARIANT(v->seals < v->keys.count && v->keys.count <= VAULT_KEYS);
+	/* A store that was never served has no key. */
+	INVARIANT(v->keys.count <= VAULT_KEYS && (v->seals < v->keys.count || !v->keys.count));
 	for (size_t i = 0; i < taken.count; i++)
 		vault_name(taken.key[i], v->names[i]);
 	wipe(&taken, sizeof taken);

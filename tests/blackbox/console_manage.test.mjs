@@ -36,7 +36,7 @@ test("the first run: from the sign-in to a session with its answer, in three cli
   await until(20_000, "the first answer", async () => (await server.request("GET", `/sessions/${session}/messages`)).json.items.some((m) => m.role === "assistant" && m.status === "complete"));
   equal((await server.request("GET", `/tenant/${tenant}/sessions`)).json.total, 1, "sessions");
   await view.go("/");
-  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
 }, { ms: 120_000 });
 
 test("somebody is invited, accepts, and sees what a member may", async (t) => {
@@ -78,7 +78,7 @@ test("somebody is invited, accepts, and sees what a member may", async (t) => {
   for (const field of ["#password", "#again"]) await guest.page.fill(field, "A-persons-own-password");
   await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
   await guest.page.getByRole("link", { name: "Go on" }).click();
-  await guest.page.getByRole("heading", { name: "Agents", level: 1 }).or(guest.page.getByLabel("Email address")).waitFor();
+  await guest.page.getByRole("heading", { name: "Inbox", level: 1 }).or(guest.page.getByLabel("Email address")).waitFor();
   await until(20_000, "the new member", async () => (await server.request("GET", `/tenant/${tenant}/members`)).json.items.some((m) => m.email === "new@example.org" && m.status === "active"));
   const member = await open(t, `/t/${slug}/people`, { who: { email: "new@example.org", password: "A-persons-own-password" } });
   await member.page.getByText("New <b>Person</b>").first().waitFor();
@@ -347,7 +347,7 @@ test("the super administrator: tenants, users, models, dead letters, all audit, 
   await page.getByText("Suspended", { exact: true }).waitFor();
   equal((await server.request("POST", "/auth/login", { token: null, body: { email: ada.email, password: ada.password } })).status, 403, "a suspended account");
 
-  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Models" }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "All models" }).click();
   await page.getByRole("button", { name: "New model" }).click();
   const form = page.getByRole("dialog", { name: "New model" });
   await form.getByLabel("Name", { exact: true }).fill(HOSTILE);

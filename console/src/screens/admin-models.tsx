@@ -36,7 +36,7 @@ export default function AdminModels() {
   };
   const button = <Button look="primary" act={make}>New model</Button>;
   return (
-    <AdminPage title="Models" lead="Prices are dollars a million tokens." actions={button}>
+    <AdminPage title="All models" lead="Prices are dollars a million tokens." actions={button}>
       <DataView of={list} empty={{ title: "No models yet", text: "Agents need at least one model that they may call.", action: button }}>
         {(rows) => <Table label="Models" rows={rows} id={(m) => m.id} to={(m) => `/admin/models/${m.id}`} rail={(m) => (m.status === "disabled" ? "danger" : "ink")} columns={[
           { name: "Name", cell: (m) => m.name },

@@ -23,7 +23,7 @@ export function AgentPick(props: Props) {
   const list = useList("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, sort: "name", include_hidden: true, q: q || undefined } });
   return (
     <>
-      {(q || list.more) && <input type="search" class="part" aria-label={`${props.label}: search`} placeholder="Search" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
+      {(q || list.more) && <input type="search" class="pick-search" aria-label={`${props.label}: search`} placeholder="Search" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
       <Options {...props} rows={list.data?.map((a) => [a.id, a.name])} />
     </>
   );
