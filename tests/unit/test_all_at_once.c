@@ -196,7 +196,7 @@ static const struct {
 	const char *why, *names;
 } plain[] = {
 	{ "the tables say all",
-		"acceptInvite addMember allowAccount answerInvitation cancelSession cloneAgent confirmReset "
+		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmReset "
 		"createAgent createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
 		"grantModelToAgent login registerAccount setAgentCanAuthorSkills setAgentDefaultRole "

@@ -203,7 +203,7 @@ TEST(record_notes_who_changed_metadata)
 	STATUS(ask(k.s.f, k.ann, "{\"metadata\":{\"a\":\"b\"}}", "POST " T_ "/%s/runs/%s",
 		       k.thread_id, k.run_id),
 		200);
-	CHECK_STR(logged(&k, "run.update", "session_id"), k.thread_id);
+	CHECK_STR(logged(&k, "run.update", "thread_id"), k.thread_id);
 	openai_close(&k.s);
 }
 

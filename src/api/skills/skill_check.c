@@ -46,10 +46,7 @@ static void check_metadata(struct problem *p, struct arena *a, const char *json)
 	while (json_next_key(&r, &key, &key_len)) {
 		const char *field = arena_printf(a, "metadata.%s", key);
 
-		if (memchr(key, '\0', key_len))
-			problem_field(p, a, "metadata", "character",
-				"has a key with the character U+0000");
-		else if (!key_len || utf8_count(key, key_len) > SKILL_KEY_MAX)
+		if (!key_len || utf8_count(key, key_len) > SKILL_KEY_MAX)
 			problem_field(p, a, field, "too_long",
 				"must have a key of 1 to %d characters", SKILL_KEY_MAX);
 		else if (strncmp(key, SKILL_RESERVED, strlen(SKILL_RESERVED)) == 0)
@@ -64,6 +61,8 @@ static void check_metadata(struct problem *p, struct arena *a, const char *json)
 				p, a, field, "character", "must not contain the character U+0000");
 		}
 	}
+	if (r.fault) /* it is JSON, but for what a name must not hold */
+		problem_field(p, a, "metadata", "character", "has a key with the character U+0000");
 }
 
 int skill_check(struct problem *p, struct arena *a, const char *description,
