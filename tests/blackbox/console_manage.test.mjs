@@ -159,7 +159,7 @@ test("an API key: Esc does not lose it, its curl works, and nothing does once it
   await page.getByRole("button", { name: "Add the key for anthropic" }).click();
   await page.getByLabel("API key").fill("sk-of-mine");
   await page.getByRole("button", { name: "Store key" }).click();
-  await page.getByText("Your key").waitFor();
+  await page.getByText("Your key", { exact: true }).waitFor();
   await view.looks("provider-keys");
   equal((await server.request("GET", `/tenant/${tenant}/provider-keys/anthropic`)).status, 200, "the stored key");
   view.quiet();
