@@ -1,13 +1,12 @@
 /* main.c - finds the subcommand, reads the settings, runs it. */
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "serve/manual.h"
 #include "serve/open.h"
-
-extern char **environ;
 
 /* libcurl brings GnuTLS along for protocols that are never used here.  This is the name under which a program
  * tells it not to set itself up with every start; whoever does use it, sets it up then. */
