@@ -41,8 +41,12 @@ bool jwks_read(struct arena *a, const char *text, size_t len, struct jwks *ret)
 	return !decode_body(NULL, a, &jwks_schema, UNKNOWN_IGNORED, text, len, ret, &p);
 }
 
+/* libsodium takes some bytes beyond ASCII for letters where a char has a sign. */
 bool base64url_read(const char *text, size_t len, uint8_t *out, size_t most, size_t *ret_len)
 {
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
 	return !sodium_base642bin(out, most, text, len, NULL, ret_len, NULL,
 		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
