@@ -1,7 +1,7 @@
 // console_agents.test.mjs - one agent and what agents are made of, in a real browser: built by keyboard alone, changed by two at
 // once, seen by somebody who loses a role; models, skills, tools, bundles and plans; and names that want to be markup.
 import { createServer } from "node:http";
-import { equal, match, ok, short, test, until } from "./harness.mjs";
+import { becomes, equal, match, ok, short, test, until } from "./harness.mjs";
 import { console_stage } from "./console_stage.mjs";
 
 const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
@@ -103,7 +103,7 @@ test("an agent is built from nothing by keyboard alone", async (t) => {
   await press(view, "Seal and save");
   await page.getByText("The configuration is sealed").waitFor();
   equal((await asked(server, "GET", `${at}/skills/${skill.id}/config`)).config.token, "s3cret-of-otters", "the sealed value");
-  equal(await page.getByLabel("Value of token").getAttribute("type"), "password", "how it is shown");
+  await becomes(() => page.getByLabel("Value of token").getAttribute("type"), "password", "how it is shown");
   await view.looks("agent-skills");
 
   await part("Tools", page.getByLabel("Give it a tool"));
@@ -237,7 +237,7 @@ test("the other parts of an agent: settings, memories, handing over, copying, de
   await view.go(`${base}/danger`);
   await page.getByRole("button", { name: "Delete this agent" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete Handed on?" });
-  equal(await dialog.getByRole("button", { name: "Delete agent" }).isDisabled(), true, "deleting before its name is typed");
+  await becomes(() => dialog.getByRole("button", { name: "Delete agent" }).isDisabled(), true, "deleting before its name is typed");
   await dialog.getByLabel("Type handed-on to go on").fill("handed-on");
   await dialog.getByRole("button", { name: "Delete agent" }).click();
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
@@ -267,7 +267,7 @@ test("models, skills, tools, bundles and plans", async (t) => {
   // A skill is written, its faults are at its fields; a file comes and goes; it is taken out and brought in.
   await view.go(`/t/${slug}/skills/new`);
   await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
-  equal(await page.getByLabel("Slug").inputValue(), "img-src-x-onerror-alert-1", "the slug of a hostile name");
+  await becomes(() => page.getByLabel("Slug").inputValue(), "img-src-x-onerror-alert-1", "the slug of a hostile name");
   await page.getByRole("button", { name: "Create skill" }).click();
   await page.locator("[data-field=description] .error").waitFor();
   await page.getByLabel("Description").fill(`What it does: ${HOSTILE}`);

@@ -1,7 +1,7 @@
 // console_chat.test.mjs - sessions and the inbox in a real browser: an answer as it comes, a page that is loaded again and a
 // service that dies in the middle of one, approvals in place and in the inbox, strangers' words, long sessions.
 import { createServer } from "node:http";
-import { equal, match, ok, test, until } from "./harness.mjs";
+import { becomes, equal, match, ok, test, until } from "./harness.mjs";
 import { console_stage } from "./console_stage.mjs";
 
 const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
@@ -134,7 +134,7 @@ test("from an agent to the first streamed answer, by keyboard alone; a title, a 
   await second.getByRole("button", { name: "Branch from this message" }).click();
   await page.getByRole("link", { name: "Branched from here" }).waitFor();
   ok(page.url() !== before, "the branch has an address of its own");
-  equal(await page.locator("article").count(), 3, "the messages that came along");
+  await becomes(() => page.locator("article").count(), 3, "the messages that came along");
   ok(count > 3, "and there were more");
   await page.getByRole("textbox", { name: "Message" }).fill("count to 2");
   await page.keyboard.press("Enter");
@@ -346,9 +346,9 @@ test("strangers' words stay words, everywhere; a long session opens at its end; 
   await until(20_000, "the end is in view", () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY < 150));
   await page.evaluate(() => scrollTo(0, 0));
   await until(20_000, "older ones come", async () => (await page.locator("article").count()) > 50);
-  ok(await page.evaluate(() => scrollY > 200), "what was read stays where it was");
+  await becomes(() => page.evaluate(() => scrollY > 200), true, "what was read stays where it was");
   await page.keyboard.press("k");
-  ok(await page.evaluate(() => document.activeElement?.matches("article.message")), "k goes to a message");
+  await becomes(() => page.evaluate(() => document.activeElement?.matches("article.message")), true, "k goes to a message");
   await page.goto(`${view.origin}/console/t/${at.slug}/sessions/${long}?message=c0zzzzzzz${String(700).padStart(16, "0")}`);
   await page.locator("article.marked", { hasText: "number 700 of many" }).waitFor();
   await until(20_000, "the message is in view", () => page.evaluate(() => {

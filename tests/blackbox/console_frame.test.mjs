@@ -1,7 +1,6 @@
 // console_frame.test.mjs - the console's frame and its first screens in a real browser: how files are served, signing in,
 // the agents, the palette, a login that ends, two people at one agent.
-import { equal, match, ok, test } from "./harness.mjs";
-import { ADMIN } from "./harness.mjs";
+import { ADMIN, becomes, equal, match, ok, test } from "./harness.mjs";
 import { console_stage } from "./console_stage.mjs";
 
 const stage = console_stage();
@@ -78,17 +77,17 @@ test("agents: nothing that matches, a new one by the contract's form, its faults
   await page.getByText("Nothing matches").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "New agent" }).click();
   await page.getByLabel("Name").fill("Scout & friends");
-  equal(await page.getByLabel("Slug").inputValue(), "scout-friends", "the slug that follows the name");
+  await becomes(() => page.getByLabel("Slug").inputValue(), "scout-friends", "the slug that follows the name");
   await page.getByText("More", { exact: true }).click();
   equal(await page.getByLabel("Image ref").count(), 0, "fields that do nothing");
   await page.getByLabel("Mark after").fill("0");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.locator("[data-field=name] .error").waitFor();
   await page.locator("[data-field=iteration_warn_threshold] .error").waitFor();
-  equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "name", "what has the focus");
+  await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "name", "what has the focus");
   await view.looks("agent-new-refused");
   await page.reload();
-  equal(await page.getByLabel("Name").inputValue(), "Scout & friends", "the draft after a reload");
+  await becomes(() => page.getByLabel("Name").inputValue(), "Scout & friends", "the draft after a reload");
   await page.getByLabel("Name").fill("Scout");
   await page.getByLabel("Slug").fill("scout");
   await page.getByText("More", { exact: true }).click();
@@ -137,7 +136,7 @@ test("what another makes is seen without reload, in eight tabs over one stream",
   equal(made.status, 201, "the agent");
   for (const page of tabs) {
     await page.getByRole("link", { name: "Made elsewhere" }).waitFor();
-    equal(await page.getByText("<img src=x onerror=alert(1)> **not bold**").count(), 1, "its description, as it was written");
+    await becomes(() => page.getByText("<img src=x onerror=alert(1)> **not bold**").count(), 1, "its description, as it was written");
   }
   view.quiet();
 }, { ms: 120_000 });
@@ -171,7 +170,7 @@ test("what somebody wrote becomes nodes, and never markup, script or a request",
   equal(await shown.locator("a:not([rel='noreferrer noopener'])").count(), 0, "links that say who follows them");
   for (const text of ["<script>alert(1)</script>", "<b onclick=alert(1)>raw</b>", "https://elsewhere.example/x.png", "code <b>", "let a = '<i>';", "said & done <i>"])
     ok((await shown.textContent()).includes(text), `"${text}" is not shown as it was written: ${await shown.textContent()}`);
-  equal(await shown.locator("strong, td, ol li, ul li, pre").count(), 8, "strong, cells, items, code");
+  await becomes(() => shown.locator("strong, td, ol li, ul li, pre").count(), 8, "strong, cells, items, code");
   await view.looks("markdown");
   view.quiet();
 }, { ms: 60_000 });
@@ -188,7 +187,7 @@ test("a login that ends while somebody types loses nothing", async (t) => {
   await page.getByRole("button", { name: "Save settings" }).click();
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await view.looks("sign-in-again");
-  equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "what has the focus");
+  await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "what has the focus");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Sign in again" }).getByLabel("Password", { exact: true }).fill(grace.password);
   await page.keyboard.press("Enter");

@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { console_stage } from "./console_stage.mjs";
-import { ADMIN, equal, match, ok, short, test, until } from "./harness.mjs";
+import { ADMIN, becomes, equal, match, ok, short, test, until } from "./harness.mjs";
 
 const stage = console_stage();
 const run = promisify(execFile);
@@ -184,9 +184,9 @@ test("costs: bars, table, CSV, shared link and API agree, and what stands out sa
   const total = async (query) => (await server.request("GET", `/tenant/${tenant}/billing/agent-costs?${query}`)).json.total_cost_usd;
   const dollars = (usd) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }).format(usd);
   await page.getByText("Far more than usual").waitFor();
-  equal(await page.locator(".total strong").textContent(), dollars(await total("period=7d")), "the total");
+  await becomes(() => page.locator(".total strong").textContent(), dollars(await total("period=7d")), "the total");
   await page.getByText("in the 28 days before it was $0.02 on a usual day").waitFor();
-  ok((await page.locator(".bars g").count()) >= 7, "bars");
+  await until(20_000, "bars", async () => (await page.locator(".bars g").count()) >= 7);
   await view.looks("costs");
   await page.getByLabel("Period").selectOption("30d");
   await page.waitForURL(/period=30d/);
@@ -270,7 +270,7 @@ test("an integration: made, tried, blocked, redelivered, its secret rotated", as
   equal((await sent(fresh, "four")).status, 403, "the new secret");
   await page.getByRole("link", { name: "Settings" }).last().click();
   await page.getByLabel("Events", { exact: false }).first().waitFor();
-  equal(await page.getByLabel("Events", { exact: false }).first().inputValue(), "push", "the guardrail that stands");
+  await becomes(() => page.getByLabel("Events", { exact: false }).first().inputValue(), "push", "the guardrail that stands");
   await view.looks("integration-settings");
   view.quiet();
 }, { ms: 180_000 });
@@ -309,7 +309,7 @@ test("the audit log: diffs, filters in the address, Back, an export, and a sessi
   await page.locator(".said .box").first().waitFor();
   await plain(page);
   const cents = (await server.request("GET", `/tenant/${tenant}/sessions/${session.json.id}/audit`)).json.total_cost_cents;
-  equal(Number(await page.locator("[data-cents]").getAttribute("data-cents")), cents, "the cost");
+  await becomes(async () => Number(await page.locator("[data-cents]").getAttribute("data-cents")), cents, "the cost");
   await view.looks("audit-session");
   view.quiet();
 }, { ms: 120_000 });
@@ -384,14 +384,14 @@ test("the API reference: found, read to its bounds, tried with one's own login",
   await page.getByText("integrations:write", { exact: true }).waitFor();
   for (const language of ["Python", "JavaScript", "curl"]) {
     await page.getByRole("button", { name: language, exact: true }).click();
-    match(await page.locator(".ref-body .curl pre").first().textContent(), { Python: /requests\.request\("POST"/, JavaScript: /await fetch\(/, curl: /^curl -X POST/ }[language], language);
+    await becomes(async () => { Python: /requests\.request\("POST"/, JavaScript: /await fetch\(/, curl: /^curl -X POST/ }[language].test(await page.locator(".ref-body .curl pre").first().textContent()), true, language);
   }
-  ok(await page.getByRole("button", { name: "Try it" }).isDisabled(), "a change can be tried without being asked for");
+  await becomes(() => page.getByRole("button", { name: "Try it" }).isDisabled(), true, "a change can be tried without being asked for");
   await view.looks("reference");
   await view.go("/api/readTenant");
   await page.getByRole("button", { name: "Try it" }).click();
   await page.getByRole("status").getByText("200", { exact: true }).waitFor();
-  ok((await page.locator(".ref-body .box").textContent()).includes(tenant), "the answer");
+  await until(20_000, "the answer", async () => (await page.locator(".ref-body .box").textContent()).includes(tenant));
   await view.looks("reference-tried");
   await view.go("/api/no-such");
   await page.getByText("There is no such operation").waitFor();

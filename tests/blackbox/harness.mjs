@@ -102,6 +102,14 @@ export async function until(ms, what, ask) {
   }
 }
 
+/** What is read comes to be `wanted`. */
+export async function becomes(read, wanted, what, ms = 20_000) {
+  const end = Date.now() + ms;
+  let got;
+  while (!Object.is((got = await read()), wanted) && Date.now() < end) await pause(20);
+  equal(got, wanted, what);
+}
+
 // ---- sanitizers ----
 
 const COMPLAINT = /runtime error|AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|ThreadSanitizer/;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "broker/broker.h"
+#include "store/engine.h"
 #include "store/pool.h"
 #include "queue/runner.h"
 #include "events/hub.h"
@@ -35,99 +36,43 @@ static const struct http_limits limits = {
 	.patient_ms = 60000,
 };
 
-static const char *engine(void)
-{
-	const char *store = getenv("LODGE_TEST_STORE");
-
-	return store && *store ? store : "sqlite";
-}
-
-bool fixture_is_sqlite(void)
-{
-	return strcmp(engine(), "sqlite") == 0;
-}
-
-/* Runs text on a PostgreSQL address without a store behind it. */
-static void on_server(const char *sql)
-{
-	struct store_settings settings = { .where = engine(), .workers = 1, .queue_max = 1 };
-	struct statement st = { "test", sql, .scan = "a test" };
-	struct arena a = { 0 };
-	struct problem p = { 0 };
-	struct store *s = NULL;
-	struct db *db = NULL;
-
-	if (store_open(&s, &settings, STORE_BESIDE, &a, &p) || store_connect(s, &db, &a, &p) ||
-		db_run(db, &st, NULL, NO_ARGS))
-		test_fail(__FILE__, __LINE__, "%s: %s", sql, p.detail ? p.detail : db_error(db));
-	db_close(db);
-	store_close(s);
-	arena_free(&a);
-}
-
-const char *fixture_place(struct arena *a, const char **ret_folder)
-{
-	static int count;
-	const char *schema;
-
-	if (fixture_is_sqlite()) {
-		char *folder = arena_strdup(a, "/tmp/lodge-unit.XXXXXX");
-
-		if (!mkdtemp(folder))
-			test_fail(__FILE__, __LINE__, "mkdtemp");
-		*ret_folder = folder;
-		return arena_printf(a, "sqlite:%s/lodge.db", folder);
-	}
-	schema = arena_printf(a, "t%d_%d", (int)getpid(), ++count);
-	*ret_folder = schema;
-	on_server(arena_printf(a, "create schema %s", schema));
-	return arena_printf(a, "%s%soptions=-csearch_path%%3D%s", engine(),
-		strchr(engine(), '?') ? "&" : "?", schema);
-}
-
-void fixture_drop(const char *where, const char *folder)
-{
-	struct arena a = { 0 };
-
-	(void)where;
-	if (fixture_is_sqlite()) {
-		if (system(arena_printf(&a, "rm -rf '%s'", folder)))
-			test_fail(__FILE__, __LINE__, "rm");
-	} else {
-		on_server(arena_printf(&a, "drop schema %s cascade", folder));
-	}
-	arena_free(&a);
-}
-
-static struct db *connect_to(struct fixture *f)
+/* The fixture's own connection, for one thread at a time: opening one reads the whole schema. */
+static struct db *take_connection(struct fixture *f)
 {
 	struct problem p = { 0 };
-	struct db *db = NULL;
 
-	if (store_connect(f->app.store, &db, &f->arena, &p))
+	pthread_mutex_lock(&f->db_lock);
+	if (!f->db && store_connect(f->app.store, &f->db, &f->arena, &p))
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
-	return db;
+	return f->db;
+}
+
+/* Statements of tests stand on the stack, where the next may stand. */
+static void give_connection(struct fixture *f)
+{
+	db_forget(f->db);
+	pthread_mutex_unlock(&f->db_lock);
 }
 
 void fixture_sql(struct fixture *f, const char *sql, const struct value *args, size_t count)
 {
 	struct statement st = { "test", sql, .scan = "a test" };
-	struct db *db = connect_to(f);
+	struct db *db = take_connection(f);
 
 	if (db_run(db, &st, NULL, args, count))
 		test_fail(__FILE__, __LINE__, "%s: %s", sql, db_error(db));
-	db_close(db);
+	give_connection(f);
 }
 
 int64_t fixture_count(struct fixture *f, const char *sql)
 {
 	struct statement st = { "test", sql, .scan = "a test" };
-	struct db *db = connect_to(f);
+	struct db *db = take_connection(f);
 	int64_t n = -1;
 
 	if (db_int(db, &st, &n, NO_ARGS))
 		test_fail(__FILE__, __LINE__, "%s: %s", sql, db_error(db));
-	db_close(db);
+	give_connection(f);
 	return n;
 }
 
@@ -211,12 +156,12 @@ const char *fixture_login(struct fixture *f, const char *user_id)
 const char *fixture_user(struct fixture *f, const char *email, const char **ret_token)
 {
 	struct new_user in = { .email = email };
-	struct db *db = connect_to(f);
+	struct db *db = take_connection(f);
 	const char *id;
 
 	if (user_make(db, &f->arena, &in, &id))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
-	db_close(db);
+	give_connection(f);
 	if (ret_token)
 		*ret_token = fixture_login(f, id);
 	return id;
@@ -225,12 +170,12 @@ const char *fixture_user(struct fixture *f, const char *email, const char **ret_
 const char *fixture_tenant(struct fixture *f, const char *slug, const char *owner_id)
 {
 	struct TenantCreate in = { .name = slug, .slug = slug };
-	struct db *db = connect_to(f);
+	struct db *db = take_connection(f);
 	const char *id;
 
 	if (tenant_make(db, &f->arena, &in, owner_id, TENANT_BARE, &id))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
-	db_close(db);
+	give_connection(f);
 	return id;
 }
 
@@ -252,7 +197,7 @@ static void first_rows(struct fixture *f, enum tenant_start start)
 	struct statement who = { "test", "select id as slug, id from users",
 		.row = &TenantRead_schema, .scan = "a test" };
 	struct TenantRead row;
-	struct db *db = connect_to(f);
+	struct db *db = take_connection(f);
 
 	if (bootstrap(db, &f->arena, &admin, start) || db_one(db, &f->arena, &find, &row, NO_ARGS))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
@@ -260,7 +205,7 @@ static void first_rows(struct fixture *f, enum tenant_start start)
 	if (db_one(db, &f->arena, &who, &row, NO_ARGS))
 		test_fail(__FILE__, __LINE__, "%s", db_error(db));
 	f->admin_id = row.id;
-	db_close(db);
+	give_connection(f);
 	f->admin = fixture_login(f, f->admin_id);
 }
 
@@ -284,16 +229,15 @@ static struct fixture *open_with(enum tenant_start start)
 	struct http_handler handler;
 	struct vault_keys keys = { 0 };
 	struct problem p = { 0 };
-	int from, to;
 
 	f->app.settings = (struct app_settings){ .public_url = "http://lodge.test",
 		.house_memory = (uint64_t)1 << 30,
 		.session_lifetime_us = 86400 * SECOND_US,
 		.session_idle_us = 3600 * SECOND_US };
-	settings.where = f->where = fixture_place(&f->arena, &f->folder);
+	settings.where = f->where = fixture_place_migrated(&f->arena, &f->folder);
+	pthread_mutex_init(&f->db_lock, NULL);
 	if (api_setup(&f->service, &f->arena, &p) ||
-		store_open(&f->app.store, &settings, STORE_SERVE, &f->arena, &p) ||
-		store_migrate(f->app.store, &from, &to, &f->arena, &p)) {
+		store_open(&f->app.store, &settings, STORE_SERVE, &f->arena, &p)) {
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
 		exit(2);
 	}
@@ -352,10 +296,12 @@ void fixture_close(struct fixture *f)
 	runner_free(f->service.runner);
 	sessions_free(f->service.sessions);
 	broker_free(f->service.broker);
+	if (f->db)
+		db_close(f->db);
 	store_close(f->app.store);
 	api_teardown(&f->service);
 	vault_free(f->app.vault);
-	fixture_drop(f->where, f->folder);
+	fixture_drop(f->folder);
 	arena_free(&f->arena);
 	free(f);
 }

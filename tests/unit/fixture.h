@@ -1,10 +1,11 @@
 /* fixture.h - a whole server without sockets, on a fresh store of the engine under test.
  *
  * LODGE_TEST_STORE names the engine: `sqlite` (a file in a folder of its own)
- * or a PostgreSQL address (a schema of its own).  Every reply that passes
+ * or a PostgreSQL address (a database of its own).  Every reply that passes
  * through ask() is held against the schema its route declares. */
 #pragma once
 #include <jansson.h>
+#include <pthread.h>
 
 #include "api/service.h"
 #include "queue/runner.h"
@@ -20,13 +21,15 @@ struct fixture {
 	struct http_inproc *inproc;
 	struct arena arena;
 	const char *where;     /* of the store, as in the setting */
-	const char *folder;    /* SQLite: removed at the end */
+	const char *folder;    /* or its database: removed at the end */
 	const char *tenant_id; /* the tenant `demo` */
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */
 	const char *admin_id;
 	uint8_t master_key[32];
 	struct tool_pool *tools;
 	struct job_kind kinds[FIXTURE_JOB_KINDS];
+	struct db *db; /* of fixture_sql() and the like */
+	pthread_mutex_t db_lock;
 };
 
 struct fixture *fixture_open(void);
@@ -34,9 +37,11 @@ struct fixture *fixture_open(void);
 struct fixture *fixture_open_seeded(void);
 void fixture_close(struct fixture *f);
 bool fixture_is_sqlite(void);
-/* A store alone, not migrated; fixture_drop() removes it. */
+/* fixture_place.c: a store alone, not migrated; fixture_drop() removes it. */
 const char *fixture_place(struct arena *a, const char **ret_folder);
-void fixture_drop(const char *where, const char *folder);
+/* One that has its tables. */
+const char *fixture_place_migrated(struct arena *a, const char **ret_folder);
+void fixture_drop(const char *folder);
 
 /* Makes people and tenants straight in the store. */
 const char *fixture_user(struct fixture *f, const char *email, const char **ret_token);

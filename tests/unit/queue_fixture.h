@@ -23,6 +23,7 @@ struct begun {
 struct queue_fixture {
 	struct arena arena;
 	const char *where, *folder;
+	bool peopled; /* its tenants have been made */
 	struct store *store;
 	struct db *db; /* for looking */
 	char tenants[QUEUE_FIXTURE_TENANTS][26];

@@ -110,7 +110,7 @@ static void http_fixture_close(struct notice_fixture *s)
 {
 	store_stop(s->store);
 	store_close(s->store);
-	fixture_drop(s->where, s->folder);
+	fixture_drop(s->folder);
 	arena_free(&s->arena);
 	free(s);
 }

@@ -1,0 +1,150 @@
+/* fixture_place.c - where the stores of tests are: a folder or a database each; see fixture.h.
+ *
+ * The tables are made once a process, in a store that is copied from then on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static const char *engine(void)
+{
+	const char *store = getenv("LODGE_TEST_STORE");
+
+	return store && *store ? store : "sqlite";
+}
+
+bool fixture_is_sqlite(void)
+{
+	return strcmp(engine(), "sqlite") == 0;
+}
+
+/* Runs text on a PostgreSQL address without a store behind it. */
+static void on_server(const char *sql)
+{
+	struct store_settings settings = { .where = engine(), .workers = 1, .queue_max = 1 };
+	struct statement st = { "test", sql, .scan = "a test" };
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	struct store *s = NULL;
+	struct db *db = NULL;
+
+	if (store_open(&s, &settings, STORE_BESIDE, &a, &p) || store_connect(s, &db, &a, &p) ||
+		db_run(db, &st, NULL, NO_ARGS))
+		test_fail(__FILE__, __LINE__, "%s: %s", sql, p.detail ? p.detail : db_error(db));
+	db_close(db);
+	store_close(s);
+	arena_free(&a);
+}
+
+/* The address of another database of the server. */
+static const char *address_of(struct arena *a, const char *database)
+{
+	const char *options = strchr(engine(), '?'),
+		   *end = options ? options : strchr(engine(), '\0');
+
+	while (end > engine() && end[-1] != '/')
+		end--;
+	return arena_printf(
+		a, "%.*s%s%s", (int)(end - engine()), engine(), database, options ? options : "");
+}
+
+/* On PostgreSQL with all that the database `like` has; "" for an empty one. */
+static const char *new_place(struct arena *a, const char *like, const char **ret_folder)
+{
+	static int count;
+
+	if (fixture_is_sqlite()) {
+		char *folder = arena_strdup(a, "/tmp/lodge-unit.XXXXXX");
+
+		if (!mkdtemp(folder))
+			test_fail(__FILE__, __LINE__, "mkdtemp");
+		*ret_folder = folder;
+		return arena_printf(a, "sqlite:%s/lodge.db", folder);
+	}
+	*ret_folder = arena_printf(a, "t%d_%d", (int)getpid(), ++count);
+	on_server(arena_printf(
+		a, "create database %s%s%s", *ret_folder, *like ? " template " : "", like));
+	return address_of(a, *ret_folder);
+}
+
+const char *fixture_place(struct arena *a, const char **ret_folder)
+{
+	return new_place(a, "", ret_folder);
+}
+
+void fixture_drop(const char *folder)
+{
+	struct arena a = { 0 };
+
+	if (fixture_is_sqlite()) {
+		if (system(arena_printf(&a, "rm -rf '%s'", folder)))
+			test_fail(__FILE__, __LINE__, "rm");
+	} else {
+		on_server(arena_printf(&a, "drop database %s with (force)", folder));
+	}
+	arena_free(&a);
+}
+
+/* ---- a store that has its tables ---- */
+
+static char template[64];
+static pid_t template_owner;
+
+static void remove_template(void)
+{
+	if (getpid() == template_owner)
+		fixture_drop(template);
+}
+
+/* Makes the tables, once a process. */
+static void make_template(void)
+{
+	struct store_settings settings = { .workers = 1, .queue_max = 1 };
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	struct store *s = NULL;
+	const char *folder;
+	int from, to;
+
+	settings.where = fixture_place(&a, &folder);
+	if (store_open(&s, &settings, STORE_SERVE, &a, &p) ||
+		store_migrate(s, &from, &to, &a, &p)) {
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+		exit(2);
+	}
+	store_close(s);
+	template_owner = getpid();
+	snprintf(template, sizeof template, "%s", folder);
+	arena_free(&a);
+	atexit(remove_template);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC),
+	    out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ssize_t n;
+
+	do
+		n = sendfile(out, in, NULL, 1 << 20);
+	while (n > 0);
+	if (n < 0)
+		test_fail(__FILE__, __LINE__, "%s: %s", from, strerror(errno));
+	close(in);
+	close(out);
+}
+
+const char *fixture_place_migrated(struct arena *a, const char **ret_folder)
+{
+	const char *where;
+
+	if (!*template)
+		make_template();
+	where = new_place(a, template, ret_folder);
+	if (fixture_is_sqlite())
+		copy_file(arena_printf(a, "%s/lodge.db", template), where + strlen("sqlite:"));
+	return where;
+}
