@@ -384,7 +384,7 @@ test("the API reference: found, read to its bounds, tried with one's own login",
   await page.getByText("integrations:write", { exact: true }).waitFor();
   for (const language of ["Python", "JavaScript", "curl"]) {
     await page.getByRole("button", { name: language, exact: true }).click();
-    await becomes(async () => { Python: /requests\.request\("POST"/, JavaScript: /await fetch\(/, curl: /^curl -X POST/ }[language].test(await page.locator(".ref-body .curl pre").first().textContent()), true, language);
+    await becomes(async () => ({ Python: /requests\.request\("POST"/, JavaScript: /await fetch\(/, curl: /^curl -X POST/ })[language].test(await page.locator(".ref-body .curl pre").first().textContent()), true, language);
   }
   await becomes(() => page.getByRole("button", { name: "Try it" }).isDisabled(), true, "a change can be tried without being asked for");
   await view.looks("reference");
