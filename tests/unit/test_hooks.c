@@ -355,7 +355,7 @@ TEST(hooks_refuse_a_body_that_was_taken_if_asked_to)
 	STATUS(hook_send(&s, HOOK_EVENT, "b-5"), 403);
 	fixture_sql(f, "update delivery_bodies set seen_at = 1", NO_ARGS);
 	hook_bodies_forget(f->app.store, clock_now_us());
-	for (int i = 0; i < 500 && fixture_count(f, "select count(*) from delivery_bodies"); i++)
+	for (int i = 0; i < 4000 && fixture_count(f, "select count(*) from delivery_bodies"); i++)
 		usleep(5000);
 	CHECK_INT(fixture_count(f, "select count(*) from delivery_bodies"), 0);
 	hook_settle(&s);

@@ -208,7 +208,7 @@ TEST(memory_of_a_request_to_a_model_is_its_tenants)
 	held_count(s.f->app.held, &held, s.f->tenant_id, 0);
 	CHECK_INT(gateway_ask(&s, s.f->admin, more).status, 200);
 	gateway_settled(&s, 2, 2 * MOCK_COST);
-	for (int i = 0; i < 2000 && broker_stats(s.f->service.broker).open; i++)
+	for (int i = 0; i < 20000 && broker_stats(s.f->service.broker).open; i++)
 		usleep(1000);
 	CHECK(house->held < 256 * 1024); /* all of it was given back */
 	gateway_close(&s);

@@ -51,7 +51,7 @@ static int call(struct gateway_fixture *s, const char *body)
 
 static void await_asked(struct gateway_fixture *s, int n)
 {
-	for (int i = 0; i < 5000 && s->mock.asked < n; i++)
+	for (int i = 0; i < 20000 && s->mock.asked < n; i++)
 		poll(NULL, 0, 1);
 	CHECK_INT(s->mock.asked, n);
 }
@@ -204,7 +204,7 @@ TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 	until = fixture_count(s.f, "select lease_until from reservations");
 	poll(NULL, 0, 50);
 	broker_tick(s.f->service.broker);
-	for (int i = 0; i < 500; i++, poll(NULL, 0, 2))
+	for (int i = 0; i < 10000; i++, poll(NULL, 0, 2))
 		if (fixture_count(s.f, "select lease_until from reservations") > until)
 			break;
 	CHECK(fixture_count(s.f, "select lease_until from reservations") > until);
@@ -215,7 +215,7 @@ TEST(run_bounds_calls_extends_leases_and_gives_up_lost_ones)
 	gateway_await_settled(&s);
 	CHECK_INT(fixture_count(s.f, "select count(*) from ledger where outcome = 'lost'"), 1);
 	close(fd);
-	for (int i = 0; i < 500 && broker_stats(s.f->service.broker).open; i++, poll(NULL, 0, 10))
+	for (int i = 0; i < 2000 && broker_stats(s.f->service.broker).open; i++, poll(NULL, 0, 10))
 		broker_tick(s.f->service.broker);
 	CHECK_INT(broker_stats(s.f->service.broker).open, 0);
 	CHECK_INT(fixture_count(s.f, "select count(*) from ledger"), 1); /* not a second time */

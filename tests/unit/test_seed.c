@@ -232,7 +232,7 @@ TEST(seed_goes_with_its_tenant)
 	}
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", tenant), 204);
 	erase_submit(&f->app);
-	for (int i = 0; i < 500 && fixture_count(f, "select count(*) from tenants") > 1; i++)
+	for (int i = 0; i < 2000 && fixture_count(f, "select count(*) from tenants") > 1; i++)
 		usleep(10000);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		test_step("%s", tables[i]);

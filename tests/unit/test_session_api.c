@@ -555,7 +555,7 @@ TEST(sessions_go_with_their_agent_and_their_tenant_and_not_into_a_copy)
 	CHECK_INT(fixture_count(f, "select count(*) from search_things where type = 'session'"), 1);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
 	erase_submit(&f->app);
-	for (int i = 0; i < 2500 && fixture_count(f, "select count(*) from tenants"); i++)
+	for (int i = 0; i < 10000 && fixture_count(f, "select count(*) from tenants"); i++)
 		usleep(2000);
 	CHECK_INT(fixture_count(f, "select count(*) from tenants"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
@@ -579,8 +579,8 @@ TEST(sessions_deleted_at_work_leave_nothing_to_do)
 	}
 	CHECK_INT(fixture_count(f, "select count(*) from sessions"), 0);
 	test_step("the rows go by themselves, the last one's too");
-	for (int i = 0; i < 2500 && fixture_count(f, "select (select count(*) from jobs) + "
-						     "(select count(*) from session_rows)");
+	for (int i = 0; i < 10000 && fixture_count(f, "select (select count(*) from jobs) + "
+						      "(select count(*) from session_rows)");
 		i++)
 		usleep(2000);
 	CHECK_INT(fixture_count(f, "select count(*) from jobs"), 0);

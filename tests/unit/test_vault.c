@@ -127,7 +127,7 @@ TEST(vault_that_cannot_follow_says_so_and_seals_nothing)
 	CHECK(vault_seal(v, &a, SEALED_TOOL, "x", "hello", 5));
 	test_step("a file that cannot be read, for more than a moment");
 	CHECK_INT(truncate(path, 3), 0);
-	for (int i = 0; i < 400 && !vault_fault(v, fault); i++) {
+	for (int i = 0; i < 2000 && !vault_fault(v, fault); i++) {
 		vault_refresh(v);
 		usleep(10000);
 	}
