@@ -38,16 +38,8 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	c->ip = call_address(c);
 	if (!c->route && !c->match.allowed && c->app->unrouted && c->app->unrouted(x))
 		return HTTP_REPLIED;
-	if (!c->route) {
-		int err = c->match.allowed ? ERR_METHOD : ERR_NOT_FOUND;
-
-		problem_set(&c->problem, c->arena, err,
-			err == ERR_METHOD ? "This path does not take %s."
-					  : "There is nothing at this path.%.0s",
-			x->request.method_text);
-		call_write_problem(c, &c->problem);
-		return HTTP_REPLIED;
-	}
+	if (!c->route)
+		return call_unrouted(c);
 	c->op = c->route->op;
 	c->credential = credential_read(
 		http_header(&x->request, "authorization"), http_header(&x->request, "cookie"));

@@ -83,6 +83,19 @@ const char *call_too_large(struct http_exchange *x)
 		(unsigned long long)(x->max_body / units[i].bytes), units[i].name);
 }
 
+enum http_verdict call_unrouted(struct call *c)
+{
+	int err = c->match.allowed ? ERR_METHOD : ERR_NOT_FOUND;
+
+	c->ip = call_address(c);
+	problem_set(&c->problem, c->arena, err,
+		err == ERR_METHOD ? "This path does not take %s."
+				  : "There is nothing at this path.%.0s",
+		c->x->request.method_text);
+	call_write_problem(c, &c->problem);
+	return HTTP_REPLIED;
+}
+
 enum http_verdict call_head(struct call *c)
 {
 	struct http_exchange *x = c->x;
@@ -94,8 +107,8 @@ enum http_verdict call_head(struct call *c)
 	}
 	if (!c->route && x->max_body > SMALL_BODY)
 		x->max_body = SMALL_BODY;
-	if (!c->route)
-		return HTTP_GO_ON;
+	if (!c->route) /* that nobody takes a body is said before its length */
+		return is_large_body(&x->request) ? call_unrouted(c) : HTTP_GO_ON;
 	if (c->route->max_body)
 		x->max_body = c->route->max_body;
 	else if (!c->route->op->body && !c->route->op->takes)

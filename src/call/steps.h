@@ -6,6 +6,8 @@ enum { ETAG_LEN = 34 }; /* with its quotes */
 
 /* head.c: with the head alone, before a body is taken. */
 enum http_verdict call_head(struct call *c);
+/* There is no such path, or it does not take this method. */
+enum http_verdict call_unrouted(struct call *c);
 /* What a body that is too large is told, with the limit. */
 const char *call_too_large(struct http_exchange *x);
 

@@ -172,7 +172,7 @@ const struct webhook_provider webhook_providers[WEBHOOK_SERVICES] = {
 		.phrases = sentry_phrases },
 	[WEBHOOK_STANDARD] = { "standard", "Standard Webhooks", SIGNS_STANDARD, "webhook-signature",
 		"v1,", .time_header = "webhook-timestamp", .tolerance_s = 300,
-		.id_headers = { "webhook-id" }, OTHER_FACTS },
+		.id_headers = { "webhook-id", "svix-id" }, OTHER_FACTS },
 	[WEBHOOK_GENERIC] = { "generic", "Webhook", SIGNS_BODY, "x-hub-signature-256",
 		"sha256=", .id_by_body = true, OTHER_FACTS },
 };

@@ -139,12 +139,27 @@ static bool claim_stripe(const struct webhook_provider *p, struct arena *a,
 	return true;
 }
 
+/* Svix says svix- for webhook-.  Who sends both says one thing: what is not signed must not stand for what is. */
+static const char *standard_header(const struct webhook_provider *p, const struct webhook_in *in,
+	const char *name, const char *svix)
+{
+	size_t own = 0, other = 0;
+	const char *value = in->header(in->ctx, name, &own);
+	const char *alias = p->scheme == SIGNS_STANDARD ? in->header(in->ctx, svix, &other) : NULL;
+
+	if (!other)
+		return single_header(in, name);
+	if (!own)
+		return single_header(in, svix);
+	return own == 1 && other == 1 && *value && strcmp(value, alias) == 0 ? value : NULL;
+}
+
 static bool claim_standard(const struct webhook_provider *p, struct arena *a,
 	const struct webhook_in *in, struct signature_claim *c)
 {
-	const char *header = single_header(in, "webhook-signature"),
-		   *id = single_header(in, "webhook-id"),
-		   *time = single_header(in, "webhook-timestamp");
+	const char *header = standard_header(p, in, "webhook-signature", "svix-signature"),
+		   *id = standard_header(p, in, "webhook-id", "svix-id"),
+		   *time = standard_header(p, in, "webhook-timestamp", "svix-timestamp");
 
 	if (!header || !id || !time)
 		return false;

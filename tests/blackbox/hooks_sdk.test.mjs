@@ -60,6 +60,12 @@ trial("standardwebhooks and svix sign for standard and gitlab", async () => {
       const headers = { "webhook-id": id, "webhook-timestamp": String(Math.floor(now / 1000)), "webhook-signature": signature };
       new Standard(hook.secret).verify(body, headers);
       await taken(hook, body, headers);
+      if (provider === "standard") {
+        const branded = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace("webhook-", "svix-"), value]));
+        const other = await integration(provider, { signing_secret: hook.secret });
+        new Svix(other.secret).verify(body, branded);
+        await taken(other, body, branded);
+      }
       const late = new Date(now - 3600_000);
       equal(await hook.send(body, { ...headers, "webhook-id": "late", "webhook-timestamp": String(Math.floor(late / 1000)),
         "webhook-signature": new Webhook(hook.secret).sign("late", late, body) }), 401, "an hour late");

@@ -116,6 +116,10 @@ refuse("a header of 1 MB", `GET /healthz HTTP/1.1\r\n${H}X-A: ${"a".repeat(1 << 
 refuse("1 MB of headers", `GET /healthz HTTP/1.1\r\n${H}${"X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(21_000)}\r\n`, 431);
 refuse("1,000 small headers", `GET /healthz HTTP/1.1\r\n${H}${"A:\r\n".repeat(1000)}\r\n`, 431);
 refuse("a body over the limit of its path", POST(`Content-Length: ${1 << 20}\r\n`, "x".repeat(100_000)), 413);
+for (const [path, method, status] of [["/nothing", "POST", 404], ["/healthz", "PUT", 405]]) {
+  refuse(`a large body to ${path}`, `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${64 << 20}\r\n\r\n${"x".repeat(100_000)}`, status);
+  refuse(`a chunked body to ${path}`, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\n8000\r\n`, status);
+}
 refuse("a chunked body over the limit of its path", POST(CHUNKED, `8000\r\n${"x".repeat(0x8000)}\r\n8000\r\n${"x".repeat(0x8000)}\r\n0\r\n\r\n`), 413);
 
 // ---- chunks ----

@@ -391,6 +391,7 @@ const struct row matrix_rows[] = {
 	{ "DELETE " TN "/integrations/{}", "integrations:write", .fresh = FRESH_INTEGRATION },
 	{ "POST " TN "/integrations/{}/rotate-secret", "integrations:write" },
 	{ "GET " TN "/integrations/{}/deliveries", "integrations:write" },
+	{ "GET " TN "/deliveries/failed", "integrations:write" },
 	{ "GET " TN "/integrations/{}/deliveries/{}", "integrations:write",
 		.fresh = FRESH_DELIVERY },
 	{ "POST " TN "/integrations/{}/test", "integrations:write" },

@@ -103,6 +103,21 @@ TEST(hooks_an_event_becomes_a_session_that_knows_data_from_orders)
 	fixture_close(f);
 }
 
+/* The list of what failed in the tenant has this one alone, or none. */
+static void check_failed(struct hook_fixture *s, const char *id)
+{
+	struct answer r =
+		ask(s->f, s->f->admin, NULL, "GET /tenant/%s/deliveries/failed", s->f->tenant_id);
+
+	STATUS(r, 200);
+	CHECK_INT(json_array_size(at(&r, "items")), id ? 1 : 0);
+	if (!id)
+		return;
+	CHECK_STR(text_at(&r, "items.0.id"), id);
+	CHECK_STR(text_at(&r, "items.0.integration_id"), s->id);
+	CHECK(text_at(&r, "items.0.label") != NULL);
+}
+
 TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 {
 	struct hook_fixture s = hook_fixture_open("");
@@ -131,6 +146,8 @@ TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 	CHECK_STR(text_at(&r, "items.0.status"), "failed");
 	CHECK_INT(json_integer_value(at(&r, "items.0.attempts")), 10);
 	id = text_at(&r, "items.0.id");
+	STATUS(hook_send(&s, HOOK_EVENT, "d-2"), 202); /* has not failed yet */
+	check_failed(&s, id);
 	STATUS(hook_send(&s, HOOK_EVENT, "d-1"),
 		200); /* the sender need not try again: we have it */
 	fixture_sql(f, "update plans set max_sessions_per_day = null", NO_ARGS);
@@ -138,10 +155,11 @@ TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 		       f->tenant_id, s.id, id),
 		202);
 	hook_settle(&s);
-	CHECK_INT(COUNT(&s, "select count(*) from sessions"), 1);
+	CHECK_INT(COUNT(&s, "select count(*) from sessions"), 2);
 	r = hook_log(&s);
 	CHECK_STR(text_at(&r, "items.0.status"), "delivered");
 	CHECK(json_is_null(at(&r, "items.0.error")));
+	check_failed(&s, NULL);
 	fixture_close(f);
 }
 

@@ -129,7 +129,11 @@ TEST(memory_is_not_given_to_the_bodies_of_strangers)
 	text = say(f, inproc, "POST /auth/login HTTP/1.1\r\n" LARGE "\r\n");
 	CHECK(strncmp(text, "HTTP/1.1 413 ", 13) == 0);
 	text = say(f, inproc, "POST /nothing/here HTTP/1.1\r\n" LARGE "\r\n");
-	CHECK(strncmp(text, "HTTP/1.1 413 ", 13) == 0);
+	CHECK(strncmp(text, "HTTP/1.1 404 ", 13) == 0);
+	text = say(f, inproc, "POST /v1/nothing HTTP/1.1\r\n" LARGE "\r\n");
+	CHECK(strncmp(text, "HTTP/1.1 404 ", 13) == 0);
+	CHECK(strstr(text, "\r\n\r\n{\"error\":{"));
+	CHECK(strstr(text, "\r\nConnection: close\r\n"));
 	text = say(f, inproc,
 		"POST /tenant/%s/agents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 		"Content-Length: 31\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n\r\n",

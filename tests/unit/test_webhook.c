@@ -125,6 +125,41 @@ TEST(webhook_published_examples_hold)
 	CHECK(!holds(WEBHOOK_GITHUB, &s, STANDARD_SECRET));
 }
 
+/* Under either name, or under both where they say the same; GitLab knows only the one. */
+TEST(webhook_svix_is_another_name_for_the_standard)
+{
+	static const char *const svix[] = { "svix-id", "svix-timestamp", "svix-signature" };
+	struct sent s;
+
+	for (int renamed = 0; renamed < 8; renamed++) {
+		s = standard();
+		test_step("renamed %d", renamed);
+		for (int i = 0; i < 3; i++)
+			if (renamed & 1 << i)
+				s.headers[i].name = svix[i];
+		CHECK(holds(WEBHOOK_STANDARD, &s, STANDARD_SECRET));
+		CHECK_INT(holds(WEBHOOK_GITLAB, &s, STANDARD_SECRET), renamed == 0);
+		CHECK(!holds(WEBHOOK_STANDARD, &s, GITHUB_SECRET));
+	}
+	for (int i = 0; i < 3; i++) {
+		test_step("both of %s", svix[i]);
+		s = standard();
+		s.headers[3].name = svix[i];
+		s.headers[3].value = s.headers[i].value;
+		CHECK(holds(WEBHOOK_STANDARD, &s, STANDARD_SECRET));
+		s.headers[3].value = "msg_another";
+		CHECK(!holds(WEBHOOK_STANDARD, &s, STANDARD_SECRET));
+		s = standard(); /* signed under the alias, and something else under the name */
+		for (int k = 0; k < 3; k++)
+			s.headers[k].name = svix[k];
+		s.headers[3].name = standard().headers[i].name;
+		s.headers[3].value = "msg_another";
+		CHECK(!holds(WEBHOOK_STANDARD, &s, STANDARD_SECRET));
+		s.headers[3].value = "";
+		CHECK(!holds(WEBHOOK_STANDARD, &s, STANDARD_SECRET));
+	}
+}
+
 TEST(webhook_codes_have_one_spelling)
 {
 	static const char *const wrong[] = { "", "sha256=", "sha256", GITHUB_CODE,

@@ -124,7 +124,7 @@ export interface CostSeriesResponse { period: CostPeriod; bucket: string; by: st
 export interface DeletedTenant { id: string; name: string; slug: string; erase_at: string; }
 export interface DeletedTenantPage { items: (DeletedTenant)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
-export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; }
+export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; label: string; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeltaEvent { message_id: string; text: string; }
 export interface FeedEvent { tenant_id: string; session_id?: string | null; seq?: number | null; data: Record<string, unknown>; }
@@ -495,6 +495,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/integrations/{integration_id}": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: undefined; reply: undefined };
   "POST /tenant/{tenant_id}/integrations/{integration_id}/rotate-secret": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: IntegrationRotate; reply: IntegrationRead };
   "GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries": { path: { tenant_id: string; integration_id: string; }; query: { status?: DeliveryStatus | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: DeliveryReadPage };
+  "GET /tenant/{tenant_id}/deliveries/failed": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: DeliveryReadPage };
   "GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}": { path: { tenant_id: string; integration_id: string; delivery_id: string; }; query: {  }; body: undefined; reply: DeliveryDetail };
   "POST /tenant/{tenant_id}/integrations/{integration_id}/test": { path: { tenant_id: string; integration_id: string; }; query: {  }; body: undefined; reply: DeliveryRead };
   "POST /tenant/{tenant_id}/integrations/{integration_id}/deliveries/{delivery_id}/redeliver": { path: { tenant_id: string; integration_id: string; delivery_id: string; }; query: {  }; body: undefined; reply: DeliveryRead };

@@ -18,7 +18,7 @@ export type Waiting =
   | { kind: "delivery"; key: string; at: string; title: string; delivery: DeliveryRead };
 type Kind = Waiting["kind"];
 
-const DAYS_MS = 7 * 86_400_000, GATHER_MS = 300, AWAY_MAX = 200, HOOKS_MAX = 20, SHOWN = 100;
+const DAYS_MS = 7 * 86_400_000, GATHER_MS = 300, AWAY_MAX = 200, SHOWN = 100;
 const parts = signal<{ tenant: string; of: Partial<Record<Kind, Waiting[]>> }>({ tenant: "", of: {} });
 export const problem = signal<Problem | null>(null);
 const away = kept("away", "");
@@ -69,11 +69,9 @@ async function room(tenant_id: string): Promise<Waiting[]> {
 
 async function deliveries(tenant_id: string): Promise<Waiting[]> {
   if (!can("integrations:write")) return [];
+  const { items } = await call("GET /tenant/{tenant_id}/deliveries/failed", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
   const from = since();
-  const { items } = await call("GET /tenant/{tenant_id}/integrations", { path: { tenant_id }, query: { per_page: HOOKS_MAX, total: false } });
-  const lists = await Promise.all(items.map((i) => call("GET /tenant/{tenant_id}/integrations/{integration_id}/deliveries", { path: { tenant_id, integration_id: i.id }, query: { status: "failed", per_page: 20, total: false } })
-    .then((r) => r.items.filter((d) => d.created_at >= from).map((d): Waiting => ({ kind: "delivery", key: `${d.id}.${d.attempts}`, at: d.created_at, title: i.label, delivery: d })))));
-  return lists.flat();
+  return items.filter((d) => d.created_at >= from).map((d) => ({ kind: "delivery", key: `${d.id}.${d.attempts}`, at: d.created_at, title: d.label, delivery: d }));
 }
 
 const READ: Record<Kind, (tenant_id: string) => Promise<Waiting[]>> = { approval: approvals, failed, room, delivery: deliveries };

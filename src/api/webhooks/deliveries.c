@@ -21,14 +21,19 @@ static SCHEMA(delivery_query, .doc = "Filters of the list of deliveries.");
 #define COLUMNS                                                                            \
 	"d.id, d.integration_id, d.delivery_id, d.event, d.action, d.status, d.outcome, "  \
 	"d.summary, d.caller_ip, d.user_agent, d.calls, d.made_session_id as session_id, " \
-	"d.attempts, d.error, s.waiting_for, s.waiting_until, d.created_at, d.delivered_at"
-#define SESSION "left join sessions s on s.tenant_id = d.tenant_id and s.id = d.made_session_id "
-#define LIST_FROM                                                                   \
-	"deliveries d " SESSION "where d.tenant_id = $1 and d.integration_id = $2 " \
-	"and (cast($3 as text) is null or d.status = $3)"
+	"d.attempts, d.error, s.waiting_for, s.waiting_until, d.created_at, d.delivered_at, i.label"
+#define FROM                                                                                         \
+	"deliveries d join integrations i on i.tenant_id = d.tenant_id and i.id = d.integration_id " \
+	"left join sessions s on s.tenant_id = d.tenant_id and s.id = d.made_session_id "
+#define LIST_FROM                                                \
+	FROM "where d.tenant_id = $1 and d.integration_id = $2 " \
+	     "and (cast($3 as text) is null or d.status = $3)"
+/* The log of a skill's calls is not an integration's. */
+#define FAILED_FROM FROM "where d.tenant_id = $1 and d.status = 'failed' and i.skill_id is null"
 
 enum {
 	LIST_OF(DELIVERY_LIST),
+	LIST_OF(FAILED_LIST),
 	DELIVERY_READ,
 	DELIVERY_AGAIN,
 	INTEGRATION_THERE,
@@ -50,8 +55,10 @@ static SCHEMA(tried_row, .internal = true);
 
 static const struct statement sql[] = {
 	LISTING(DELIVERY_LIST, "delivery_list", &DeliveryRead_schema, COLUMNS, LIST_FROM, "d.id"),
+	LISTING(FAILED_LIST, "delivery_failed_list", &DeliveryRead_schema, COLUMNS, FAILED_FROM,
+		"d.id"),
 	[DELIVERY_READ] = { "delivery_read",
-		"select " COLUMNS " from deliveries d " SESSION "where d.tenant_id = $1 "
+		"select " COLUMNS " from " FROM "where d.tenant_id = $1 "
 		"and d.integration_id = $2 and d.id = $3",
 		.row = &DeliveryRead_schema },
 	[DELIVERY_AGAIN] = { "delivery_again",
@@ -93,6 +100,11 @@ LIST_OPERATION(listDeliveries, delivery_query, DeliveryRead)
 			     ARGS(T(c->caller.tenant_id), T(call_param(c, "integration_id")),
 				     T(in->status < 0 ? NULL
 						      : DeliveryStatus_words.list[in->status])));
+}
+
+LIST_OPERATION(listFailedDeliveries, NONE, DeliveryRead)
+{
+	return call_list(c, &sql[FAILED_LIST], ARGS(T(c->caller.tenant_id)));
 }
 
 /* It failed or was blocked, or the session that was made of it did nothing but wait. */
@@ -239,6 +251,9 @@ OPERATION(testIntegration, NONE, DeliveryRead)
 static const struct route routes[] = {
 	{ METHOD_GET, D, &listDeliveries, PERM_INTEGRATIONS_WRITE, 200, .tag = "Webhooks",
 		.doc = "List the calls of an integration, accepted or not, newest first." },
+	{ METHOD_GET, "/tenant/{tenant_id}/deliveries/failed", &listFailedDeliveries,
+		PERM_INTEGRATIONS_WRITE, 200, .tag = "Webhooks",
+		.doc = "List the events of all integrations that could not be delivered, newest first." },
 	{ METHOD_GET, D "/{delivery_id}", &readDelivery, PERM_INTEGRATIONS_WRITE, 200,
 		.tag = "Webhooks", .doc = "Read a call with the event as it was sent." },
 	{ METHOD_POST, "/tenant/{tenant_id}/integrations/{integration_id}/test", &testIntegration,

@@ -50,6 +50,7 @@ struct DeliveryRead {
 	const char *error;
 	int waiting_for;
 	struct moment waiting_until, created_at, delivered_at;
+	const char *label;
 };
 SCHEMA_DECLARED(DeliveryRead);
 

@@ -163,6 +163,8 @@ FIELDS(DeliveryRead) = {
 	FIELD(DeliveryRead, created_at, .required = true, .doc = "When it came."),
 	FIELD(DeliveryRead, delivered_at, .required = true, .nullable = true, .example = "null",
 		.doc = "When the session was made."),
+	FIELD(DeliveryRead, label, .required = true, .example = "\"Issues of rocket\"",
+		.doc = "What people call the integration."),
 };
 SCHEMA(DeliveryRead, .doc = "A call to an integration's address, and what became of it.");
 
