@@ -109,9 +109,6 @@ export async function call<O extends Operation>(operation: O, ...args: Record<st
 export function fieldErrors(err: unknown): Record<string, string> {
   const out: Record<string, string> = {};
   if (err instanceof Problem)
-    for (const { field, message } of err.fields) {
-      out[field] ??= message;
-      out[field.split(/[.[]/)[0] ?? field] ??= message;
-    }
+    for (const { field, message } of err.fields) out[field] ??= message;
   return out;
 }

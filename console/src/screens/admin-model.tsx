@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { AdminModelUpdate, ModelConfig } from "../contract/forms";
 import { call, tagged } from "../lib/api";
-import { useData, useList } from "../lib/data";
+import { useData } from "../lib/data";
 import { Time, tokens } from "../lib/format";
 import { Link } from "../lib/router";
 import type { ScreenProps } from "../routes";
@@ -12,6 +12,7 @@ import { ContractForm } from "../ui/form";
 import { save } from "../ui/merge";
 import { nested } from "../ui/nested";
 import { Facts } from "../ui/page";
+import { type Choice, Pick, searching } from "../ui/pick";
 import { DataView } from "../ui/states";
 import { toast } from "../ui/toast";
 import { ModelState, priceOf } from "./admin-models";
@@ -19,15 +20,14 @@ import { ModelState, priceOf } from "./admin-models";
 export default function AdminModel({ params }: ScreenProps) {
   const path = { model_id: params["model"] ?? "" };
   const one = useData("GET /admin/models/{model_id}", { path });
-  const tenants = useList("GET /admin/tenants", { query: { per_page: 200 } });
-  const [picked, setPicked] = useState("");
+  const [tenant, setTenant] = useState<Choice | null>(null), picked = tenant?.id ?? "";
   return (
     <AdminPage title={one.data?.name ?? "Model"} lead={one.data?.description} above={<p class="small"><Link to="/admin/models">All models</Link></p>}>
       <DataView of={one}>{(m) => (
         <div class="page-part">
           <Facts rows={[["Slug", <code>{m.slug}</code>], ["Kind", m.kind], ["State", <ModelState of={m} />], ["A million tokens", `${priceOf(m, "prompt")} in, ${priceOf(m, "completion")} out`], ["Context", tokens(m.context_window)], ["Changed", <Time at={m.updated_at} />]]} />
           {!m.available_to_all_tenants && <div class="filters">
-            <label class="choose"><span>Tenant</span><select value={picked} onChange={(e) => setPicked(e.currentTarget.value)}><option value="">Choose…</option>{tenants.data?.map((t) => <option key={t.id} value={t.id}>{t.name}</option>)}</select></label>
+            <Pick label="Tenant" find={searching("GET /admin/tenants", {}, (t) => ({ id: t.id, label: t.name, detail: t.slug }))} value={tenant} set={setTenant} />
             <Button disabled={!picked} act={async () => {
               await call("PUT /admin/models/{model_id}/tenants/{tenant_id}", { path: { ...path, tenant_id: picked } });
               toast("It may use the model");

@@ -1,5 +1,5 @@
 // bundles.tsx - tools that are given together: made, changed, deleted.
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ToolBundleCreate, ToolBundleUpdate } from "../contract/forms";
 import type { ToolBundleCreate as Body, ToolBundleRead, ToolRead } from "../contract/types";
 import { call } from "../lib/api";
@@ -17,11 +17,22 @@ import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toast";
 
-function Members({ tools, value, set }: { tools: ToolRead[]; value: string; set: (v: string) => void }) {
+type Named = Pick<ToolRead, "id" | "name">;
+
+/** Boxes for those that are chosen and those that the search finds. */
+function Members({ chosen: before, value, set }: { chosen: Named[]; value: string; set: (v: string) => void }) {
   const chosen = value.split("\n").filter(Boolean);
+  const [q, setQ] = useState("");
+  const tools = useList("GET /tenant/{tenant_id}/tools", { path: { tenant_id: tenantId() }, query: { q: q || undefined } });
+  const known = useRef(new Map<string, Named>());
+  for (const t of [...before, ...(tools.data ?? [])]) known.current.set(t.id, t);
+  const found = (tools.data ?? []) as Named[];
+  const rows = [...chosen.flatMap((id) => (found.some((t) => t.id === id) ? [] : known.current.get(id) ?? [])), ...found];
   return (
     <div class="choices" role="group" aria-label="Tools of the bundle">
-      {tools.map((t) => <label key={t.id}><input type="checkbox" checked={chosen.includes(t.id)} onChange={(e) => set((e.currentTarget.checked ? [...chosen, t.id] : chosen.filter((c) => c !== t.id)).join("\n"))} /> {t.name}</label>)}
+      {(q || tools.more) && <input type="search" aria-label="Search tools" placeholder="Search tools" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
+      {rows.map((t) => <label key={t.id}><input type="checkbox" checked={chosen.includes(t.id)} onChange={(e) => set((e.currentTarget.checked ? [...chosen, t.id] : chosen.filter((c) => c !== t.id)).join("\n"))} /> {t.name}</label>)}
+      {tools.more && <Button look="quiet" act={tools.more}>Show more tools</Button>}
     </div>
   );
 }
@@ -31,13 +42,12 @@ export default function Bundles() {
   const path = { tenant_id: tenantId() };
   const q = query.get("q") ?? "", open = query.get("bundle");
   const bundles = useList("GET /tenant/{tenant_id}/tool-bundles", { path, query: { q: q || undefined } });
-  const tools = useList("GET /tenant/{tenant_id}/tools", { path, query: { per_page: 200 } });
   const own = useRef("");
   const write = can("tools:write");
   const create = write ? <Link to={withQuery({ bundle: "new" })} class="button primary">New bundle</Link> : undefined;
   const close = (): void => go(withQuery({ bundle: null }));
-  const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members tools={tools.data ?? []} value={String(v)} set={set} /> };
   const opened = bundles.data?.find((b) => b.id === open);
+  const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members chosen={opened?.tools ?? []} value={String(v)} set={set} /> };
   const remove = async (b: ToolBundleRead): Promise<void> => {
     if (!(await confirm({ title: `Delete ${b.name}?`, text: "Agents that have it lose its tools at once; the tools themselves stay.", action: "Delete bundle", danger: true, type: b.slug }))) return;
     await call("DELETE /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: b.id } });

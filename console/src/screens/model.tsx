@@ -13,7 +13,7 @@ import { save } from "../ui/merge";
 import { Order } from "../ui/order";
 import { Facts, Page, Tag } from "../ui/page";
 import { Pairs } from "../ui/pairs";
-import { type Choice, Pick, among, finding } from "../ui/pick";
+import { type Choice, Pick, finding, walking } from "../ui/pick";
 import { DataView, Empty } from "../ui/states";
 import { complain, toast } from "../ui/toast";
 import { modelState, priceOf } from "./models";
@@ -86,7 +86,7 @@ function Failover({ value, set, self }: { value: string; set: (v: string) => voi
   return (
     <div class="pairs">
       {ids.length > 0 && <Order label="Failover chain" items={ids} id={(id) => id} name={name} set={(next) => set(next.join("\n"))}>{(id) => name(id)}</Order>}
-      <Pick key={ids.length} label="Add a model to the failover chain" find={among((all.data ?? []).filter((m) => m.id !== self && !ids.includes(m.id)).map((m) => ({ id: m.id, label: m.name, detail: m.slug })))} value={null} set={(c) => c && set([...ids, c.id].join("\n"))} />
+      <Pick key={ids.length} label="Add a model to the failover chain" find={walking("GET /admin/models", {}, (m) => (m.id === self || ids.includes(m.id) ? null : { id: m.id, label: m.name, detail: m.slug }))} value={null} set={(c) => c && set([...ids, c.id].join("\n"))} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { Link, go, location, setQuery, withQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { Choose, Search, Toggle } from "../ui/filters";
 import { Page, Status, type Tone } from "../ui/page";
+import { AgentPick } from "../ui/pick-one";
 import { DataView } from "../ui/states";
 import { type Column, Table } from "../ui/table";
 
@@ -82,13 +83,7 @@ export default function Sessions() {
       <div class="filters">
         <Search label="Search titles" value={filters.q} set={(q) => setQuery({ q, page: null })} />
         <Choose label="State" value={status ?? ""} words={STATES} set={(s) => go(withQuery({ status: s, page: null }))} />
-        <label class="choose"><span>Agent</span>
-          <select value={filters.agent} onChange={(e) => go(withQuery({ agent: e.currentTarget.value, page: null }))}>
-            <option value="">All</option>
-            {[...names].map(([id, name]) => <option key={id} value={id}>{name}</option>)}
-            {filters.agent && !names.has(filters.agent) && <option value={filters.agent}>{filters.agent}</option>}
-          </select>
-        </label>
+        <AgentPick label="Agent" named none="All" value={filters.agent} set={(agent) => go(withQuery({ agent, page: null }))} />
         {audits && <Toggle label="Mine" on={mine} set={(on) => go(withQuery({ mine: on ? "true" : null, page: null }))} />}
       </div>
       {mine ? <Mine filters={filters} names={names} /> : <All filters={filters} />}

@@ -2,8 +2,8 @@
 //
 //   <ContractForm form={AgentCreate} first={["name", "slug"]} action="Create agent" send={(body) => call(…, { body })} />
 //
-// With `value` it is a change: only what differs is sent.  What the service refuses is said at its field, and the
-// first of them has the focus.  `custom` puts a screen's own control in a field's place.
+// With `value` it is a change: only what differs is sent.  What the service refuses is said at its field, inside of an object
+// at that of its member, and the first of them has the focus.  `custom` puts a screen's own control in a field's place.
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { Problem, fieldErrors } from "../lib/api";
@@ -130,6 +130,27 @@ export function FieldRow({ field: f, value, set, error, control, change = false 
   );
 }
 
+// ---- what is wrong with them ----
+
+export type Errors = Record<string, string>;
+
+/** What is wrong inside of a field, by the path from there. */
+export function errorsIn(errors: Errors, name: string): Errors {
+  return Object.fromEntries(Object.entries(errors).filter(([at]) => at.startsWith(`${name}.`) || at.startsWith(`${name}[`)).map(([at, said]) => [at.slice(name.length).replace(/^\./, ""), said]));
+}
+
+/** What is said at the field itself: all that no control inside of it says. */
+export function errorAt(errors: Errors, name: string, inside: string[] = []): string | undefined {
+  const rest = Object.entries(errorsIn(errors, name)).filter(([at]) => !inside.includes(at.split(/[.[]/)[0] ?? at));
+  return [...(errors[name] ? [errors[name]] : []), ...rest.map(([at, said]) => `${at}: ${said}`)].join("; ") || undefined;
+}
+
+/** A control of a screen's own; `inside` are the members of the field at which it says itself what is wrong. */
+export interface OwnControl {
+  (value: string | boolean | string[], set: (value: string | boolean | string[]) => void, errors: Errors): ComponentChildren;
+  inside?: string[];
+}
+
 // ---- the form ----
 
 interface Props {
@@ -150,7 +171,7 @@ interface Props {
   passing?: boolean;
   /** A name under which what was typed is kept until it is sent; never for forms with secrets. */
   draft?: string;
-  custom?: Record<string, (value: string | boolean | string[], set: (value: string | boolean | string[]) => void) => ComponentChildren>;
+  custom?: Record<string, OwnControl>;
   /** Called with what is typed, and sets more: a slug from a name. */
   follow?: (typed: Typed, changed: string) => Typed | void;
 }
@@ -159,7 +180,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
   const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
   const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
   const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? (JSON.parse(drafts.get(draft) || "{}") as Typed) : {}) }));
-  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [errors, setErrors] = useState<Errors>({});
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
   const root = useRef<HTMLFormElement>(null);
@@ -181,7 +202,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
   }, [differs, busy]);
 
   const set = (name: string) => (v: string | boolean | string[]) => {
-    setErrors(({ [name]: _, ...rest }) => rest);
+    setErrors((all) => Object.fromEntries(Object.entries(all).filter(([at]) => at.split(/[.[]/)[0] !== name)));
     setTyped((t) => {
       const next = { ...t, [name]: v };
       return { ...next, ...(follow?.(next, name) ?? {}) };
@@ -191,7 +212,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     if (busy) return;
-    const wrong: Record<string, string> = {};
+    const wrong: Errors = {};
     for (const f of asked)
       if (f.kind === "json" && typed[f.name])
         try {
@@ -215,7 +236,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
     }
   }
 
-  function refuse(at: Record<string, string>, sentence: string): void {
+  function refuse(at: Errors, sentence: string): void {
     setErrors(at);
     setSaid(sentence);
     requestAnimationFrame(() => {
@@ -226,7 +247,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
     });
   }
 
-  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errors[f.name]} change={value !== undefined} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name))} />;
+  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errorAt(errors, f.name, custom?.[f.name]?.inside)} change={value !== undefined} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name), errorsIn(errors, f.name))} />;
   const shown = first ? first.map((name) => asked.find((f) => f.name === name)).filter((f): f is Field => f !== undefined) : asked;
   const rest = asked.filter((f) => !shown.includes(f));
   return (

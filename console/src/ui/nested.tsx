@@ -1,8 +1,5 @@
 // nested.tsx - a field of a form that is an object of its own, with a table of its own: <ContractForm custom={{ guardrails: nested(IntegrationGuardrails) }}>.
-import type { ComponentChildren } from "preact";
-import { type Form, FieldRow, typedOf, valueOf } from "./form";
-
-type Typed = string | boolean | string[];
+import { type Errors, FieldRow, type Form, type OwnControl, errorAt, typedOf, valueOf } from "./form";
 
 function objectOf(text: string): Record<string, unknown> {
   try {
@@ -12,12 +9,12 @@ function objectOf(text: string): Record<string, unknown> {
   }
 }
 
-function Nested({ form, text, set, without }: { form: Form; text: string; set: (text: string) => void; without: string[] }) {
+function Nested({ form, text, set, errors }: { form: Form; text: string; set: (text: string) => void; errors: Errors }) {
   const now = objectOf(text);
   return (
     <div class="nested">
-      {form.filter((f) => !f.unused && !without.includes(f.name)).map((f) => (
-        <FieldRow key={f.name} field={f} value={typedOf(f, now[f.name])} set={(typed) => {
+      {form.map((f) => (
+        <FieldRow key={f.name} field={f} value={typedOf(f, now[f.name])} error={errorAt(errors, f.name)} set={(typed) => {
           const next = { ...now };
           const value = typed === "" ? null : valueOf(f, typed);
           if (value === undefined || value === null || (Array.isArray(value) && !value.length)) delete next[f.name];
@@ -30,5 +27,7 @@ function Nested({ form, text, set, without }: { form: Form; text: string; set: (
 }
 
 /** The control for it; what is empty is left out, and so has its default. */
-export const nested = (form: Form, without: string[] = []) => (value: Typed, set: (value: Typed) => void): ComponentChildren =>
-  <Nested form={form} text={String(value)} set={set} without={without} />;
+export function nested(form: Form, without: string[] = []): OwnControl {
+  const asked = form.filter((f) => !f.unused && !without.includes(f.name));
+  return Object.assign(((value, set, errors) => <Nested form={asked} text={String(value)} set={set} errors={errors} />) satisfies OwnControl, { inside: asked.map((f) => f.name) });
+}

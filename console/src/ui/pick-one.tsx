@@ -1,6 +1,6 @@
 // pick-one.tsx - choosing one agent or one member of the tenant, by name.
 import { useState } from "preact/hooks";
-import { useList } from "../lib/data";
+import { useData, useList } from "../lib/data";
 import { tenantId } from "../lib/session";
 
 interface Props { label: string; value: string; set: (id: string) => void; none?: string; named?: boolean }
@@ -29,7 +29,17 @@ export function AgentPick(props: Props) {
   );
 }
 
+/** Many members are found by the service's index, by the beginning of a name or an address. */
 export function MemberPick(props: Props) {
-  const list = useList("GET /tenant/{tenant_id}/members", { path: { tenant_id: tenantId() }, query: { per_page: 200 } });
-  return <Options {...props} rows={list.data?.map((m) => [m.user_id, m.name ?? m.email])} />;
+  const [q, setQ] = useState("");
+  const path = { tenant_id: tenantId() };
+  const list = useList("GET /tenant/{tenant_id}/members", { path, query: { per_page: 200 } });
+  const found = useData("GET /tenant/{tenant_id}/autocomplete", q ? { path, query: { q, types: ["user"], limit: 20 } } : null);
+  const rows = q ? found.data?.items.map((c): [string, string] => [c.id, c.label]) : list.data?.map((m): [string, string] => [m.user_id, m.name ?? m.email]);
+  return (
+    <>
+      {(q || list.more) && <input type="search" class="pick-search" aria-label={`${props.label}: search`} placeholder="Search" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
+      <Options {...props} rows={rows} />
+    </>
+  );
 }

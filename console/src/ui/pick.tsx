@@ -3,7 +3,7 @@
 // A combobox as the ARIA practices describe it: arrows go through what was found, Enter takes it, Esc closes.  `find` is
 // asked for what fits a text; an answer that comes too late is dropped.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Problem, call } from "../lib/api";
+import { type Operation, Problem, type Reply, call } from "../lib/api";
 import { tenantId } from "../lib/session";
 import type { MentionType } from "../contract/types";
 import { complain } from "./toast";
@@ -16,10 +16,28 @@ const WAIT_MS = 120;
 /** What the service's own index finds in this tenant. */
 export const finding = (type: MentionType): Find => async (q) => (await call("GET /tenant/{tenant_id}/autocomplete", { path: { tenant_id: tenantId() }, query: { q, types: [type], limit: 20 } })).items;
 
-/** Of what is at hand already. */
-export const among = (all: Choice[]): Find => (q) => {
-  const words = q.toLowerCase().split(/\s+/);
-  return Promise.resolve(all.filter((c) => words.every((w) => `${c.label} ${c.detail ?? ""}`.toLowerCase().includes(w))));
+const SHOWN = 20;
+type Listing = { [O in Operation]: Reply<O> extends { items: unknown[]; next_after: string | null } ? O : never }[Operation];
+type Row<O extends Listing> = Reply<O> extends { items: (infer T)[] } ? T : never;
+
+/** What a list of the service finds by its own search (`q`). */
+export const searching = <O extends Listing>(operation: O, path: Record<string, string>, choice: (row: Row<O>) => Choice | null): Find => async (q) => {
+  const ask = call as unknown as (o: O, a: unknown) => Promise<{ items: Row<O>[] }>;
+  const { items } = await ask(operation, { path, query: { q: q.trim() || undefined, per_page: SHOWN, total: false } });
+  return items.map(choice).filter((c): c is Choice => c !== null);
+};
+
+/** The same of a list that has no search: it is read page by page until enough is found. */
+export const walking = <O extends Listing>(operation: O, path: Record<string, string>, choice: (row: Row<O>) => Choice | null): Find => async (q) => {
+  const ask = call as unknown as (o: O, a: unknown) => Promise<{ items: Row<O>[]; next_after: string | null }>;
+  const words = q.toLowerCase().split(/\s+/), found: Choice[] = [];
+  for (let after: string | undefined; found.length < SHOWN;) {
+    const page = await ask(operation, { path, query: { per_page: 200, total: false, after } });
+    for (const c of page.items.map(choice)) if (c && words.every((w) => `${c.label} ${c.detail ?? ""}`.toLowerCase().includes(w))) found.push(c);
+    if (!page.next_after) break;
+    after = page.next_after;
+  }
+  return found.slice(0, SHOWN);
 };
 
 interface Props { label: string; help?: string; find: Find; value: Choice | null; set: (choice: Choice | null) => void; error?: string | undefined }

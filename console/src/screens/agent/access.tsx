@@ -9,7 +9,7 @@ import { can } from "../../lib/session";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Icon } from "../../ui/icons";
-import { type Choice, Pick, among, finding } from "../../ui/pick";
+import { type Choice, Pick, finding, walking } from "../../ui/pick";
 import { Tag } from "../../ui/page";
 import { DataView } from "../../ui/states";
 import { Table } from "../../ui/table";
@@ -79,7 +79,6 @@ function Why({ path, concerns }: PartProps) {
 function Roles({ path, concerns, agent }: PartProps) {
   const people = useList("GET /tenant/{tenant_id}/agents/{agent_id}/roles", { path, query: { per_page: 200 } }, concerns);
   const groups = useList("GET /tenant/{tenant_id}/agents/{agent_id}/group-roles", { path, query: { per_page: 200 } }, concerns);
-  const allGroups = useList("GET /tenant/{tenant_id}/groups", { path: { tenant_id: path.tenant_id }, query: { per_page: 200 } });
   const [kind, setKind] = useState<"Person" | "Group">("Person");
   const [who, setWho] = useState<Choice | null>(null);
   const [role, setRole] = useState<Role>("VIEWER");
@@ -112,7 +111,7 @@ function Roles({ path, concerns, agent }: PartProps) {
             <select value={role} onChange={(e) => setRole(e.currentTarget.value as Role)}>{ROLES.map((r) => <option key={r} value={r}>{human(r)}</option>)}</select>
           </label>
         </div>
-        <Pick key={kind} label={kind === "Person" ? "Who" : "Which group"} find={kind === "Person" ? finding("user") : among((allGroups.data ?? []).map((g) => ({ id: g.id, label: g.name, detail: g.description })))} value={who} set={setWho} help={AgentRoleAssignmentCreate[0]?.help ?? ""} />
+        <Pick key={kind} label={kind === "Person" ? "Who" : "Which group"} find={kind === "Person" ? finding("user") : walking("GET /tenant/{tenant_id}/groups", { tenant_id: path.tenant_id }, (g) => ({ id: g.id, label: g.name, detail: g.description }))} value={who} set={setWho} help={AgentRoleAssignmentCreate[0]?.help ?? ""} />
         <footer><Button type="submit" look="primary" disabled={!who} act={async () => {
           if (!who) return;
           await put({ id: who.id, kind }, role);

@@ -11,7 +11,7 @@ import { Button } from "../../ui/button";
 import { ContractForm } from "../../ui/form";
 import { Status, Tag } from "../../ui/page";
 import { Pairs } from "../../ui/pairs";
-import { type Choice, Pick, among, finding } from "../../ui/pick";
+import { type Choice, Pick, finding, searching } from "../../ui/pick";
 import { SchemaView } from "../../ui/schema";
 import { DataView } from "../../ui/states";
 import { Table } from "../../ui/table";
@@ -93,11 +93,10 @@ function Granted({ agent, path, concerns, tools }: PartProps & { tools: ToolRead
 
 function Bundles({ agent, path, may, concerns, tools }: PartProps & { tools: ToolRead[] }) {
   const granted = useList("GET /tenant/{tenant_id}/agents/{agent_id}/tool-bundles", { path }, concerns);
-  const all = useList("GET /tenant/{tenant_id}/tool-bundles", { path: { tenant_id: path.tenant_id }, query: { per_page: 200 } });
   const [chosen, setChosen] = useState<Choice | null>(null);
   const write = may("agent:tools:write");
   const asks = (b: ToolBundleRead): number => b.tools.filter((t) => tools.find((k) => k.id === t.id)?.requires_approval).length;
-  const free = (all.data ?? []).filter((b) => !granted.data?.some((g) => g.bundle.id === b.id));
+  const find = searching("GET /tenant/{tenant_id}/tool-bundles", { tenant_id: path.tenant_id }, (b) => (granted.data?.some((g) => g.bundle.id === b.id) ? null : { id: b.id, label: b.name, detail: b.slug }));
   const give = async (): Promise<void> => {
     if (!chosen) return;
     await call("POST /tenant/{tenant_id}/agents/{agent_id}/tool-bundles", { path, body: { bundle_id: chosen.id } });
@@ -110,7 +109,7 @@ function Bundles({ agent, path, may, concerns, tools }: PartProps & { tools: Too
       <h2>Bundles</h2>
       {write && (
         <form class="part narrow form" onSubmit={(e) => e.preventDefault()}>
-          <Pick label="Give it a bundle" find={among(free.map((b) => ({ id: b.id, label: b.name, detail: b.slug })))} value={chosen} set={setChosen} help="All tools of a bundle come with it, and follow when it changes." />
+          <Pick label="Give it a bundle" find={find} value={chosen} set={setChosen} help="All tools of a bundle come with it, and follow when it changes." />
           <footer><Button type="submit" disabled={!chosen} act={give}>Give</Button></footer>
         </form>
       )}
