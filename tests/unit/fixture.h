@@ -1,7 +1,7 @@
 /* fixture.h - a whole server without sockets, on a fresh store of the engine under test.
  *
  * LODGE_TEST_STORE names the engine: `sqlite` (a file in a folder of its own)
- * or a PostgreSQL address (a database of its own).  Every reply that passes
+ * or a PostgreSQL address (a schema of its own).  Every reply that passes
  * through ask() is held against the schema its route declares. */
 #pragma once
 #include <jansson.h>
@@ -21,7 +21,7 @@ struct fixture {
 	struct http_inproc *inproc;
 	struct arena arena;
 	const char *where;     /* of the store, as in the setting */
-	const char *folder;    /* or its database: removed at the end */
+	const char *folder;    /* or its schema: removed at the end */
 	const char *tenant_id; /* the tenant `demo` */
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */
 	const char *admin_id;

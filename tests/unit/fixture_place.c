@@ -1,6 +1,7 @@
-/* fixture_place.c - where the stores of tests are: a folder or a database each; see fixture.h.
+/* fixture_place.c - where the stores of tests are: a folder or a schema each; see fixture.h.
  *
- * The tables are made once a process, in a store that is copied from then on. */
+ * On SQLite the tables are made once a process, in a store that is copied from then on.  On PostgreSQL a copy of a
+ * database takes as long as making them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,20 +40,7 @@ static void on_server(const char *sql)
 	arena_free(&a);
 }
 
-/* The address of another database of the server. */
-static const char *address_of(struct arena *a, const char *database)
-{
-	const char *options = strchr(engine(), '?'),
-		   *end = options ? options : strchr(engine(), '\0');
-
-	while (end > engine() && end[-1] != '/')
-		end--;
-	return arena_printf(
-		a, "%.*s%s%s", (int)(end - engine()), engine(), database, options ? options : "");
-}
-
-/* On PostgreSQL with all that the database `like` has; "" for an empty one. */
-static const char *new_place(struct arena *a, const char *like, const char **ret_folder)
+const char *fixture_place(struct arena *a, const char **ret_folder)
 {
 	static int count;
 
@@ -65,14 +53,9 @@ static const char *new_place(struct arena *a, const char *like, const char **ret
 		return arena_printf(a, "sqlite:%s/lodge.db", folder);
 	}
 	*ret_folder = arena_printf(a, "t%d_%d", (int)getpid(), ++count);
-	on_server(arena_printf(
-		a, "create database %s%s%s", *ret_folder, *like ? " template " : "", like));
-	return address_of(a, *ret_folder);
-}
-
-const char *fixture_place(struct arena *a, const char **ret_folder)
-{
-	return new_place(a, "", ret_folder);
+	on_server(arena_printf(a, "create schema %s", *ret_folder));
+	return arena_printf(a, "%s%soptions=-csearch_path%%3D%s", engine(),
+		strchr(engine(), '?') ? "&" : "?", *ret_folder);
 }
 
 void fixture_drop(const char *folder)
@@ -83,7 +66,7 @@ void fixture_drop(const char *folder)
 		if (system(arena_printf(&a, "rm -rf '%s'", folder)))
 			test_fail(__FILE__, __LINE__, "rm");
 	} else {
-		on_server(arena_printf(&a, "drop database %s with (force)", folder));
+		on_server(arena_printf(&a, "drop schema %s cascade", folder));
 	}
 	arena_free(&a);
 }
@@ -99,23 +82,29 @@ static void remove_template(void)
 		fixture_drop(template);
 }
 
-/* Makes the tables, once a process. */
-static void make_template(void)
+static void make_tables(const char *where)
 {
-	struct store_settings settings = { .workers = 1, .queue_max = 1 };
+	struct store_settings settings = { .where = where, .workers = 1, .queue_max = 1 };
 	struct arena a = { 0 };
 	struct problem p = { 0 };
 	struct store *s = NULL;
-	const char *folder;
 	int from, to;
 
-	settings.where = fixture_place(&a, &folder);
 	if (store_open(&s, &settings, STORE_SERVE, &a, &p) ||
 		store_migrate(s, &from, &to, &a, &p)) {
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
 		exit(2);
 	}
 	store_close(s);
+	arena_free(&a);
+}
+
+static void make_template(void)
+{
+	struct arena a = { 0 };
+	const char *folder;
+
+	make_tables(fixture_place(&a, &folder));
 	template_owner = getpid();
 	snprintf(template, sizeof template, "%s", folder);
 	arena_free(&a);
@@ -139,12 +128,14 @@ static void copy_file(const char *from, const char *to)
 
 const char *fixture_place_migrated(struct arena *a, const char **ret_folder)
 {
-	const char *where;
+	const char *where = fixture_place(a, ret_folder);
 
+	if (!fixture_is_sqlite()) {
+		make_tables(where);
+		return where;
+	}
 	if (!*template)
 		make_template();
-	where = new_place(a, template, ret_folder);
-	if (fixture_is_sqlite())
-		copy_file(arena_printf(a, "%s/lodge.db", template), where + strlen("sqlite:"));
+	copy_file(arena_printf(a, "%s/lodge.db", template), where + strlen("sqlite:"));
 	return where;
 }
