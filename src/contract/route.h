@@ -51,6 +51,7 @@ struct operation {
 	bool untagged;	    /* sent while it is read, or never the same twice: no ETag */
 	bool storeless;	    /* answers without the store */
 	bool unstored;	    /* while the store is away it answers too, with call.db NULL */
+	bool asks_tools;    /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	    /* reads so much that others on its loop should not wait for it */
 	bool open_query;    /* ignores parameters it does not know */
 	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
