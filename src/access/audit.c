@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "access/changes.h"
 #include "base/id.h"
 #include "store/row.h"
 
@@ -28,7 +29,10 @@ int audit_write(struct db *db, struct arena *a, const struct audit_entry *e)
 	int64_t now;
 	struct id id = id_new(&now);
 	const char *type = arena_strndup(a, e->action, strcspn(e->action, "."));
+	int err = change_tell(db, a, e, type, now);
 
+	if (err)
+		return err;
 	return db_put(db, &sql[0],
 		&(struct audit_row){ .id = id.text,
 			.tenant_id = e->tenant_id,

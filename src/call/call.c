@@ -229,7 +229,7 @@ static int run_prepare(struct work *w, struct db *db)
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
 	(void)db;
-	return c->op->prepare(c);
+	return w->withdrawn ? ERR_STOPPING : c->op->prepare(c);
 }
 
 static void call_prepared(struct work *w, int err)
@@ -247,11 +247,12 @@ static void call_prepared(struct work *w, int err)
 
 static enum http_verdict begin_slow(struct call *c)
 {
+	struct pool *pool = c->op->asks_tools ? c->app->tools : c->app->slow;
 	int err;
 
 	c->work.run = run_prepare;
 	c->work.done = call_prepared;
-	err = pool_submit(c->app->slow, c->caller.tenant_id, &c->work);
+	err = pool_submit(pool, c->caller.tenant_id, &c->work);
 	if (!err)
 		return HTTP_KEPT;
 	c->work.run = run_stage;

@@ -53,7 +53,8 @@ struct app {
 	struct router *router;
 	struct patterns *patterns;
 	struct store *store;
-	struct pool *slow;    /* hashes passwords, reads pictures, asks other hosts */
+	struct pool *slow;    /* hashes passwords, reads pictures, asks where people sign in */
+	struct pool *tools;   /* waits for hosts that tenants name; a tenant has a part of it */
 	struct pool *reading; /* reads much, on SQLite; exports */
 	struct metrics *metrics;
 	struct held *held;	    /* who holds how much memory */

@@ -3,7 +3,6 @@
 
 #include "call/steps.h"
 #include "contract/encode.h"
-#include "events/feed_number.h"
 
 enum { META_MAX = 64 * 1024 };
 
@@ -28,13 +27,6 @@ void call_changed_too(struct call *c, const struct schema *s, const void *before
 				? noted
 				: arena_printf(c->arena, "%.*s,%s", (int)strlen(noted) - 1, noted,
 					  c->audit.meta + 1);
-}
-
-/* True for what others see of an agent: a favourite is one's own. */
-static bool concerns_agent(const struct audit_entry *e)
-{
-	return e->tenant_id && e->agent_id && strncmp(e->action, "agent", 5) == 0 &&
-	       !strstr(e->action, "favorite");
 }
 
 /* What changed, and by which key, if it was one: it can be revoked, and the person cannot. */
@@ -78,7 +70,6 @@ int call_audit_act(struct call *c, struct audit_entry e)
 int call_audit(struct call *c)
 {
 	struct audit_entry *e = &c->audit;
-	int err;
 
 	if (!c->route->audit)
 		return 0;
@@ -86,8 +77,5 @@ int call_audit(struct call *c)
 	if (!e->resource_id && !c->problem.err)
 		e->resource_id = call_subject(c);
 	fill_audit(c, e);
-	if (concerns_agent(e) && (err = feed_agent_changed(c->db, c->arena, e->tenant_id,
-					  e->agent_id, e->action, c->now)))
-		return err;
 	return audit_write(c->db, c->arena, e);
 }

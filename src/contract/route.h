@@ -46,12 +46,13 @@ struct operation {
 	const char
 		*gives; /* the type of a reply that is not JSON; beside `reply`, its other form */
 	const struct event_stream *events; /* what its server-sent events are: contract/event.h */
-	bool streams;	    /* answers with server-sent events where the request asks for them */
-	bool unseals;	    /* opens a stored secret; where the key for it is gone it answers 409 */
-	bool untagged;	    /* sent while it is read, or never the same twice: no ETag */
-	bool storeless;	    /* answers without the store */
-	bool unstored;	    /* while the store is away it answers too, with call.db NULL */
-	bool long_read;	    /* reads so much that others on its loop should not wait for it */
+	bool streams;	 /* answers with server-sent events where the request asks for them */
+	bool unseals;	 /* opens a stored secret; where the key for it is gone it answers 409 */
+	bool untagged;	 /* sent while it is read, or never the same twice: no ETag */
+	bool storeless;	 /* answers without the store */
+	bool unstored;	 /* while the store is away it answers too, with call.db NULL */
+	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
+	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool open_query;    /* ignores parameters it does not know */
 	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
 	const char *awaits; /* what it cannot succeed without yet, or NULL */

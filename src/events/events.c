@@ -25,10 +25,26 @@ FIELDS(AgentEvent) = {
 };
 SCHEMA(AgentEvent, .doc = "An agent was made, changed or removed.");
 
+FIELDS(ChangeEvent) = {
+	FIELD(ChangeEvent, resource, .required = true, .example = "\"tool\"",
+		.doc = "What kind of thing, as the audit log names it."),
+	FIELD(ChangeEvent, id, .required = true, .nullable = true,
+		.example = "\"c0ho6j4vjvqkepg63uggykn4b\"",
+		.doc = "Which one, where it has a name of its own."),
+	FIELD(ChangeEvent, action, .required = true, .example = "\"tool.update\"",
+		.doc = "What was done, as the audit log names it."),
+	FIELD(ChangeEvent, agent_id, .left_out = true, .nullable = true, .id = true,
+		.doc = "The agent it belongs to, if one."),
+	FIELD(ChangeEvent, user_id, .left_out = true, .nullable = true, .id = true,
+		.doc = "Whose it is, where not everybody sees it."),
+};
+SCHEMA(ChangeEvent, .doc = "Something in a list was made, changed or removed.");
+
 FIELDS(FeedEvent) = {
-	FIELD(FeedEvent, tenant_id, .required = true, .id = true, .doc = "Where it happened."),
+	FIELD(FeedEvent, tenant_id, .required = true, .nullable = true, .id = true,
+		.doc = "Where it happened; null for what belongs to the whole service."),
 	FIELD(FeedEvent, session_id, .left_out = true, .nullable = true, .id = true,
-		.doc = "In which session; left out for what is about an agent."),
+		.doc = "In which session; left out for what happened in none."),
 	FIELD(FeedEvent, seq, .left_out = true, .nullable = true, .example = "41",
 		.doc = "The event's number in that session; of joined pieces the last one's."),
 	FIELD(FeedEvent, data, .required = true, .ceiling = EVENT_DATA_MAX,

@@ -26,7 +26,13 @@
 
 /* The same, in the feed alone. */
 #define FEED_AGENT "agent"
-#define FEED_EVENTS(X) X(AGENT, FEED_AGENT, AgentEvent, "An agent was made, changed or removed.")
+#define FEED_CHANGE "change"
+#define FEED_EVENTS(X)                                                             \
+	X(AGENT, FEED_AGENT, AgentEvent, "An agent was made, changed or removed.") \
+	X(CHANGE, FEED_CHANGE, ChangeEvent, "Something in a list was made, changed or removed.")
+
+/* Where that stands which belongs to no tenant, as if it were one; ids begin after it. */
+#define FEED_HOUSE "c000000000000000000000000"
 
 /* Tells nothing but itself: it has no data and is stored nowhere. */
 #define FEED_RESET "reset"
@@ -58,6 +64,11 @@ struct AgentEvent {
 	const char *agent_id, *action;
 };
 SCHEMA_DECLARED(AgentEvent);
+
+struct ChangeEvent {
+	const char *resource, *id, *action, *agent_id, *user_id;
+};
+SCHEMA_DECLARED(ChangeEvent);
 
 /* What surrounds an event in the feed. */
 struct FeedEvent {

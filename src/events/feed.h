@@ -27,8 +27,9 @@ void feed_cursor_write(const struct feed_cursor *p, struct buf *out);
 /* What may be told to some and not to others. */
 struct feed_subject {
 	const char *tenant_id;
-	const char *session_id; /* or NULL: of an agent */
+	const char *session_id; /* or NULL: of an agent, or: */
 	const char *agent_id;
+	const struct ChangeEvent *change; /* NULL: of either above */
 };
 
 struct feed_watcher {

@@ -15,14 +15,14 @@
 struct turn_row {
 	const char *subject;
 	int64_t seq;
-	const char *kind, *agent_id, *data;
+	const char *kind, *about_id, *data; /* about_id: NULL in a session */
 };
 
 FIELDS(turn_row) = {
 	FIELD(turn_row, subject),
 	FIELD(turn_row, seq),
 	FIELD(turn_row, kind),
-	FIELD(turn_row, agent_id),
+	FIELD(turn_row, about_id),
 	FIELD(turn_row, data),
 };
 static SCHEMA(turn_row, .internal = true);
@@ -33,10 +33,10 @@ enum { SESSION_BOUND, OTHER_BOUND, ROWS };
 /* On SQLite a plus keeps the ids out of the choice of an index: the numbers say where to look. */
 /* clang-format off */
 #define ALL_ROWS(plus) \
-	"select session_id as subject, seq, kind, cast(null as text) as agent_id, data from " \
+	"select session_id as subject, seq, kind, cast(null as text) as about_id, data from " \
 	"session_events where " BETWEEN \
 	" and (" plus "session_id > $4 or (" plus "session_id = $4 and seq > $5)) union all " \
-	"select id as subject, 0 as seq, kind, about_id as agent_id, data from tenant_events where " \
+	"select id as subject, 0 as seq, kind, about_id, data from tenant_events where " \
 	BETWEEN " and id > $4"
 /* clang-format on */
 
@@ -49,7 +49,7 @@ static const struct statement sql[] = {
 	[ROWS] = { "feed_rows", ALL_ROWS("+") " order by subject, seq",
 		/* There the rows of an answer come all at once: no more than a turn of bytes and one. */
 		.postgres =
-			"select subject, seq, kind, agent_id, data from (select r.*, "
+			"select subject, seq, kind, about_id, data from (select r.*, "
 			"sum(octet_length(data)) over (order by subject, seq) - octet_length(data) "
 			"as before from (" ALL_ROWS("") ") r) s where before < 1048576 "
 							"order by subject, seq",
@@ -170,9 +170,10 @@ static void flush_deltas(struct turn_writer *g)
 static void feed_tell_event(
 	struct turn_writer *g, const struct turn_row *row, const struct feed_cursor *at)
 {
-	const struct FeedEvent event = { .tenant_id = g->tenant_id,
-		.session_id = row->agent_id ? NULL : row->subject,
-		.seq = row->agent_id ? NIL : row->seq,
+	const bool house = strcmp(g->tenant_id, FEED_HOUSE) == 0;
+	const struct FeedEvent event = { .tenant_id = house ? NULL : g->tenant_id,
+		.session_id = row->about_id ? NULL : row->subject,
+		.seq = row->about_id ? NIL : row->seq,
 		.data = { row->data } };
 
 	feed_put_event(g, at, row->kind, &event);
@@ -204,12 +205,17 @@ static bool is_seen(struct turn_writer *g, const struct turn_row *row)
 {
 	const struct feed_batch *t = g->t;
 	struct feed_subject s = { .tenant_id = g->tenant_id,
-		.session_id = row->agent_id ? NULL : row->subject,
-		.agent_id = row->agent_id };
+		.session_id = row->about_id ? NULL : row->subject,
+		.agent_id = row->about_id };
+	struct ChangeEvent change;
 
 	if (strcmp(g->subject, row->subject) != 0) {
 		flush_deltas(g);
 		snprintf(g->subject, sizeof g->subject, "%s", row->subject);
+		if (strcmp(row->kind, FEED_CHANGE) == 0 &&
+			event_read(t->arena, &ChangeEvent_schema, row->data, strlen(row->data),
+				&change))
+			s.change = &change;
 		g->seen = t->watcher->sees(t->watcher->ctx, t->db, t->arena, &s);
 	}
 	return g->seen;
@@ -254,7 +260,7 @@ static int gather_row(void *ctx, const void *from)
 	n->row = (struct turn_row){ .subject = arena_strdup(r->arena, row->subject),
 		.seq = row->seq,
 		.kind = arena_strdup(r->arena, row->kind),
-		.agent_id = row->agent_id ? arena_strdup(r->arena, row->agent_id) : NULL,
+		.about_id = row->about_id ? arena_strdup(r->arena, row->about_id) : NULL,
 		.data = arena_strdup(r->arena, row->data) };
 	*r->last = n;
 	r->last = &n->next;

@@ -5,7 +5,7 @@
 #include "events/events.h"
 #include "store/row.h"
 
-enum { STEP, HORIZON, HIGHEST, RAISE, ADD_AGENT };
+enum { STEP, HORIZON, HIGHEST, RAISE, ADD };
 
 struct horizon_row {
 	int64_t horizon, started;
@@ -17,17 +17,19 @@ FIELDS(horizon_row) = {
 };
 static SCHEMA(horizon_row, .internal = true);
 
-struct agent_event {
-	const char *tenant_id, *id, *about_id, *data;
+struct tenant_event {
+	const char *tenant_id, *id, *kind, *about_id, *data;
 	int64_t created_at, feed;
 };
 
-FIELDS(agent_event) = { ROW_FIELDS(agent_event, tenant_id, id, about_id, data, created_at, feed) };
-static SCHEMA(agent_event, .internal = true);
+FIELDS(tenant_event) = {
+	ROW_FIELDS(tenant_event, tenant_id, id, kind, about_id, data, created_at, feed),
+};
+static SCHEMA(tenant_event, .internal = true);
 
-#define AGENT_EVENT(number)                                                                         \
+#define TENANT_EVENT(number)                                                                        \
 	"insert into tenant_events (tenant_id, id, kind, about_id, data, created_at, feed) values " \
-	"(:tenant_id, :id, '" FEED_AGENT "', :about_id, :data, :created_at, " number ")"
+	"(:tenant_id, :id, :kind, :about_id, :data, :created_at, " number ")"
 
 static const struct statement sql[] = {
 	[STEP] = { "feed_step", "update feed set n = n + 1 where id = 1 returning n" },
@@ -41,14 +43,14 @@ static const struct statement sql[] = {
 		"select coalesce(max(case when t.one > coalesce(t.two, 0) then t.one else "
 		"coalesce(t.two, 0) end), 0) from (select coalesce((select max(e.feed) from "
 		"session_events e where e.tenant_id = x.id), 0) as one, (select max(e.feed) from "
-		"tenant_events e where e.tenant_id = x.id) as two from tenants x) t",
-		.scan = "one look into each tenant's order, at the start of the service",
-		.across = "numbers are one row for all tenants" },
+		"tenant_events e where e.tenant_id = x.id) as two from (select id from tenants "
+		"union all select '" FEED_HOUSE "') x) t",
+		.scan = "one look into each tenant's order, at the start of the service" },
 	[RAISE] = { "feed_raise", "update feed set n = $1 where id = 1 and n < $1",
 		.postgres = "update feed set n = $1 - pg_current_xact_id()::text::bigint + 1 "
 			    "where id = 1 and n + pg_current_xact_id()::text::bigint <= $1" },
-	[ADD_AGENT] = { "feed_add_agent", AGENT_EVENT(":feed"),
-		.postgres = AGENT_EVENT(FEED_NUMBER_POSTGRES), .args = &agent_event_schema },
+	[ADD] = { "feed_add", TENANT_EVENT(":feed"), .postgres = TENANT_EVENT(FEED_NUMBER_POSTGRES),
+		.args = &tenant_event_schema },
 };
 STATEMENT_SET(feed_number_sql, sql);
 
@@ -78,22 +80,40 @@ int feed_repair(struct db *db)
 	return err ? err : db_run(db, &sql[RAISE], NULL, ARGS(N(highest)));
 }
 
+/* The row is put in the order of everything, and whoever follows the tenant is woken. */
+static int add_tenant_event(struct db *db, struct arena *a, struct tenant_event *row)
+{
+	struct id id = id_new(NULL);
+	int err = row->data ? feed_step(db, &row->feed) : ERR_BUSY;
+
+	row->id = id.text;
+	if (!err)
+		err = db_put(db, &sql[ADD], row);
+	return err ? err
+		   : db_notice(db, "events",
+			     arena_printf(a, "%s %s 0", row->tenant_id, row->about_id));
+}
+
 int feed_agent_changed(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	const char *action, int64_t now)
 {
-	struct id id = id_new(NULL);
 	const struct AgentEvent event = { .agent_id = agent_id, .action = action };
-	const char *data = event_text(a, &AgentEvent_schema, &event);
-	int64_t number;
-	int err = data ? feed_step(db, &number) : ERR_BUSY;
 
-	if (!err)
-		err = db_put(db, &sql[ADD_AGENT],
-			&(struct agent_event){ .tenant_id = tenant_id,
-				.id = id.text,
-				.about_id = agent_id,
-				.data = data,
-				.created_at = now,
-				.feed = number });
-	return err ? err : db_notice(db, "events", arena_printf(a, "%s %s 0", tenant_id, agent_id));
+	return add_tenant_event(db, a,
+		&(struct tenant_event){ .tenant_id = tenant_id,
+			.kind = FEED_AGENT,
+			.about_id = agent_id,
+			.data = event_text(a, &AgentEvent_schema, &event),
+			.created_at = now });
+}
+
+int feed_changed(struct db *db, struct arena *a, const char *tenant_id,
+	const struct ChangeEvent *event, int64_t now)
+{
+	return add_tenant_event(db, a,
+		&(struct tenant_event){ .tenant_id = tenant_id,
+			.kind = FEED_CHANGE,
+			.about_id = event->id ? event->id : tenant_id,
+			.data = event_text(a, &ChangeEvent_schema, event),
+			.created_at = now });
 }

@@ -27,4 +27,9 @@ int feed_repair(struct db *db);
 int feed_agent_changed(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	const char *action, int64_t now);
 
+/* Something in a list has changed, of that tenant or of the FEED_HOUSE: the same. */
+struct ChangeEvent;
+int feed_changed(struct db *db, struct arena *a, const char *tenant_id,
+	const struct ChangeEvent *event, int64_t now);
+
 extern const struct statement_set feed_number_sql;

@@ -284,6 +284,7 @@ static int start_queue(struct serving *v)
 	v->tools = tool_pool_new(&(struct tool_pool_settings){ .vault = v->service.app.vault,
 		.egress = v->settings->private_all ? EGRESS_ANY : EGRESS_PUBLIC,
 		.threads_most = (size_t)v->settings->tool_threads });
+	v->service.app.tools = tool_pool_threads(v->tools);
 	sessions_join(v->service.sessions, v->service.broker, v->tools);
 	return runner_start(v->service.runner);
 }

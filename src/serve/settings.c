@@ -101,7 +101,8 @@ const struct setting settings_table[] = {
 		.doc = "Threads for work that takes its time, such as hashing passwords; one tenant, "
 		       "and those who sign in, have all but one at most."),
 	SETTING(tool_threads, .group = "Threads", .preset = "128", BETWEEN(4, 4096),
-		.doc = "Threads for calls of tools over the network, at most; a tenant has a quarter."),
+		.doc = "Threads for calls and tries of tools over the network, at most; a tenant has a "
+		       "quarter."),
 
 	SETTING(jobs, .group = "Agents", .preset = "256", BETWEEN(1, 100000),
 		.doc = "Jobs of the queue, such as agents at work, that this process runs at a time."),

@@ -101,6 +101,11 @@ struct tool_pool *tool_pool_new(const struct tool_pool_settings *settings)
 	return p;
 }
 
+struct pool *tool_pool_threads(struct tool_pool *p)
+{
+	return p->pool;
+}
+
 void tool_pool_free(struct tool_pool *p)
 {
 	if (!p)

@@ -52,6 +52,7 @@ bool tool_is_quick(const struct held_tool *tool);
 int tool_run_quick(
 	struct db *db, struct arena *a, const struct tool_asked *in, struct tool_answer *ret);
 
+struct pool;
 struct tool_pool;
 struct tool_pool_settings {
 	struct vault *vault;
@@ -59,6 +60,8 @@ struct tool_pool_settings {
 	size_t threads_most; /* 0: 128 */
 };
 struct tool_pool *tool_pool_new(const struct tool_pool_settings *settings);
+/* Its threads, for what else waits for hosts that a tenant names. */
+struct pool *tool_pool_threads(struct tool_pool *p);
 /* Ends what is under way as failed, and waits for it. */
 void tool_pool_free(struct tool_pool *p);
 

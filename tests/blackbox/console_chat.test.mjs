@@ -152,6 +152,11 @@ test("loaded again, killed, in a second tab: an answer is complete and never dou
   const id = await begin(at, agent, { message: "speak" });
   const view = await at.open(t, `/t/${at.slug}/sessions/${id}`, { expected: [502, 503] });
   const { page } = view;
+  // A favourite stands in the sidebar as soon as it is one, with a sign while it is at work.
+  const favourite = page.getByRole("list", { name: "Favourites" }).getByRole("link", { name: "Slow" });
+  await page.locator(".connection.live").waitFor();
+  equal((await at.server.request("PUT", `/agents/${agent}/favorite`)).status, 201, "a favourite");
+  await favourite.getByText("at work").waitFor({ state: "attached" });
   const words = async (p) => ((await p.locator("article.assistant .prose").last().textContent().catch(() => "")) ?? "").trim();
   const one = await mock.answer(0);
   one.say(mock.text(200));
@@ -175,6 +180,8 @@ test("loaded again, killed, in a second tab: an answer is complete and never dou
   two.say(mock.text(100));
   for (const p of [page, second]) await until(60_000, "the words after the service died", async () => (await words(p)).endsWith("w99"));
   two.end();
+  await favourite.getByText("at work").waitFor({ state: "detached" });
+  await favourite.waitFor();
   for (const p of [page, second]) {
     await p.getByText("Completed").first().waitFor();
     equal(await words(p), mock.text(100).trim(), "all of the answer");

@@ -263,6 +263,7 @@ static struct fixture *open_with(enum tenant_start start)
 	first_rows(f, start);
 	f->tools = tool_pool_new(
 		&(struct tool_pool_settings){ .vault = f->app.vault, .egress = EGRESS_ANY });
+	f->app.tools = tool_pool_threads(f->tools);
 	sessions_join(f->service.sessions, f->service.broker, f->tools);
 	if (runner_start(f->service.runner))
 		test_fail(__FILE__, __LINE__, "the queue does not start");

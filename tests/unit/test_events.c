@@ -260,7 +260,7 @@ TEST(events_have_their_names_in_the_table)
 {
 	for (int i = 0; i < SESSION_EVENT_COUNT; i++)
 		CHECK_STR(stream_events[i].name, session_event_names[i]);
-	CHECK_INT(stream_event_count, SESSION_EVENT_COUNT + 2);
+	CHECK_INT(stream_event_count, SESSION_EVENT_COUNT + 3);
 }
 
 static json_t *document(void)

@@ -1,5 +1,9 @@
 /* test_tool_try.c - a tool called once by a person: the same checks, bounds and masks as for an agent. */
+#include <pthread.h>
+#include <unistd.h>
+
 #include "mcp_fixture.h"
+#include "race.h"
 
 /* Says back the key that it was sent. */
 static void answer_key(struct peer *p, int fd, const char *request)
@@ -140,5 +144,61 @@ TEST(tool_try_of_what_a_person_decides_needs_a_login)
 	r = try_tool(f, f->admin, tool, body);
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "text"), "2");
+	fixture_close(f);
+}
+
+enum { HANGING = 4 };
+
+struct hanging {
+	struct fixture *f;
+	struct racer racers[HANGING];
+};
+
+static void answer_never(struct peer *p, int fd, const char *request)
+{
+	(void)request;
+	peer_hang(p, fd);
+}
+
+static void *send_hanging(void *data)
+{
+	struct hanging *h = data;
+
+	race(h->f, h->racers, HANGING);
+	return NULL;
+}
+
+/* Of the pool that hashes passwords there is one thread here. */
+TEST(tool_try_of_hosts_that_hang_holds_up_nobody_who_signs_in)
+{
+	struct fixture *f = fixture_open();
+	struct hanging h = { .f = f };
+	struct peer p = { 0 };
+	const char *tool, *server;
+	pthread_t thread;
+	struct answer r;
+
+	peer_open(&p, answer_never);
+	f->app.settings.allow_private_addresses = true;
+	tool = arena_printf(
+		&f->arena, "POST /tenant/%s/tools/%s/try", f->tenant_id, weather(f, p.port));
+	server = arena_printf(&f->arena, "{\"url\":\"http://127.0.0.1:%d/mcp\"}", p.port);
+	for (size_t i = 0; i < HANGING; i++)
+		h.racers[i] = i % 2 ? (struct racer){ f->admin, server,
+			arena_printf(&f->arena, "POST /tenant/%s/tools/import-mcp", f->tenant_id) }
+				    : (struct racer){ f->admin,
+					      "{\"arguments\":{\"city\":\"Paris\"}}", tool };
+	CHECK_INT(pthread_create(&thread, NULL, send_hanging, &h), 0);
+	for (int i = 0; i < 10000 && p.open < HANGING; i++)
+		usleep(1000);
+	CHECK_INT(p.open, HANGING);
+	r = fixture_sign_in(f, "nobody@example.org", "wrong");
+	STATUS(r, 401); /* which takes as long as a password that is right */
+	CHECK_INT(p.open, HANGING);
+	p.over = true;
+	pthread_join(thread, NULL);
+	CHECK_INT(race_count(h.racers, HANGING, 200), HANGING / 2);
+	CHECK_INT(race_count(h.racers, HANGING, 502), HANGING / 2);
+	peer_close(&p);
 	fixture_close(f);
 }

@@ -107,6 +107,7 @@ export interface AuditSessionListResponse { items: (AuditSessionListItem)[]; tot
 export interface AutocompleteItem { id: string; label: string; type: MentionType; detail?: string | null; }
 export interface AutocompleteReply { items: (AutocompleteItem)[]; }
 export interface BenchmarkCreate { dataset_uri: string; display_name: string; default_harness?: BenchmarkHarness; description?: string | null; evaluator_config?: Record<string, unknown>; }
+export interface ChangeEvent { resource: string; id: string | null; action: string; agent_id?: string | null; user_id?: string | null; }
 export interface ChatCompletion { id: string; object: "chat.completion"; created: number; model: string; choices: (ChatCompletionChoice)[]; usage: ChatCompletionUsage; }
 export interface ChatCompletionCallDelta { index: number; id?: string | null; type?: string | null; function: ChatCompletionFunctionDelta; }
 export interface ChatCompletionChoice { index: number; message: ChatCompletionMessage; logprobs: Record<string, unknown> | null; finish_reason: string; }
@@ -127,7 +128,7 @@ export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
 export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; label: string; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeltaEvent { message_id: string; text: string; }
-export interface FeedEvent { tenant_id: string; session_id?: string | null; seq?: number | null; data: Record<string, unknown>; }
+export interface FeedEvent { tenant_id: string | null; session_id?: string | null; seq?: number | null; data: Record<string, unknown>; }
 export interface FieldProblem { field: string; code: string; message: string; }
 export interface GroupCreate { name: string; description?: string | null; }
 export interface GroupRead { id: string; name: string; description: string | null; member_count: number; created_at: string; }

@@ -3,9 +3,11 @@
 //   const agents = useList("GET /tenant/{tenant_id}/agents", { path, query }, (e) => e.event === "agent");
 //   <DataView of={agents} …>
 //
-// What was read stays in view while it is read again; an answer that comes too late is dropped.
+// A change of what it reads is known by its path (changes.ts); what else concerns it is said by the screen.  What was read
+// stays in view while it is read again; an answer that comes too late is dropped.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type Args, type Operation, type Problem, type Reply, tagged } from "./api";
+import { changesOf } from "./changes";
 import { type Happening, useEvents } from "./events";
 
 export interface Data<T> {
@@ -22,10 +24,12 @@ export interface Data<T> {
 const GATHER_MS = 150; // events come in bursts
 
 /** Reads anew at once for "gap" and "reset", and shortly after an event that concerns it. */
-function useReload(concerns: ((e: Happening) => boolean) | undefined, reload: () => void): void {
+function useReload(operation: string, args: unknown, concerns: ((e: Happening) => boolean) | undefined, reload: () => void): void {
+  const changed = changesOf(operation, (args as { path?: { tenant_id?: string } } | null)?.path);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEvents((e) => {
-    if (!concerns || !(e.event === "gap" || e.event === "reset" || concerns(e))) return;
+    if (!concerns && !changed) return;
+    if (!(e.event === "gap" || e.event === "reset" || concerns?.(e) || changed?.(e))) return;
     clearTimeout(timer.current);
     timer.current = setTimeout(reload, GATHER_MS);
   });
@@ -46,7 +50,7 @@ export function useData<O extends Operation>(operation: O, args: Args<O> | null,
     return () => abort.abort();
   }, [key, round]);
   const reload = useCallback(() => again((n) => n + 1), []);
-  useReload(concerns, reload);
+  useReload(operation, args, concerns, reload);
   const current = state.key === key;
   return {
     data: current ? state.data : undefined,
@@ -96,7 +100,7 @@ export function useList<O extends Operation>(operation: O, args: Args<O>, concer
     return () => abort.abort();
   }, [key, round]);
   const reload = useCallback(() => again((n) => n + 1), []);
-  useReload(concerns, reload);
+  useReload(operation, args, concerns, reload);
   const current = state.key === key;
   const next = current ? state.next : null;
   return {

@@ -1,8 +1,10 @@
 // agents.tsx - the agents of a tenant: found by name, kept as favourites, made.
 import type { AgentListRead } from "../contract/types";
 import { call } from "../lib/api";
+import { isChange } from "../lib/changes";
 import { useList } from "../lib/data";
 import { Time, plural } from "../lib/format";
+import { atWork } from "../lib/live";
 import { Link, location, setQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { Button } from "../ui/button";
@@ -41,7 +43,7 @@ export default function Agents() {
   const agents = useList("GET /tenant/{tenant_id}/agents", {
     path: { tenant_id: tenantId() },
     query: { q: query.get("q") || undefined, favorite: query.has("favorite") || undefined, include_hidden: query.has("hidden") || undefined, sort: (query.get("sort") as "name" | null) ?? "name" },
-  }, (e) => e.event === "agent" && e.data.tenant_id === tenantId());
+  }, (e) => (e.event === "agent" || isChange(e, "agent")) && e.data.tenant_id === tenantId());
   const create = can("agents:create") ? <Link to={tenantPath("/agents/new")} class="button primary">New agent</Link> : undefined;
   return (
     <Page title="Agents" lead={agents.total === undefined ? undefined : plural(agents.total, "agent")} actions={create}>
@@ -57,7 +59,7 @@ export default function Agents() {
             columns={[
               { name: "Name", sort: "name", cell: (a) => a.name },
               { name: "What it is for", wide: true, cell: (a) => <span class="cut">{a.description ?? ""}</span> },
-              { name: "State", cell: (a) => <>{state(a)} {a.hidden && <Tag>hidden</Tag>} {a.is_admin_only && <Tag>administrators</Tag>}</> },
+              { name: "State", cell: (a) => <>{state(a)} {atWork.value.has(a.id) && <Status tone="pine">At work</Status>} {a.hidden && <Tag>hidden</Tag>} {a.is_admin_only && <Tag>administrators</Tag>}</> },
               { name: "Changed", sort: "updated_at", wide: true, cell: (a) => <Time at={a.updated_at} /> },
             ]}
             actions={(a) => <Favourite agent={a} changed={(on) => agents.set(rows.map((r) => (r.id === a.id ? { ...r, is_favorite: on } : r)))} />} />

@@ -2,6 +2,7 @@
 import { address } from "../lib/api";
 import { useList } from "../lib/data";
 import { location, setQuery } from "../lib/router";
+import { useSlowly } from "../lib/slowly";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { AuditList, Days, Word, auditQuery } from "../ui/audit-list";
 import { Page } from "../ui/page";
@@ -15,7 +16,8 @@ export function AuditTabs() {
 export default function Audit() {
   const { query } = location.value;
   const path = { tenant_id: tenantId() };
-  const list = useList("GET /tenant/{tenant_id}/audit-logs", { path, query: auditQuery() }, (e) => e.event === "agent" && e.data.tenant_id === path.tenant_id);
+  const list = useList("GET /tenant/{tenant_id}/audit-logs", { path, query: auditQuery() });
+  useSlowly((e) => ["status", "message", "approval"].includes(e.event) && e.data.tenant_id === path.tenant_id, list.reload);
   const members = useList("GET /tenant/{tenant_id}/members", { path, query: { per_page: 200 } });
   const who = (id: string): string => {
     const m = members.data?.find((x) => x.user_id === id);

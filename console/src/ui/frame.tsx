@@ -1,13 +1,15 @@
 // frame.tsx - what stands round every screen: sidebar, tenant, palette, connection, theme, account.
 import { signal } from "@preact/signals";
-import { Component, type ComponentChildren, type FunctionComponent } from "preact";
+import { Component, type ComponentChildren, Fragment, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { connection } from "../lib/events";
+import { isChange } from "../lib/changes";
+import { connection, useEvents } from "../lib/events";
 import { isFirstRun } from "../lib/first";
 import { inbox, useInbox } from "../lib/inbox";
 import { help, keyList, palette } from "../lib/keys";
+import { atWork, favourites, useLive } from "../lib/live";
 import { BASE, Link, go, location, matches } from "../lib/router";
-import { can, ended, enter, me, signOut, tenant, tenantPath } from "../lib/session";
+import { can, ended, enter, me, refreshMe, signOut, tenant, tenantPath } from "../lib/session";
 import { nextTheme } from "../lib/theme";
 import { type Route, type ScreenProps, routes } from "../routes";
 import { Button } from "./button";
@@ -24,6 +26,29 @@ const menu = signal(false);
 const PARTS = [["work", ""], ["manage", "Manage"], ["admin", "All tenants"]] as const;
 const addressOf = (route: Route): string => route.path.replace("/t/:tenant", tenantPath());
 
+/** Where one goes most often, and whether it is at work. */
+function Favourites() {
+  const { path } = location.value;
+  if (!tenant.value || !favourites.value.length) return null;
+  return (
+    <div class="nav-part">
+      <h2 class="nav-title" id="favourites">Favourites</h2>
+      <ul aria-labelledby="favourites">
+        {favourites.value.map((a) => {
+          const to = tenantPath(`/agents/${a.id}`), works = atWork.value.has(a.id);
+          return (
+            <li key={a.id}>
+              <Link to={to} class="nav-favourite" aria-current={path === to ? "page" : path.startsWith(`${to}/`) ? "true" : undefined} onClick={() => (menu.value = false)}>
+                <span class={works ? "dot works" : "dot"} aria-hidden="true" /><span>{a.name}</span>{works && <span class="hidden">at work</span>}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
 function Nav() {
   const { path } = location.value;
   return (
@@ -31,7 +56,8 @@ function Nav() {
       {PARTS.map(([part, title]) => {
         const own = routes.filter((r) => r.nav?.part === part && can(r.needs) && (tenant.value || !r.path.startsWith("/t/")));
         return own.length > 0 && (
-          <div key={part} class="nav-part">
+          <Fragment key={part}>
+            <div class="nav-part">
             {title && <h2 class="nav-title">{title}</h2>}
             <ul>
               {own.map((r) => {
@@ -47,6 +73,8 @@ function Nav() {
               })}
             </ul>
           </div>
+          {part === "work" && <Favourites />}
+          </Fragment>
         );
       })}
     </nav>
@@ -148,9 +176,11 @@ const firstScreen = (): string => {
   return first ? addressOf(first) : "/account";
 };
 
-/** What waits for a person, beside its place in the sidebar. */
-function InboxNumber() {
+/** What the frame shows is kept true: what waits for a person beside its place in the sidebar, who is at work, what one may do. */
+function Watch() {
   useInbox();
+  useLive();
+  useEvents((e) => void ((isChange(e, "member", me.value?.id) || isChange(e, "tenant") || isChange(e, "group")) && refreshMe()));
   const waits = inbox.value ?? [], count = waits.length, bad = waits.some((w) => w.kind === "failed" || w.kind === "delivery");
   useEffect(() => {
     badges.value = { ...badges.value, "/t/:tenant/inbox": { count, bad } };
@@ -182,7 +212,7 @@ export function Frame() {
       {palette.value && <Later load={() => import("./palette")} close={() => (palette.value = false)} />}
       {help.value && <Keys />}
       {ended.value && <Later load={() => import("../screens/sign-in-again")} close={() => undefined} />}
-      {tenant.value && <InboxNumber />}
+      {tenant.value && <Watch />}
       <Dialogs />
       <Toasts />
     </div>

@@ -119,6 +119,7 @@ static int require_tenant(struct call *c, const char *tenant_id)
 static void note_tenant(struct call *c, const char *model_id, const char *tenant_id)
 {
 	c->audit.resource_id = model_id;
+	c->audit.shown_tenant_id = tenant_id;
 	c->audit.meta = arena_printf(c->arena, "{\"tenant_id\":\"%s\"}", tenant_id);
 }
 

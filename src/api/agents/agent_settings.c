@@ -103,7 +103,7 @@ OPERATION(setAgentFavorite, NONE, AgentFavoriteRead, .may_stand = true)
 
 	c->standing = !added;
 	out->agent_id = who->agent_id;
-	out->user_id = who->user_id;
+	out->user_id = c->audit.owner_id = who->user_id;
 	return err;
 }
 
@@ -114,6 +114,7 @@ OPERATION(removeAgentFavorite, NONE, NONE)
 	int err = db_run(c->db, &sql[FAVORITE_REMOVE], &removed,
 		ARGS(T(who->tenant_id), T(who->user_id), T(who->agent_id)));
 
+	c->audit.owner_id = who->user_id;
 	return err || removed
 		       ? err
 		       : call_fail(c, ERR_NOT_FOUND, "This agent is not a favourite of yours.");

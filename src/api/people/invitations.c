@@ -106,6 +106,7 @@ OPERATION(answerInvitation, InvitationAnswer, Membership, .or_nothing = true)
 	c->audit.resource_id = c->caller.user_id;
 	/* Who declines stays unknown to the tenant that asked: the entry is the house's. */
 	c->audit.tenant_id = in->accept ? open.tenant_id : NULL;
+	c->audit.shown_tenant_id = open.tenant_id;
 	c->audit.meta = arena_printf(c->arena, "{\"tenant_id\":\"%s\"}", open.tenant_id);
 	return in->accept ? accept_invitation(c, open.tenant_id, out)
 			  : decline_invitation(c, open.tenant_id);

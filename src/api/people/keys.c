@@ -98,12 +98,15 @@ static SCHEMA(key_row, .internal = true);
 /* $1 tenant, $2 1 if the caller may see everybody's, $3 user */
 #define LIST_FROM "api_keys k where k.tenant_id = $1 and ($2 = 1 or k.user_id = $3)"
 
-enum { LIST_OF(KEY_LIST), KEY_INSERT, KEY_REMOVE };
+enum { LIST_OF(KEY_LIST), KEY_INSERT, KEY_OWNER, KEY_REMOVE };
 
 static const struct statement sql[] = {
 	LISTING(KEY_LIST, "key_list", &ApiKeyRead_schema, "{k.*}", LIST_FROM, "k.id"),
 	[KEY_INSERT] = { "key_insert", "insert into api_keys ({*}) values ({$})",
 		.row = &key_row_schema },
+	[KEY_OWNER] = { "key_owner",
+		"select user_id as value from api_keys where tenant_id = $1 and id = $2",
+		.row = &one_text_schema },
 	/* With those that were made with it, and with those. */
 	[KEY_REMOVE] = { "key_remove",
 		"with recursive gone (id) as (select k.id from api_keys k where k.tenant_id = $1 "
@@ -206,6 +209,7 @@ OPERATION(createApiKey, ApiKeyCreate, ApiKeyCreated, .check = createApiKey_check
 	err = db_put(c->db, &sql[KEY_INSERT], &row);
 	schema_copy(&key_row_schema, &row, &ApiKeyCreated_schema, out);
 	out->key = arena_strdup(c->arena, token);
+	c->audit.owner_id = row.user_id;
 	return err;
 }
 
@@ -213,11 +217,16 @@ OPERATION(revokeApiKey, NONE, NONE)
 {
 	int64_t removed = 0;
 	const char *id = call_param(c, "id");
-	int err = db_run(c->db, &sql[KEY_REMOVE], &removed,
-		ARGS(T(c->caller.tenant_id), T(id), N(sees_all(c)), T(c->caller.user_id)));
+	struct one_text owner = { 0 };
+	int err = db_one(
+		c->db, c->arena, &sql[KEY_OWNER], &owner, ARGS(T(c->caller.tenant_id), T(id)));
 
-	if (!err && !removed)
+	if (!err)
+		err = db_run(c->db, &sql[KEY_REMOVE], &removed,
+			ARGS(T(c->caller.tenant_id), T(id), N(sees_all(c)), T(c->caller.user_id)));
+	if (err == ERR_NOT_FOUND || (!err && !removed))
 		return call_fail(c, ERR_NOT_FOUND, "There is no such key.");
+	c->audit.owner_id = owner.value;
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call/operation.h"
+#include "access/changes.h"
 #include "api/sessions/session_rows.h"
 #include "api/sessions/session_source.h"
 #include "base/memory.h"
@@ -63,7 +64,8 @@ struct sight {
 
 struct my_tenant {
 	char id[ID_LEN + 1];
-	bool all; /* every session and agent of it */
+	bool all;	  /* every session and agent of it */
+	permissions held; /* in it, or of the whole service */
 };
 
 struct my_stream {
@@ -92,18 +94,23 @@ static bool me_stream_permits(struct my_stream *s, struct db *db, struct arena *
 static void me_stream_enter_tenant(
 	struct my_stream *s, struct db *db, struct arena *a, const char *tenant_id)
 {
-	struct place place = { .tenant_id = tenant_id };
+	const bool house = strcmp(tenant_id, FEED_HOUSE) == 0;
+	struct place place = { .tenant_id = house ? NULL : tenant_id, .admin_read = house };
 	struct my_tenant *t = &s->tenants[s->tenant_count];
 	struct caller caller;
 
-	if (!me_stream_permits(s, db, a, PERM_TENANT_READ, &place, &caller))
+	if (!me_stream_permits(s, db, a, house ? PERM_SUPER : PERM_TENANT_READ, &place, &caller))
 		return;
 	memcpy(t->id, tenant_id, ID_LEN);
 	t->id[ID_LEN] = '\0';
+	t->held = house ? PERM(SUPER) : caller.tenant;
+	s->tenant_count++;
+	t->all = false;
+	if (house)
+		return;
 	t->all = caller_holds_all(&caller) &&
 		 (caller_cut(&caller, PERM(SESSION_READ) | PERM(AGENT_READ)) ==
 			 (PERM(SESSION_READ) | PERM(AGENT_READ)));
-	s->tenant_count++;
 }
 
 static int my_tenants(struct my_stream *s, struct db *db, struct arena *a,
@@ -115,7 +122,7 @@ static int my_tenants(struct my_stream *s, struct db *db, struct arena *a,
 	*ret = (struct list){ .at = one, .count = 1 };
 	if (*one)
 		return 0;
-	return db_all(db, a, &sql[MY_TENANTS], ret, FEED_TENANTS_MAX, ARGS(T(caller->user_id)));
+	return db_all(db, a, &sql[MY_TENANTS], ret, FEED_TENANTS_MAX - 1, ARGS(T(caller->user_id)));
 }
 
 /* Where they belong, anew. */
@@ -129,10 +136,12 @@ static int recheck_tenants(void *state, struct db *db, struct arena *a, struct c
 		return err;
 	free(s->sights);
 	s->sights = NULL;
-	s->tenants = realloc(s->tenants, (mine.count + 1) * sizeof *s->tenants);
+	s->tenants = realloc(s->tenants, (mine.count + 2) * sizeof *s->tenants);
 	if (!s->tenants)
 		abort();
 	s->tenant_count = 0;
+	if (!s->tenant_id)
+		me_stream_enter_tenant(s, db, a, FEED_HOUSE);
 	for (size_t i = 0; i < mine.count; i++)
 		me_stream_enter_tenant(s, db, a, ((const char *const *)mine.at)[i]);
 	return 0;
@@ -152,11 +161,30 @@ static bool check_follower(void *state, struct db *db, struct arena *a, struct l
 	return true;
 }
 
-static bool holds_all(const struct my_stream *s, const char *tenant_id)
+static const struct my_tenant *me_stream_tenant(const struct my_stream *s, const char *tenant_id)
 {
 	for (size_t i = 0; i < s->tenant_count; i++)
 		if (strcmp(s->tenants[i].id, tenant_id) == 0)
-			return s->tenants[i].all;
+			return &s->tenants[i];
+	return NULL;
+}
+
+/* Decided by what they hold in the tenant, or on the agent that it belongs to. */
+static bool me_stream_sees_change(struct my_stream *s, struct db *db, struct arena *a,
+	const struct my_tenant *t, const struct ChangeEvent *change)
+{
+	struct place place = { .tenant_id = t->id, .agent_id = change->agent_id };
+	struct caller caller;
+	int asked;
+
+	switch (change_shown(change, t->held, s->c->caller.user_id, &asked)) {
+	case CHANGE_SHOWN:
+		return true;
+	case CHANGE_BY_AGENT:
+		return me_stream_permits(s, db, a, asked, &place, &caller);
+	case CHANGE_HIDDEN:
+		break;
+	}
 	return false;
 }
 
@@ -192,12 +220,15 @@ static bool me_stream_sees(void *ctx, struct db *db, struct arena *a, const stru
 	struct place place = { .tenant_id = in->tenant_id,
 		.session_id = in->session_id,
 		.agent_id = in->session_id ? NULL : in->agent_id };
+	const struct my_tenant *t = me_stream_tenant(s, in->tenant_id);
 	struct caller caller;
 	struct sight *sight;
 
-	if (s->session_id && strcmp(id, s->session_id) != 0)
+	if (!t || (s->session_id && strcmp(id, s->session_id) != 0))
 		return false;
-	if (holds_all(s, in->tenant_id))
+	if (in->change)
+		return me_stream_sees_change(s, db, a, t, in->change);
+	if (t->all)
 		return true;
 	sight = sight_of(s, id);
 	if (strcmp(sight->id, id) != 0) {
@@ -311,6 +342,6 @@ static const struct route routes[] = {
 		.patient = true,
 		.doc = "Everything the caller may see change, as server-sent events on one connection: "
 		       "what happens in sessions, with the pieces of a message joined to at most ten a "
-		       "second, and changes of agents. Last-Event-ID resumes without loss or repeat." },
+		       "second, and changes of agents and of whatever else the caller may list. Last-Event-ID resumes without loss or repeat." },
 };
 RESOURCE(me_events, routes, NULL, &me_events_sql);

@@ -129,6 +129,7 @@ QUERY_OPERATION(importSkill, skill_import_query, SkillRead, .may_stand = true,
 	if (err)
 		return err;
 	schema_copy(&skill_row_schema, &row, &SkillRead_schema, out);
+	skill_told(c, &row);
 	c->audit.meta = arena_printf(c->arena, "{\"slug\":\"%s\",\"files\":%zu,\"replaced\":%s}",
 		row.slug, row.files.count, c->standing ? "true" : "false");
 	c->location = arena_printf(c->arena, "/tenant/%s/skills/%s", row.tenant_id, row.id);

@@ -168,10 +168,21 @@ int skill_seen(struct call *c, const char *id, const char **ret_tenant)
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
+void skill_told(struct call *c, const struct skill_row *row)
+{
+	c->audit.owner_id = row->visibility != SkillVisibility_private ? NULL
+			    : row->created_by_id		       ? row->created_by_id
+								       : row->tenant_id;
+}
+
 int skill_own(struct call *c, const char *id, struct skill_row *ret)
 {
-	return no_skill(c,
+	int err = no_skill(c,
 		db_one(c->db, c->arena, &sql[SKILL_OWN], ret, ARGS(T(c->caller.tenant_id), T(id))));
+
+	if (!err)
+		skill_told(c, ret);
+	return err;
 }
 
 static void fold_row(struct arena *a, struct skill_row *row)

@@ -42,7 +42,9 @@ struct skill_search skill_search_of(const struct call *c, const char *id);
 int skill_find(struct call *c, const char *id, struct SkillRead *ret);
 /* Whose skill it is, if the caller sees it; *ret is NULL if not. */
 int skill_seen(struct call *c, const char *id, const char **ret_tenant);
-/* The skill, if it is the tenant's own; else 404.  For changes. */
+/* Who hears of the change under way: of a private skill its author and those who see all. */
+void skill_told(struct call *c, const struct skill_row *row);
+/* The skill, if it is the tenant's own; else 404.  For changes, which are told as it stands. */
 int skill_own(struct call *c, const char *id, struct skill_row *ret);
 
 /* Makes a skill as it is asked for.  ERR_DUPLICATE if the slug is taken. */

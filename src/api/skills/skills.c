@@ -112,6 +112,7 @@ OPERATION(createSkill, SkillCreate, SkillRead, .check = createSkill_check)
 	err = skill_make(c->db, c->arena, c->caller.tenant_id, c->caller.user_id, in, false, &row);
 	err = skill_taken(&c->problem, c->arena, err, in->slug);
 	c->audit.agent_id = row.created_by_agent_id;
+	skill_told(c, &row);
 	schema_copy(&skill_row_schema, &row, &SkillRead_schema, out);
 	return err;
 }
@@ -137,6 +138,8 @@ OPERATION(updateSkill, SkillUpdate, SkillRead, .check = updateSkill_check)
 	if (err)
 		return err;
 	call_merge(c, CHANGE(skill_row, &before, &after));
+	if (c->audit.owner_id)
+		skill_told(c, &after);
 	err = call_update(c, CHANGE(skill_row, &before, &after), NULL);
 	return err ? err
 		   : skill_taken(&c->problem, c->arena, skill_write(c->db, c->arena, &after),

@@ -55,7 +55,7 @@ static int tell_faults(struct call *c, const struct problem *p)
 	return c->problem.err;
 }
 
-/* On a slow thread. */
+/* On a thread of tools. */
 BODY_STEP(importMcpTools, prepare, ToolImportMcp)
 {
 	struct server_tools *found = arena_new(c->arena, struct server_tools);
@@ -75,6 +75,7 @@ BODY_STEP(importMcpTools, prepare, ToolImportMcp)
 		.headers = config.headers,
 		.header_count = config.header_count,
 		.egress = import_egress_of(c),
+		.stop = &c->work.withdrawn,
 		.end_ms = clock_mono_ms() + LIST_MS };
 	if (mcp_tools(c->arena, &way, &peer, &found->list, &found->count, &why)) {
 		log_warn("a server's tools could not be listed", LOG_S("why", why),
@@ -145,7 +146,8 @@ static const char *import_one(struct call *c, const struct ToolImportMcp *in,
 	return why;
 }
 
-OPERATION(importMcpTools, ToolImportMcp, ToolImportResult, .prepare = importMcpTools_prepare)
+OPERATION(importMcpTools, ToolImportMcp, ToolImportResult, .asks_tools = true,
+	.prepare = importMcpTools_prepare)
 {
 	const struct server_tools *found = c->own;
 	struct ToolRead *created = arena_array(c->arena, struct ToolRead, found->count + 1);

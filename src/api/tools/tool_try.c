@@ -77,10 +77,9 @@ BODY_STEP(tryTool, look, ToolTry)
 	return err;
 }
 
-/* On a slow thread.  What is opened of its secrets goes with the arena. */
+/* On a thread of tools.  What is opened of its secrets goes with the arena. */
 BODY_STEP(tryTool, prepare, ToolTry)
 {
-	static const _Atomic bool never;
 	struct trial *trial = c->own;
 	struct id call_id = id_new(NULL);
 	const struct tool_outside outside = { .vault = c->app->vault,
@@ -100,7 +99,7 @@ BODY_STEP(tryTool, prepare, ToolTry)
 	if (tool_is_quick(&trial->tool))
 		err = tool_run_quick(NULL, &a, &asked, &answer);
 	else
-		tool_outside_run(&outside, &a, &asked, &never, &answer);
+		tool_outside_run(&outside, &a, &asked, &c->work.withdrawn, &answer);
 	trial->result = (struct ToolTryResult){ .failed = answer.failed,
 		.text = arena_strdup(c->arena, answer.text),
 		.was_cut = answer.whole != NULL,
@@ -110,7 +109,8 @@ BODY_STEP(tryTool, prepare, ToolTry)
 }
 
 /* What it was given may be secret, and is not in the audit log. */
-OPERATION(tryTool, ToolTry, ToolTryResult, .look = tryTool_look, .prepare = tryTool_prepare)
+OPERATION(tryTool, ToolTry, ToolTryResult, .asks_tools = true, .look = tryTool_look,
+	.prepare = tryTool_prepare)
 {
 	const struct trial *trial = c->own;
 
