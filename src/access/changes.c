@@ -108,7 +108,7 @@ enum change_sight change_shown(
 	if (is_held(held, PERM_AUDIT_READ) || is_them(change->id, user_id) ||
 		is_held(held, own ? rule->permission : rule->others))
 		return CHANGE_SHOWN;
-	return change->agent_id && permission_scope(rule->permission) == SCOPE_AGENT
+	return own && change->agent_id && permission_scope(rule->permission) == SCOPE_AGENT
 		       ? CHANGE_BY_AGENT
 		       : CHANGE_HIDDEN;
 }

@@ -223,6 +223,24 @@ static bool pair_is_apart(struct lint *l, const struct placed *a, const struct p
 	return true;
 }
 
+/* Whoever changes a part of something can read it, and so compare its ETag. */
+static bool patched_are_read(struct lint *l, const struct placed *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		if (all[i].route->method != METHOD_PATCH)
+			continue;
+		while (k < n && (all[k].route->method != METHOD_GET ||
+					strcmp(all[k].printed, all[i].printed) != 0))
+			k++;
+		if (k == n)
+			return lint_bad(l, "What %s changes cannot be read at its path.",
+				route_name(l, all[i].route));
+	}
+	return true;
+}
+
 static bool lint_routes(struct lint *l)
 {
 	struct placed *all;
@@ -246,7 +264,7 @@ static bool lint_routes(struct lint *l)
 			n++;
 		}
 	}
-	return true;
+	return patched_are_read(l, all, n);
 }
 
 int contract_lint(const struct resource *const *resources, size_t count,

@@ -14,6 +14,8 @@
 #include "webhooks/hook_text.h"
 #include "base/clock.h"
 #include "base/json_tree.h"
+#include "events/events.h"
+#include "events/feed_number.h"
 #include "outside/webhook.h"
 #include "sessions/actor.h"
 #include "sessions/session.h"
@@ -172,14 +174,20 @@ static int begin_hook_session(struct delivering *v, struct db *db, struct delive
 static int note_undelivered(struct delivering *v, struct db *db, int status, const char *why)
 {
 	const struct job *job = v->job;
-
-	return db_put(db, &sql[NOT_DELIVERED],
+	int err = db_put(db, &sql[NOT_DELIVERED],
 		&(struct delivery_row){ .tenant_id = job->tenant_id,
 			.integration_id = v->integration_id,
 			.id = job->subject,
 			.status = status,
 			.attempts = job->attempts,
 			.error = why });
+
+	if (err || status != DeliveryStatus_failed)
+		return err;
+	return feed_changed(db, &v->arena, job->tenant_id,
+		&(struct ChangeEvent){
+			.resource = "delivery", .id = job->subject, .action = "delivery.fail" },
+		v->now);
 }
 
 static int condemn_delivery(struct delivering *v, struct db *db)

@@ -224,6 +224,31 @@ TEST(changes_of_an_agent_s_and_of_the_service_are_told_to_theirs)
 	crowd_close(&g);
 }
 
+/* Who reads the agent's memories does not hear of what is another's own. */
+TEST(changes_of_a_private_memory_are_told_to_its_owner)
+{
+	struct crowd g;
+	const char *own, *shared, *sentinel;
+
+	crowd_open(&g);
+	STATUS(ask(g.s.f, g.tokens[MEMBER], NULL, "GET /agents/%s/memories", g.s.agent_id), 200);
+	own = fixture_created(g.s.f, g.tokens[OWNER], "{\"content\":\"M\",\"scope\":\"private\"}",
+		"POST /agents/%s/memories", g.s.agent_id);
+	sentinel = crowd_sentinel(&g);
+	CHECK(heard(&g, OWNER, own, sentinel) != NULL);
+	CHECK(!heard(&g, MEMBER, own, sentinel));
+	CHECK(!heard(&g, OTHER, own, sentinel));
+	shared = fixture_created(g.s.f, g.tokens[OWNER], "{\"content\":\"S\",\"scope\":\"shared\"}",
+		"POST /agents/%s/memories", g.s.agent_id);
+	STATUS(ask(g.s.f, g.tokens[OWNER], NULL, "DELETE /agents/%s/memories/%s", g.s.agent_id,
+		       own),
+		204);
+	sentinel = crowd_sentinel(&g);
+	CHECK(heard(&g, MEMBER, shared, sentinel) != NULL);
+	CHECK(!heard(&g, OTHER, own, sentinel));
+	crowd_close(&g);
+}
+
 /* Sessions have events of their own: no row more for each message. */
 TEST(changes_are_not_written_for_what_happens_in_sessions)
 {

@@ -277,7 +277,13 @@ FIELDS(ThingQuery) = { FIELD(ThingQuery, q, .doc = "Words to look for.") };
 static SCHEMA(ThingQuery, .doc = "Filters.");
 
 enum { FIELDS_MAX = 64 };
-enum { ROWS = sizeof Thing_fields / sizeof *Thing_fields, GET_ROW = 0, PATCH_ROW, ROUTES };
+enum {
+	ROWS = sizeof Thing_fields / sizeof *Thing_fields,
+	GET_ROW = 0,
+	PATCH_ROW,
+	READ_ROW,
+	ROUTES
+};
 
 struct bench {
 	struct field fields[FIELDS_MAX + 1];
@@ -336,6 +342,15 @@ static void bench_make(struct bench *b)
 		.audit = "thing.update",
 		.tag = "things",
 		.doc = "Changes a thing." };
+	b->ops[READ_ROW] =
+		(struct operation){ .id = "thing_read", .reply = &b->schema, .apply = nothing };
+	b->routes[READ_ROW] = (struct route){ .method = METHOD_GET,
+		.path = b->routes[PATCH_ROW].path,
+		.op = &b->ops[READ_ROW],
+		.permission = 1,
+		.status = 200,
+		.tag = "things",
+		.doc = "Reads a thing." };
 	b->resource =
 		(struct resource){ .name = "things", .routes = b->routes, .route_count = ROUTES };
 }
@@ -392,7 +407,7 @@ TEST(contract_lint_takes_a_good_table)
 
 	test_step("an id and a word in the same place are two paths");
 	bench_make(&b);
-	b.routes[GET_ROW].method = METHOD_PATCH;
+	b.routes[GET_ROW].method = METHOD_PUT;
 	b.routes[GET_ROW].audit = "thing.all";
 	b.routes[GET_ROW].path = "/tenant/{tenant_id}/agents/{agent_id}/things/{name}";
 	check_lint(&b, NULL, __LINE__);
@@ -422,6 +437,8 @@ TEST(contract_lint_names_a_bad_route)
 	REFUSED("has no parameter source_id to name its agent",
 		b.routes[GET_ROW].agent = "source_id");
 	REFUSED("has sorts but is no list", b.ops[PATCH_ROW].sorts = &colour_words);
+	REFUSED("things/{thing_id} changes cannot be read at its path",
+		b.routes[READ_ROW].path = "/tenant/{tenant_id}/agents/{agent_id}/other/{thing_id}");
 }
 
 TEST(contract_lint_names_a_bad_path)

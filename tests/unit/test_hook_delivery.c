@@ -148,6 +148,8 @@ TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 	id = text_at(&r, "items.0.id");
 	STATUS(hook_send(&s, HOOK_EVENT, "d-2"), 202); /* has not failed yet */
 	check_failed(&s, id);
+	CHECK_INT(COUNT(&s, "select count(*) from tenant_events where data like '%delivery.fail%'"),
+		1);
 	STATUS(hook_send(&s, HOOK_EVENT, "d-1"),
 		200); /* the sender need not try again: we have it */
 	fixture_sql(f, "update plans set max_sessions_per_day = null", NO_ARGS);

@@ -7,6 +7,7 @@ import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { ApprovalRead, DeliveryRead, SessionStatus, WaitingFor } from "../contract/types";
 import { Problem, call } from "./api";
+import { isChange } from "./changes";
 import { useEvents } from "./events";
 import { can, tenant } from "./session";
 import { kept } from "./store";
@@ -111,6 +112,7 @@ export function useInbox(): void {
   useEvents((e) => {
     if (e.event === "gap" || e.event === "reset") soon("approval", "failed", "room", "delivery");
     else if (e.data.tenant_id !== id) return;
+    else if (isChange(e, "delivery")) soon("delivery");
     else if (e.event === "approval") soon("approval");
     else if (e.event === "status") soon("failed", "room", ...((e.data.data as { status?: string }).status === "waiting_approval" ? ["approval" as const] : []));
   });

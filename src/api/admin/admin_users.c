@@ -109,6 +109,16 @@ LIST_OPERATION(listAllUsers, users_query, AdminUserRow)
 	return 0;
 }
 
+OPERATION(readAnyUser, NONE, AdminUserRow)
+{
+	struct admin_user_row row;
+	int err = db_one(c->db, c->arena, &sql[USER_READ], &row, ARGS(T(call_param(c, "user_id"))));
+
+	if (!err)
+		show_user(c, &row, out);
+	return err;
+}
+
 static int check_user_last_super(
 	struct call *c, const struct admin_user_row *before, const struct admin_user_row *after)
 {
@@ -162,6 +172,8 @@ OPERATION(updateAnyUser, AdminUserUpdate, AdminUserRow)
 static const struct route routes[] = {
 	{ METHOD_GET, "/admin/users", &listAllUsers, PERM_SUPER, 200, .tag = "Super administrator",
 		.doc = "Every user, newest first. Who is only invited has no account and is not among them." },
+	{ METHOD_GET, "/admin/users/{user_id}", &readAnyUser, PERM_SUPER, 200,
+		.tag = "Super administrator", .doc = "Read a user." },
 	{ METHOD_PATCH, "/admin/users/{user_id}", &updateAnyUser, PERM_SUPER, 200,
 		"user.administer", .tag = "Super administrator",
 		.doc = "Suspend a user, or make them super administrator." },

@@ -57,6 +57,7 @@ OPERATION(createMemory, MemoryCreate, MemoryRead)
 	out->content = in->content;
 	out->scope = in->scope;
 	out->user_id = in->scope == MemoryScope_private ? who->user_id : NULL;
+	c->audit.owner_id = out->user_id;
 	return db_put(c->db, &sql[MEMORY_INSERT],
 		&(struct memory_row){ .tenant_id = who->tenant_id,
 			.agent_id = who->agent_id,
@@ -76,6 +77,7 @@ OPERATION(deleteMemory, NONE, NONE)
 	int err = db_run(c->db, &sql[MEMORY_REMOVE_OWN], &removed,
 		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id), T(id), T(c->caller.user_id)));
 
+	c->audit.owner_id = removed ? c->caller.user_id : NULL;
 	if (err || removed)
 		return err;
 	err = caller_also(&c->caller, c->arena, PERM_AGENT_WRITE, &c->problem);

@@ -241,6 +241,16 @@ LIST_OPERATION(listMembers, NONE, MemberRead, .key = "user_id")
 	return call_list(c, &sql[MEMBER_LIST], ARGS(T(c->caller.tenant_id)));
 }
 
+OPERATION(readMember, NONE, MemberRead)
+{
+	struct member_row row;
+	int err = find_member(c, call_param(c, "user_id"), &row);
+
+	if (!err)
+		schema_copy(&member_row_schema, &row, &MemberRead_schema, out);
+	return err;
+}
+
 /* A fresh single-use token; an earlier one of this tenant is void.  It makes an account where there is none, and is good
  * for nothing where there is one. */
 static int make_invitation(struct call *c, const char *user_id, struct MemberAdded *out)
@@ -421,6 +431,8 @@ static const struct route routes[] = {
 		.doc = "Invite somebody. The answer is the same whether or not the address has an account: "
 		       "with the token it makes one, and who has one accepts at /me/invitations. "
 		       "Inviting again makes a fresh token." },
+	{ METHOD_GET, T_ "/members/{user_id}", &readMember, PERM_MEMBERS_READ, 200,
+		.tag = "Members", .doc = "Read a member." },
 	{ METHOD_PATCH, T_ "/members/{user_id}", &updateMember, PERM_MEMBERS_WRITE, 200,
 		"member.update", .tag = "Members", .doc = "Change a member's role." },
 	{ METHOD_DELETE, T_ "/members/{user_id}", &removeMember, PERM_MEMBERS_WRITE, 204,

@@ -275,6 +275,16 @@ LIST_OPERATION(listPlans, NONE, PlanRead)
 	return err;
 }
 
+OPERATION(readPlan, NONE, PlanRead)
+{
+	struct plan_row row;
+	int err = db_one(c->db, c->arena, &sql[PLAN_READ], &row, ARGS(T(call_param(c, "plan_id"))));
+
+	if (!err)
+		show_plan_row(&row, out);
+	return err;
+}
+
 OPERATION(createPlan, PlanCreate, PlanRead)
 {
 	struct plan_row row = { 0 };
@@ -310,6 +320,8 @@ static const struct route routes[] = {
 		.doc = "List the plans, newest first." },
 	{ METHOD_POST, "/admin/plans", &createPlan, PERM_SUPER, 201, "plan.create",
 		.tag = "Super administrator", .doc = "Make a plan." },
+	{ METHOD_GET, "/admin/plans/{plan_id}", &readPlan, PERM_SUPER, 200,
+		.tag = "Super administrator", .doc = "Read a plan." },
 	{ METHOD_PATCH, "/admin/plans/{plan_id}", &updatePlan, PERM_SUPER, 200, "plan.update",
 		.tag = "Super administrator", .doc = "Change a plan for all tenants on it." },
 };

@@ -197,6 +197,11 @@ OPERATION(grantAgentSkill, AgentSkillGrant, AgentSkillRead, .key = "skill_id", .
 	return err ? err : find_grant(c, GRANT_READ, in->skill_id, out);
 }
 
+OPERATION(readAgentSkill, NONE, AgentSkillRead)
+{
+	return no_grant(c, find_grant(c, GRANT_READ, call_param(c, "skill_id"), out));
+}
+
 OPERATION(updateAgentSkill, AgentSkillUpdate, AgentSkillRead)
 {
 	const char *skill_id = call_param(c, "skill_id");
@@ -432,6 +437,8 @@ static const struct route routes[] = {
 	{ METHOD_POST, A, &grantAgentSkill, PERM_AGENT_SKILLS_WRITE, 201, "agent_skill.grant",
 		.tag = "Skills of an agent",
 		.doc = "Give the agent a skill that the caller can see." },
+	{ METHOD_GET, A "/{skill_id}", &readAgentSkill, PERM_AGENT_READ, 200,
+		.tag = "Skills of an agent", .doc = "Read a skill of the agent." },
 	{ METHOD_PATCH, A "/{skill_id}", &updateAgentSkill, PERM_AGENT_SKILLS_WRITE, 200,
 		"agent_skill.update", .tag = "Skills of an agent",
 		.doc = "Switch a skill of the agent on or off." },

@@ -229,6 +229,16 @@ OPERATION(grantAgentTool, AgentToolGrant, AgentToolRead, .key = "tool_id", .may_
 	return 0;
 }
 
+OPERATION(readAgentTool, NONE, AgentToolRead)
+{
+	struct agent_tool_row row;
+	int err = not_held(c, find_row(c, call_param(c, "tool_id"), &row));
+
+	if (!err)
+		schema_copy(&agent_tool_row_schema, &row, &AgentToolRead_schema, out);
+	return err;
+}
+
 CHECK_STEP(updateAgentTool, AgentToolUpdate)
 {
 	struct agent_tool_row row;
@@ -284,6 +294,8 @@ static const struct route routes[] = {
 		.tag = "Tools",
 		.doc = "Give the agent a tool; one that it has stays as it is. A tool that is "
 		       "grantable by admins needs tools:write besides." },
+	{ METHOD_GET, A "/{tool_id}", &readAgentTool, PERM_AGENT_TOOLS_WRITE, 200, .tag = "Tools",
+		.doc = "Read a tool that the agent has by itself." },
 	{ METHOD_PATCH, A "/{tool_id}", &updateAgentTool, PERM_AGENT_TOOLS_WRITE, 200,
 		"agent_tool.update", .tag = "Tools",
 		.doc = "Switch a tool of the agent on or off, or change its settings." },

@@ -274,6 +274,14 @@ OPERATION(createToolBundle, ToolBundleCreate, ToolBundleRead, .check = createToo
 	return err;
 }
 
+OPERATION(readToolBundle, NONE, ToolBundleRead)
+{
+	struct bundle_row row;
+	int err = find_bundle(c, call_param(c, "bundle_id"), &row);
+
+	return err ? err : show_bundle(c, &row, out);
+}
+
 CHECK_STEP(updateToolBundle, ToolBundleUpdate)
 {
 	check_bundle_tools(c, &in->tools);
@@ -417,6 +425,8 @@ static const struct route routes[] = {
 		.doc = "List the bundles of tools, newest first." },
 	{ METHOD_POST, BUNDLES, &createToolBundle, PERM_TOOLS_WRITE, 201, "tool_bundle.create",
 		.tag = "Tools", .doc = "Make a bundle of tools." },
+	{ METHOD_GET, BUNDLES "/{bundle_id}", &readToolBundle, PERM_TENANT_READ, 200,
+		.tag = "Tools", .doc = "Read a bundle of tools." },
 	{ METHOD_PATCH, BUNDLES "/{bundle_id}", &updateToolBundle, PERM_TOOLS_WRITE, 200,
 		"tool_bundle.update", .tag = "Tools",
 		.doc = "Change a bundle; the agents that have it follow at once." },
