@@ -5,8 +5,9 @@
 // that have settled are made once: while a text grows only its last block is made again.
 import { lexer, type Token, type Tokens } from "marked";
 import { Component, type ComponentChildren, createRef } from "preact";
-import { memo } from "../ui/memo";
+import { useMemo } from "preact/hooks";
 import { Copy } from "../ui/copy";
+import { memo } from "../ui/memo";
 
 function safe(href: string): string | null {
   try {
@@ -76,11 +77,12 @@ function block(t: Token, key: number): ComponentChildren {
 }
 const blocks = (tokens: Token[]): ComponentChildren => tokens.map(block);
 
-const Settled = memo(({ raw }: { raw: string }) => <>{blocks(lexer(raw))}</>);
+/** Nodes that are made once. */
+const Settled = memo(({ nodes }: { nodes: ComponentChildren }) => <>{nodes}</>);
 
-/** A text as nodes; cheap to call again with a longer one. */
+/** A text as nodes. */
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{lexer(text).map((t, i) => <Settled key={i} raw={t.raw} />)}</div>;
+  return <div class="prose">{useMemo(() => blocks(lexer(text)), [text])}</div>;
 }
 
 /** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
@@ -102,12 +104,14 @@ class Raw extends Component<{ text: string }> {
 }
 
 const LONG_BLOCK = 4_096;
+/** A part of a text keeps all of it in memory, and blocks keep their parts: a copy of its own does not. */
+const apart = (part: string): string => ` ${part}`.slice(1);
 
 /** A text that is being written: blocks that have settled are made once, and only the last is read again; where that one
  *  is long it is plain text until it settles. */
 export class Growing extends Component<{ text: string; done: boolean }> {
   #head = "";
-  #settled: string[] = [];
+  #settled: ComponentChildren[] = [];
   #looked = 0; // of the tail, how much has been read as blocks
   override shouldComponentUpdate(next: { text: string; done: boolean }): boolean {
     return next.text !== this.props.text || next.done !== this.props.done;
@@ -116,21 +120,22 @@ export class Growing extends Component<{ text: string; done: boolean }> {
     if (!text.startsWith(this.#head)) (this.#head = ""), (this.#settled = []), (this.#looked = 0);
     let tail = text.slice(this.#head.length);
     const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
+    let growing: ComponentChildren[] = [];
     if (!plainly && tail) {
-      const parts = lexer(tail).map((t) => t.raw);
-      const raws = done ? parts : parts.slice(0, -1);
+      const all = lexer(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
       // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
-      if (done || tail.startsWith(raws.join(""))) {
-        this.#settled = [...this.#settled, ...raws];
-        this.#head += done ? tail : raws.join("");
+      if (done || tail.startsWith(raw)) {
+        this.#settled.push(...whole.map(block));
+        this.#head += done ? tail : raw;
         tail = text.slice(this.#head.length);
-      }
+        growing = all.slice(whole.length).map(block);
+      } else growing = all.map(block);
       this.#looked = tail.length;
     }
     return (
       <div class="prose" dir="auto">
-        {this.#settled.map((raw, i) => <Settled key={i} raw={raw} />)}
-        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : <Settled key="tail" raw={tail} />)}
+        {this.#settled.map((nodes, i) => <Settled key={i} nodes={nodes} />)}
+        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : growing.map((nodes, i) => <Settled key={this.#settled.length + i} nodes={nodes} />))}
       </div>
     );
   }
