@@ -8,6 +8,7 @@ import { Component, type ComponentChildren, createRef } from "preact";
 import { useMemo } from "preact/hooks";
 import { Copy } from "../ui/copy";
 import { memo } from "../ui/memo";
+import { coloured } from "./colour";
 
 function safe(href: string): string | null {
   try {
@@ -42,11 +43,12 @@ function inline(tokens: Token[] | undefined): ComponentChildren {
   });
 }
 
-function Item({ item }: { item: Tokens.ListItem }) {
-  return <li>{item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "not done"} />}{blocks(item.tokens.filter((t) => t.type !== "checkbox"))}</li>;
+function Item({ item, live }: { item: Tokens.ListItem; live: boolean }) {
+  return <li>{item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "not done"} />}{blocks(item.tokens.filter((t) => t.type !== "checkbox"), live)}</li>;
 }
 
-function block(t: Token, key: number): ComponentChildren {
+/** `live`: more may come, so that it will be made again; colour waits. */
+function block(t: Token, key: number, live: boolean): ComponentChildren {
   switch (t.type) {
     case "space": case "def": return null;
     case "heading": {
@@ -55,12 +57,12 @@ function block(t: Token, key: number): ComponentChildren {
     }
     case "paragraph": return <p key={key}>{inline(t.tokens)}</p>;
     case "text": return <span key={key}>{"tokens" in t && t.tokens ? inline(t.tokens) : plain((t as Tokens.Text).text)}</span>;
-    case "code": return <div key={key} class="code"><Copy text={(t as Tokens.Code).text} /><pre tabIndex={0}><code data-language={(t as Tokens.Code).lang || undefined}>{(t as Tokens.Code).text}</code></pre></div>;
-    case "blockquote": return <blockquote key={key}>{blocks(t.tokens ?? [])}</blockquote>;
+    case "code": return <div key={key} class="code"><Copy text={(t as Tokens.Code).text} /><pre tabIndex={0}><code>{live ? (t as Tokens.Code).text : coloured((t as Tokens.Code).text, (t as Tokens.Code).lang)}</code></pre></div>;
+    case "blockquote": return <blockquote key={key}>{blocks(t.tokens ?? [], live)}</blockquote>;
     case "hr": return <hr key={key} />;
     case "list": {
       const list = t as Tokens.List;
-      const items = list.items.map((item, i) => <Item key={i} item={item} />);
+      const items = list.items.map((item, i) => <Item key={i} item={item} live={live} />);
       return list.ordered ? <ol key={key} start={Number(list.start) || 1}>{items}</ol> : <ul key={key}>{items}</ul>;
     }
     case "table": {
@@ -75,14 +77,14 @@ function block(t: Token, key: number): ComponentChildren {
     default: return <p key={key}>{t.raw}</p>;
   }
 }
-const blocks = (tokens: Token[]): ComponentChildren => tokens.map(block);
+const blocks = (tokens: Token[], live: boolean): ComponentChildren[] => tokens.map((t, i) => block(t, i, live));
 
 /** Nodes that are made once. */
 const Settled = memo(({ nodes }: { nodes: ComponentChildren }) => <>{nodes}</>);
 
 /** A text as nodes. */
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{useMemo(() => blocks(lexer(text)), [text])}</div>;
+  return <div class="prose">{useMemo(() => blocks(lexer(text), false), [text])}</div>;
 }
 
 /** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
@@ -125,11 +127,11 @@ export class Growing extends Component<{ text: string; done: boolean }> {
       const all = lexer(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
       // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
       if (done || tail.startsWith(raw)) {
-        this.#settled.push(...whole.map(block));
+        this.#settled.push(...blocks(whole, false));
         this.#head += done ? tail : raw;
         tail = text.slice(this.#head.length);
-        growing = all.slice(whole.length).map(block);
-      } else growing = all.map(block);
+        growing = blocks(all.slice(whole.length), true);
+      } else growing = blocks(all, true);
       this.#looked = tail.length;
     }
     return (
