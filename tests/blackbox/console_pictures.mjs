@@ -48,7 +48,7 @@ async function startModel(scope) {
       const send = (delta, finish_reason = null, more = {}) => reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`);
       const tool = (calls) => send({ role: "assistant", content: "I look it up first.", tool_calls: calls.map(([name, args], index) => ({ index, id: `call_${index}${Math.random().toString(36).slice(2, 8)}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
       let reason = "tool_calls";
-      if (last.role === "user" && /refund/.test(told)) tool([["calculator", { expression: "129.90 - 15%" }]]);
+      if (last.role === "user" && /refund/.test(told)) tool([["calculator", { expression: "129.90 * 0.15" }]]);
       else if (last.role === "user" && /time/.test(told)) tool([["time", {}]]);
       else if (last.role === "user" && /three/.test(told)) tool(["Alpine", "Fjord", "Tents"].map((name) => ["subtask", { title: `Check the list of ${name}`, message: "Are all prices there?" }]));
       else {
@@ -155,14 +155,24 @@ const placesOf = (slug, d) => {
   };
 };
 
+/** The screen has been read: nothing is loading any more. */
+async function ready(view, name) {
+  await view.page.locator("h1").first().waitFor();
+  await view.page.waitForLoadState("load");
+  await until(20_000, `${name} is read`, async () => (await view.page.locator("main .skeleton, main [aria-busy=true]").count()) === 0);
+  await view.page.waitForTimeout(300); // what comes after the first answers; a picture, not a test
+}
+
 async function take(view, name) {
-  for (const size of [WIDE, SMALL])
+  for (const size of [WIDE, SMALL]) {
+    await view.page.setViewportSize(size);
+    await view.page.reload();
+    await ready(view, name);
     for (const colorScheme of ["light", "dark"]) {
-      await view.page.setViewportSize(size);
       await view.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await view.page.screenshot({ path: join(folder, `${name}-${colorScheme}-${size.width}.png`) });
     }
-  await view.page.setViewportSize(WIDE);
+  }
 }
 
 const scope = new Scope();
@@ -170,17 +180,12 @@ try {
   const at = await console_stage({ flags: ["--allow-private-addresses=true"] })();
   if ("sign-in".includes(part)) {
     const stranger = await at.stranger(scope);
-    await stranger.page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
     await take(stranger, "sign-in");
   }
   const data = await fill(at, scope);
   const view = await at.open(scope, "/");
   for (const [name, path] of Object.entries(placesOf(at.slug, data)).filter(([n]) => n.includes(part))) {
     await view.go(path);
-    await view.page.locator("main h1").waitFor();
-    await view.page.waitForLoadState("load");
-    await until(20_000, `${name} is read`, async () => (await view.page.locator("main .skeleton, main [aria-busy=true]").count()) === 0);
-    await view.page.waitForTimeout(400); // what comes after the first answers; a picture, not a test
     await take(view, name);
   }
   for (const line of view.complaints) console.log(line);
