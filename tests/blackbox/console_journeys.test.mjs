@@ -87,15 +87,15 @@ test("@ and / are completed, the budget's rest is shown, and a login that ends k
   answer.end();
   await page.getByText("$99,998.80 of $100,000.00 left this hour").waitFor(); // 12 tokens at ten cents
 
-  // The login ends in another tab while something is being typed.
+  // The login ends from elsewhere while something is being typed: a new password ends every other login.
   await box(page).focus();
   await page.keyboard.type("half a thought");
-  const other = await view.context.newPage();
-  await other.goto(`${view.origin}/console/account`);
-  await other.getByRole("button", { name: "Sign out" }).click();
+  const login = await at.server.request("POST", "/auth/login", { token: null, body: { email: who.email, password: who.password } });
+  const fresh = "Another-password-of-theirs";
+  ok((await at.server.request("PUT", "/me/password", { token: login.json.token, body: { current_password: who.password, new_password: fresh } })).status < 300, "the new password");
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "what has the focus");
-  await page.keyboard.type(who.password);
+  await page.keyboard.type(fresh);
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
   equal(await box(page).inputValue(), "half a thought", "what was typed");
@@ -149,29 +149,31 @@ test("three parts at once are three blocks, one of which fails; Stop stops the o
 test("out of budget it waits and says so; raised, it goes on by itself; out of hours is said at once", async (t) => {
   const at = await stage();
   const mock = await slowModel(t);
-  const agent = await agentOf(at, "Poor", { models: [await modelAt(at, "poor", mock.url, { is_free: false, pricing: { prompt: "0.1", completion: "0.1" } })] });
+  const agent = await agentOf(at, "Poor", { tools: [["calculator", false]], models: [await modelAt(at, "poor", mock.url, { is_free: false, pricing: { prompt: "0.0001", completion: "0.0001" } })] });
   const budget = (hourly_limit_usd) => at.server.request("PUT", `/agents/${agent}/budget`, { body: { hourly_limit_usd } });
-  equal((await budget(100_000)).status, 200, "the budget");
+  equal((await budget(100)).status, 200, "the budget");
   const id = await begin(at, agent, { title: "Poor words", message: "speak" });
-  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`);
+  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`, { expected: [429] });
   const { page } = view;
   const one = await mock.answer(0);
-  one.say("Yes.");
-  one.end();
-  await page.getByText("$99,998.80 of $100,000.00 left this hour").waitFor();
-  equal((await budget(1)).status, 200, "the budget, used up");
-  await page.getByText("$0.00 of $1.00 left this hour").waitFor();
-  await box(page).focus();
-  await page.keyboard.type("and more");
-  await page.keyboard.press("Enter");
-  await page.getByText("It waits for room in the agent's budget").waitFor();
+  await page.getByText("$100.00 of $100.00 left this hour").waitFor();
+  one.call([["calculator", { expression: "6*7" }]], 999_995);
+  await page.getByText("It waits for room in the agent's budget and goes on by itself").waitFor();
+  await page.getByText("$0.00 of $100.00 left this hour").waitFor();
   await view.looks("session-waits");
-  equal((await budget(100_000)).status, 200, "the budget, raised");
+  equal((await budget(1000)).status, 200, "the budget, raised");
   const two = await mock.answer(1);
   two.say("More.");
   two.end();
   await until(30_000, "it goes on", async () => (await answerOf(page)) === "More.");
   await page.getByText("It waits for room").waitFor({ state: "detached" });
+  // Who asks directly is refused, is told why, and keeps what they wrote.
+  equal((await budget(100)).status, 200, "the budget, as it was");
+  await box(page).focus();
+  await page.keyboard.type("and more");
+  await page.keyboard.press("Enter");
+  await page.locator(".toast", { hasText: /100 USD/ }).waitFor();
+  await becomes(() => box(page).inputValue(), "and more", "what was written");
   const day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][(new Date().getUTCDay() + 3) % 7];
   equal((await at.server.request("PUT", `/agents/${agent}/chat-config`, { body: { working_hours_enabled: true, working_hours_days: [day], working_hours_start: "09:00", working_hours_end: "17:00", working_hours_tz: "UTC" } })).status, 200, "the hours");
   await page.getByText(`It begins again: ${day} 09:00 (UTC)`).waitFor();

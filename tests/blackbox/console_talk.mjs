@@ -14,15 +14,15 @@ export async function slowModel(t) {
         if (!reply.headersSent) reply.writeHead(200, { "Content-Type": "text/event-stream" });
         reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`);
       };
-      const end = (reason = "stop") => {
-        chunk({}, reason, { usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } });
+      const end = (reason = "stop", completion_tokens = 7) => {
+        chunk({}, reason, { usage: { prompt_tokens: 5, completion_tokens, total_tokens: 5 + completion_tokens } });
         reply.end("data: [DONE]\n\n");
       };
       mock.answers.push({
         told: String(asked.messages.findLast((m) => m.role === "user")?.content ?? ""),
         say: (text) => chunk({ role: "assistant", content: text }),
-        /** Asks for these tools, [name, arguments] each, and ends. */
-        call: (calls) => (chunk({ role: "assistant", tool_calls: calls.map(([name, args], index) => ({ index, id: `c${index}${Math.random().toString(36).slice(2, 9)}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) }), end("tool_calls")),
+        /** Asks for these tools, [name, arguments] each, and ends; with so many tokens. */
+        call: (calls, used) => (chunk({ role: "assistant", tool_calls: calls.map(([name, args], index) => ({ index, id: `c${index}${Math.random().toString(36).slice(2, 9)}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) }), end("tool_calls", used)),
         refuse: () => (reply.writeHead(400, { "Content-Type": "application/json" }), reply.end('{"error":{"message":"It refuses","type":"invalid_request_error"}}')),
         end,
       });
