@@ -46,10 +46,10 @@ async function startModel(scope) {
       const told = typeof last.content === "string" ? last.content : "";
       reply.writeHead(200, { "Content-Type": "text/event-stream" });
       const send = (delta, finish_reason = null, more = {}) => reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`);
-      const tool = (calls) => send({ role: "assistant", content: "I look it up first.", tool_calls: calls.map(([name, args], index) => ({ index, id: `call_${index}${Math.random().toString(36).slice(2, 8)}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
+      const tool = (calls) => send({ role: "assistant", content: "I look into it.", tool_calls: calls.map(([name, args], index) => ({ index, id: `call_${index}${Math.random().toString(36).slice(2, 8)}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
       let reason = "tool_calls";
-      if (last.role === "user" && /refund/.test(told)) tool([["calculator", { expression: "129.90 * 0.15" }]]);
-      else if (last.role === "user" && /time/.test(told)) tool([["time", {}]]);
+      if (last.role === "user" && /discount/.test(told)) tool([["calculator", { expression: "129.90 * 0.15" }]]);
+      else if (last.role === "user" && /refund/.test(told)) tool([["refund", { order: "NF-20417", amount_usd: 19.49, reason: "Torn seam, two weeks after delivery" }]]);
       else if (last.role === "user" && /three/.test(told)) tool(["Alpine", "Fjord", "Tents"].map((name) => ["subtask", { title: `Check the list of ${name}`, message: "Are all prices there?" }]));
       else {
         reason = "stop";
@@ -78,16 +78,18 @@ async function fill({ server, tenant, person }, scope) {
     models.push((await ask("POST", "/admin/models", { name, slug, kind: "openai", supports_tools: true, available_to_all_tenants: true, context_window: 200_000, pricing: { prompt, completion }, config: { base_url: slug === "llama" ? "http://127.0.0.1:9/v1" : url, model: slug, api_key: "sk-1" } })).id);
   const tools = (await ask("GET", `${base}/tools?kind=builtin&per_page=200`)).items;
   const toolOf = (name) => tools.find((t) => t.name === name).id;
-  await ask("PATCH", `${base}/tools/${toolOf("time")}`, { requires_approval: true });
+  const refundTool = (await ask("POST", `${base}/tools`, { name: "refund", kind: "http", description: "Sends money back to a customer", requires_approval: true, input_schema: { type: "object", properties: { order: { type: "string" }, amount_usd: { type: "number" }, reason: { type: "string" } }, required: ["order", "amount_usd"] }, config: { url: "https://shop.example.org/v1/refunds", method: "POST" } })).id;
   const agents = {};
   for (const [name, slug, description] of [["Import desk", "import-desk", "Reads the price lists of suppliers, and says what is wrong with them"], ["Customer mail", "customer-mail", "Answers what customers write; refunds need a person"], ["Release notes", "release-notes", "Writes the notes of a release from what was merged"], ["Bookkeeper", "bookkeeper", "Matches invoices and payments at the end of a month"], ["Night watch", "night-watch", "Looks at alerts at night and wakes nobody without need"]]) {
     const made = await ask("POST", `${base}/agents`, { name, slug, description, initial_greeting: "Good morning. Which list shall I read?", description_prompt: "You work at Northfell Outfitters, a shop for tents and rucksacks.\n\n- Say what you did, and what you did not.\n- Never guess a price." });
     agents[slug] = made.id;
     await ask("PUT", `/agents/${made.id}/models`, { model_ids: [models[0], models[1]] });
-    for (const tool of ["calculator", "time", "subtask"]) await ask("POST", `/agents/${made.id}/tools`, { tool_id: toolOf(tool) });
+    for (const tool of ["calculator", "subtask"]) await ask("POST", `/agents/${made.id}/tools`, { tool_id: toolOf(tool) });
     await ask("PUT", `/agents/${made.id}/budget`, { hourly_limit_usd: 5 });
   }
   const desk = agents["import-desk"];
+  await ask("POST", `/agents/${agents["customer-mail"]}/tools`, { tool_id: refundTool });
+  await ask("PATCH", "/me", { name: "Nora Lind" });
   await ask("PUT", `/agents/${desk}/chat-config`, { working_hours_enabled: true, working_hours_days: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], working_hours_start: "00:00", working_hours_end: "23:59", working_hours_tz: "Europe/Oslo" });
   for (const content of ["Suppliers in Norway write prices with a comma.", "Fjord sends its list on the first working day of a month."]) await ask("POST", `${base}/agents/${desk}/memories`, { content });
   const skills = [];
@@ -116,8 +118,8 @@ async function fill({ server, tenant, person }, scope) {
   const stands = (id, ...states) => until(30_000, `the session is ${states}`, async () => states.includes((await server.request("GET", `/sessions/${id}`)).json.status));
   const chat = await begin("import-desk", "Why did the nightly import fail?", "The import of last night failed. What is wrong?");
   const parent = await begin("import-desk", "Check the lists of three suppliers", "Check the lists of all three suppliers");
-  const refund = await begin("customer-mail", "Refund for a torn tent", "A customer wants a refund of 15 % on 129.90. How much is it?");
-  const waits = await begin("night-watch", "Alert at the till", "What time is it where the till stands?");
+  const refund = await begin("customer-mail", "How much is the discount?", "A customer has a discount of 15 % on 129.90. How much is it?");
+  const waits = await begin("customer-mail", "Refund for a torn tent", "Order NF-20417: the seam is torn. Please refund 15 %.");
   for (const id of [chat, parent, refund]) await stands(id, "completed", "failed");
   await stands(waits, "waiting_approval", "failed");
   const broken = (await ask("POST", `${base}/agents`, { name: "Tent advisor", slug: "tent-advisor", description: "Knows which tent stands in which wind" })).id;
