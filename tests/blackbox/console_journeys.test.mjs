@@ -201,3 +201,60 @@ test("a permission that is taken away takes the composer away at once, and gives
   await box(page).waitFor();
   view.quiet();
 }, { ms: 120_000 });
+
+test("a key is made and revoked, a webhook connected, a role given; by keyboard alone", async (t) => {
+  const at = await stage();
+  const agent = await agentOf(at, "Keyed");
+  const who = await at.person("MEMBER", "wanda@example.org");
+  const view = await at.open(t, `/t/${at.slug}/keys`);
+  const { page } = view;
+  const press = async (name) => {
+    await view.tabTo(name, 90);
+    await page.keyboard.press("Enter");
+  };
+  await page.getByText("No keys yet").waitFor();
+  await press("New API key");
+  await page.getByRole("dialog", { name: "New API key" }).waitFor();
+  await view.tabTo("Name");
+  await page.keyboard.type("Mine");
+  await press("Create key");
+  await page.getByRole("dialog", { name: "The key Mine" }).waitFor();
+  await press("I have saved it");
+  await page.getByRole("button", { name: "Revoke Mine" }).waitFor();
+  await press("Revoke Mine");
+  await page.getByRole("dialog").getByRole("textbox").waitFor();
+  await view.tabTo("Type");
+  await page.keyboard.type("Mine");
+  await press("Revoke key");
+  await page.getByText("No keys yet").waitFor();
+
+  await page.locator("h1").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("w");
+  await page.getByText("No integrations yet").waitFor();
+  await press("New integration");
+  await page.getByRole("heading", { level: 1, name: "New integration" }).waitFor();
+  await view.tabTo("Provider");
+  await page.keyboard.type("githu");
+  await becomes(() => page.getByLabel("Provider").inputValue(), "github", "the provider");
+  await view.tabTo("Label");
+  await page.keyboard.type("Repository");
+  await view.tabTo("Agent");
+  await page.keyboard.type("Key");
+  await becomes(() => page.getByLabel("Agent", { exact: true }).inputValue(), agent, "the agent");
+  await press("Create integration");
+  await page.getByRole("dialog", { name: "The secret of Repository" }).waitFor();
+  await press("I have saved it");
+  await page.getByText("No calls yet").waitFor();
+
+  await view.go(`/t/${at.slug}/agents/${agent}/access`);
+  await page.getByLabel("Who", { exact: true }).waitFor();
+  await view.tabTo("Who");
+  await page.keyboard.type("wanda");
+  await page.getByRole("option", { name: /wanda/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await press("Give the role");
+  await until(20_000, "the role", async () => (await at.server.request("GET", `/agents/${agent}/roles`)).json.items.some((r) => r.user_id === who.id));
+  await page.getByLabel("Role of wanda", { exact: true }).waitFor();
+  view.quiet();
+}, { ms: 120_000 });
