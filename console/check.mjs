@@ -109,7 +109,7 @@ await check("contrast", () => {
   const all = tokens();
   const grounds = ["bg", "sunken", "raised"];
   const pairs = ["ink", "muted", "lake", "pine", "ember", "danger"].flatMap((fg) => [...grounds, ...(all[`${fg}-tint`] ? [`${fg}-tint`] : [])].map((bg) => [fg, bg, 4.5]));
-  for (const bg of grounds) pairs.push(["control", bg, 3]);
+  for (const bg of grounds) pairs.push(["control", bg, 3], ["code-word", bg, 4.5], ["code-string", bg, 4.5], ["code-number", bg, 4.5]);
   pairs.push(["bg", "ink", 4.5], ["raised", "danger", 4.5]);
   for (const [fg, bg, least] of pairs)
     for (const theme of [0, 1]) {

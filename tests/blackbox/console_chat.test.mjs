@@ -1,67 +1,11 @@
 // console_chat.test.mjs - sessions and the inbox in a real browser: an answer as it comes, a page that is loaded again and a
 // service that dies in the middle of one, approvals in place and in the inbox, strangers' words, long sessions.
-import { createServer } from "node:http";
 import { becomes, equal, match, ok, test, until } from "./harness.mjs";
 import { console_stage } from "./console_stage.mjs";
+import { agentOf, begin, modelAt, slowModel, stands } from "./console_talk.mjs";
 
 const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
 
-/** A model that says its words as slowly as it is let: `go()` gives the next ones, `end()` the rest. */
-async function slowModel(t) {
-  const mock = { answers: [], text: (n) => Array.from({ length: n }, (_, i) => `w${i} `).join("") };
-  const server = createServer((request, reply) => {
-    request.resume();
-    request.on("end", () => {
-      reply.writeHead(200, { "Content-Type": "text/event-stream" });
-      const chunk = (delta, more = {}) => reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`);
-      chunk({ role: "assistant" });
-      mock.answers.push({
-        say: (text) => chunk({ content: text }),
-        end: () => {
-          reply.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } })}\n\ndata: [DONE]\n\n`);
-          reply.end();
-        },
-      });
-    });
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  t.onEnd(() => (server.closeAllConnections(), server.close()));
-  mock.url = `http://127.0.0.1:${server.address().port}/v1`;
-  /** The answer that is asked for as the nth, from 0. */
-  mock.answer = async (n) => {
-    await until(30_000, `the model is asked ${n + 1} times`, () => mock.answers.length > n);
-    return mock.answers[n];
-  };
-  return mock;
-}
-
-async function agentOf({ server, tenant }, name, { tools = [], models, ...more } = {}) {
-  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name, slug: `a${Math.random().toString(36).slice(2, 10)}`, ...more } });
-  equal(made.status, 201, `making an agent: ${made.text}`);
-  const known = await server.request("GET", `/tenant/${tenant}/tools?kind=builtin&per_page=200`);
-  for (const [tool, requires_approval] of tools) {
-    const { id } = known.json.items.find((item) => item.name === tool);
-    if (requires_approval) await server.request("PATCH", `/tenant/${tenant}/tools/${id}`, { body: { requires_approval } });
-    const granted = await server.request("POST", `/agents/${made.json.id}/tools`, { body: { tool_id: id } });
-    ok(granted.status < 300, `granting ${tool}: ${granted.text}`);
-  }
-  const chain = models ?? [(await server.request("GET", `/tenant/${tenant}/models?per_page=200`)).json.items.find((m) => m.slug === "demo").id];
-  equal((await server.request("PUT", `/agents/${made.json.id}/models`, { body: { model_ids: chain } })).status, 200, "the chain");
-  return made.json.id;
-}
-
-async function modelAt({ server, tenant }, slug, base_url) {
-  const made = await server.request("POST", "/admin/models", { body: { name: slug, slug, kind: "openai", supports_tools: true, available_to_all_tenants: true, is_free: true, pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url, model: "slow", api_key: "sk-1", timeout_s: 60 } } });
-  equal(made.status, 201, `making a model: ${made.text}`);
-  return made.json.id;
-}
-
-const begin = async ({ server }, agent, body) => {
-  const made = await server.request("POST", `/agents/${agent}/sessions`, { body });
-  equal(made.status, 201, `beginning a session: ${made.text}`);
-  return made.json.id;
-};
-const stands = (server, id, status) => until(30_000, `the session is ${status}`, async () => (await server.request("GET", `/sessions/${id}`)).json.status === status);
 const lastAnswer = (page) => page.locator("article.assistant .prose").last();
 
 test("from an agent to the first streamed answer, by keyboard alone; a title, a branch, a file, an export", async (t) => {

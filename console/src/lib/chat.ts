@@ -13,7 +13,7 @@ export type Message = Omit<TaskMessageRead, "tool_calls"> & { tool_calls: { id: 
 export interface Note { id: string; after: string; code: string; text: string }
 export type Call = Partial<SessionCallRead> & { tool_call_id: string; name: string; state: string };
 
-const PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50;
+const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50;
 const LIVE = ["running", "waiting_approval"];
 
 /** A map whose entries are signals: who reads one is told of that one alone. */
@@ -66,7 +66,7 @@ export class Chat {
     try {
       // Whose it is shows at once; where it stands is read again once the messages say what they are true for.
       void call("GET /tenant/{tenant_id}/sessions/{session_id}", { path: this.path }).then((s) => (this.session.value ??= s), () => undefined);
-      const reply = await send("GET", address("GET /tenant/{tenant_id}/sessions/{session_id}/messages", this.path, { per_page: upTo ? JUMP_PAGE : PAGE, total: false }), { headers: { Accept: "application/json" } });
+      const reply = await send("GET", address("GET /tenant/{tenant_id}/sessions/{session_id}/messages", this.path, { per_page: upTo ? JUMP_PAGE : FIRST_PAGE, total: false }), { headers: { Accept: "application/json" } });
       const last = reply.headers.get("x-last-event-id") ?? "";
       this.#seen = Number(last);
       const page = (await reply.json()) as { items: TaskMessageRead[]; next_after: string | null };

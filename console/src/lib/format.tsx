@@ -1,13 +1,21 @@
 // format.tsx - money, tokens, times and sizes as people read them.
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { kept } from "./store";
 
 /** True: times are shown in UTC. */
 export const utc = kept("utc", false);
 
-const dollars = (digits: number) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits });
-const plain = new Intl.NumberFormat("en-US");
-const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+/** Making one of these takes longer than using it a hundred times: each when it is first wanted, and then kept. */
+function once<A extends string | number | boolean, T>(make: (of: A) => T): (of: A) => T {
+  const made = new Map<A, T>();
+  return (of) => made.get(of) ?? (made.set(of, make(of)), made.get(of) as T);
+}
+const dollars = once((digits: number) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const numbers = once((brief: boolean) => new Intl.NumberFormat("en-US", brief ? { notation: "compact", maximumSignificantDigits: 3 } : {}));
+const zone = (utc: boolean) => (utc ? { timeZone: "UTC" } : {});
+const exactly = once((utc: boolean) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", ...zone(utc) }));
+const days = once((utc: boolean) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", ...zone(utc) }));
+const words = once((style: "short") => new Intl.RelativeTimeFormat("en", { numeric: "auto", style }));
 
 /** Dollars with one precision; what is less than a cent says so instead of $0.00. */
 export function money(usd: number | null | undefined, digits = 2): string {
@@ -18,9 +26,9 @@ export function money(usd: number | null | undefined, digits = 2): string {
 /** The one place where cents become dollars. */
 export const centsToUsd = (cents: number): number => cents / 100;
 
-export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : plain.format(n));
-export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? plain.format(n) : short.format(n));
-export const plural = (n: number, one: string, many = `${one}s`): string => `${plain.format(n)} ${n === 1 ? one : many}`;
+export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : numbers(false).format(n));
+export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? numbers(false).format(n) : numbers(true).format(n));
+export const plural = (n: number, one: string, many = `${one}s`): string => `${numbers(false).format(n)} ${n === 1 ? one : many}`;
 
 export function bytes(n: number): string {
   const units = ["B", "kB", "MB", "GB"];
@@ -40,18 +48,16 @@ export function span(ms: number): string {
 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 30_000);
-const exactly = computed(() => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", ...(utc.value ? { timeZone: "UTC" } : {}) }));
 
-export const exact = (iso: string): string => `${exactly.value.format(new Date(iso))}${utc.value ? " UTC" : ""}`;
+export const exact = (iso: string): string => `${exactly(utc.value).format(new Date(iso))}${utc.value ? " UTC" : ""}`;
 
-const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 export function relative(iso: string): string {
   const s = (Date.parse(iso) - Math.max(now.value, Date.now())) / 1000, far = Math.abs(s);
   if (far < 45) return s > 5 ? `in ${Math.ceil(s)} s` : "just now";
-  if (far < 3600) return words.format(Math.round(s / 60), "minute");
-  if (far < 86_400) return words.format(Math.round(s / 3600), "hour");
-  if (far < 86_400 * 14) return words.format(Math.round(s / 86_400), "day");
-  return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", ...(utc.value ? { timeZone: "UTC" } : {}) }).format(new Date(iso));
+  if (far < 3600) return words("short").format(Math.round(s / 60), "minute");
+  if (far < 86_400) return words("short").format(Math.round(s / 3600), "hour");
+  if (far < 86_400 * 14) return words("short").format(Math.round(s / 86_400), "day");
+  return days(utc.value).format(new Date(iso));
 }
 
 /** "3 min ago", with the exact time when it is pointed at. */

@@ -5,8 +5,10 @@
 // that have settled are made once: while a text grows only its last block is made again.
 import { lexer, type Token, type Tokens } from "marked";
 import { Component, type ComponentChildren, createRef } from "preact";
-import { memo } from "../ui/memo";
+import { useMemo } from "preact/hooks";
 import { Copy } from "../ui/copy";
+import { memo } from "../ui/memo";
+import { coloured } from "./colour";
 
 function safe(href: string): string | null {
   try {
@@ -41,11 +43,12 @@ function inline(tokens: Token[] | undefined): ComponentChildren {
   });
 }
 
-function Item({ item }: { item: Tokens.ListItem }) {
-  return <li>{item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "not done"} />}{blocks(item.tokens.filter((t) => t.type !== "checkbox"))}</li>;
+function Item({ item, live }: { item: Tokens.ListItem; live: boolean }) {
+  return <li>{item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "not done"} />}{blocks(item.tokens.filter((t) => t.type !== "checkbox"), live)}</li>;
 }
 
-function block(t: Token, key: number): ComponentChildren {
+/** `live`: more may come, so that it will be made again; colour waits. */
+function block(t: Token, key: number, live: boolean): ComponentChildren {
   switch (t.type) {
     case "space": case "def": return null;
     case "heading": {
@@ -54,12 +57,12 @@ function block(t: Token, key: number): ComponentChildren {
     }
     case "paragraph": return <p key={key}>{inline(t.tokens)}</p>;
     case "text": return <span key={key}>{"tokens" in t && t.tokens ? inline(t.tokens) : plain((t as Tokens.Text).text)}</span>;
-    case "code": return <div key={key} class="code"><Copy text={(t as Tokens.Code).text} /><pre tabIndex={0}><code data-language={(t as Tokens.Code).lang || undefined}>{(t as Tokens.Code).text}</code></pre></div>;
-    case "blockquote": return <blockquote key={key}>{blocks(t.tokens ?? [])}</blockquote>;
+    case "code": return <div key={key} class="code"><Copy text={(t as Tokens.Code).text} /><pre tabIndex={0}><code>{live ? (t as Tokens.Code).text : coloured((t as Tokens.Code).text, (t as Tokens.Code).lang)}</code></pre></div>;
+    case "blockquote": return <blockquote key={key}>{blocks(t.tokens ?? [], live)}</blockquote>;
     case "hr": return <hr key={key} />;
     case "list": {
       const list = t as Tokens.List;
-      const items = list.items.map((item, i) => <Item key={i} item={item} />);
+      const items = list.items.map((item, i) => <Item key={i} item={item} live={live} />);
       return list.ordered ? <ol key={key} start={Number(list.start) || 1}>{items}</ol> : <ul key={key}>{items}</ul>;
     }
     case "table": {
@@ -74,13 +77,14 @@ function block(t: Token, key: number): ComponentChildren {
     default: return <p key={key}>{t.raw}</p>;
   }
 }
-const blocks = (tokens: Token[]): ComponentChildren => tokens.map(block);
+const blocks = (tokens: Token[], live: boolean): ComponentChildren[] => tokens.map((t, i) => block(t, i, live));
 
-const Settled = memo(({ raw }: { raw: string }) => <>{blocks(lexer(raw))}</>);
+/** Nodes that are made once. */
+const Settled = memo(({ nodes }: { nodes: ComponentChildren }) => <>{nodes}</>);
 
-/** A text as nodes; cheap to call again with a longer one. */
+/** A text as nodes. */
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{lexer(text).map((t, i) => <Settled key={i} raw={t.raw} />)}</div>;
+  return <div class="prose">{useMemo(() => blocks(lexer(text), false), [text])}</div>;
 }
 
 /** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
@@ -102,12 +106,14 @@ class Raw extends Component<{ text: string }> {
 }
 
 const LONG_BLOCK = 4_096;
+/** A part of a text keeps all of it in memory, and blocks keep their parts: a copy of its own does not. */
+const apart = (part: string): string => ` ${part}`.slice(1);
 
 /** A text that is being written: blocks that have settled are made once, and only the last is read again; where that one
  *  is long it is plain text until it settles. */
 export class Growing extends Component<{ text: string; done: boolean }> {
   #head = "";
-  #settled: string[] = [];
+  #settled: ComponentChildren[] = [];
   #looked = 0; // of the tail, how much has been read as blocks
   override shouldComponentUpdate(next: { text: string; done: boolean }): boolean {
     return next.text !== this.props.text || next.done !== this.props.done;
@@ -116,21 +122,22 @@ export class Growing extends Component<{ text: string; done: boolean }> {
     if (!text.startsWith(this.#head)) (this.#head = ""), (this.#settled = []), (this.#looked = 0);
     let tail = text.slice(this.#head.length);
     const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
+    let growing: ComponentChildren[] = [];
     if (!plainly && tail) {
-      const parts = lexer(tail).map((t) => t.raw);
-      const raws = done ? parts : parts.slice(0, -1);
+      const all = lexer(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
       // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
-      if (done || tail.startsWith(raws.join(""))) {
-        this.#settled = [...this.#settled, ...raws];
-        this.#head += done ? tail : raws.join("");
+      if (done || tail.startsWith(raw)) {
+        this.#settled.push(...blocks(whole, false));
+        this.#head += done ? tail : raw;
         tail = text.slice(this.#head.length);
-      }
+        growing = blocks(all.slice(whole.length), true);
+      } else growing = blocks(all, true);
       this.#looked = tail.length;
     }
     return (
       <div class="prose" dir="auto">
-        {this.#settled.map((raw, i) => <Settled key={i} raw={raw} />)}
-        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : <Settled key="tail" raw={tail} />)}
+        {this.#settled.map((nodes, i) => <Settled key={i} nodes={nodes} />)}
+        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : growing.map((nodes, i) => <Settled key={this.#settled.length + i} nodes={nodes} />))}
       </div>
     );
   }

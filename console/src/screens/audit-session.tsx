@@ -1,6 +1,6 @@
 // audit-session.tsx - one session as auditors see it: every message, what was deleted too, tokens and cost.
 import { useData } from "../lib/data";
-import { Time, centsToUsd, count, exact, money, span, tokens } from "../lib/format";
+import { Time, centsToUsd, count, exact, human, money, span, tokens } from "../lib/format";
 import { Link } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
@@ -12,7 +12,7 @@ export default function AuditSession({ params }: ScreenProps) {
   const path = { tenant_id: tenantId(), session_id: params["session"] ?? "" };
   const one = useData("GET /tenant/{tenant_id}/sessions/{session_id}/audit", { path }, (e) => e.data.session_id === path.session_id && (e.event === "status" || e.event === "message"));
   return (
-    <Page title={one.data?.session.title ?? "Session"} lead={one.data && <>{one.data.session.status.replaceAll("_", " ")}, begun <Time at={one.data.session.created_at} /></>} above={<p class="small"><Link to={tenantPath("/audit/sessions")}>All sessions</Link></p>}
+    <Page title={one.data?.session.title ?? "Session"} lead={one.data && <>{human(one.data.session.status)}, begun <Time at={one.data.session.created_at} /></>} above={<p class="small"><Link to={tenantPath("/audit/sessions")}>All sessions</Link></p>}
       actions={<Link class="button plain" to={tenantPath(`/sessions/${path.session_id}`)}>Open the session</Link>}>
       <DataView of={one}>{(d) => (
         <>

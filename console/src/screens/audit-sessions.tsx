@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AuditSessionListResponse } from "../contract/types";
 import { useData } from "../lib/data";
-import { Time, count, plural } from "../lib/format";
+import { Time, count, human, plural } from "../lib/format";
 import { location, setQuery } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import { useSlowly } from "../lib/slowly";
@@ -44,7 +44,7 @@ export default function AuditSessions() {
         : <>
           <Table label="Sessions" rows={r.items} id={(s) => s.id} to={(s) => tenantPath(`/audit/sessions/${s.id}`)} rail={(s) => (s.status === "failed" ? "danger" : s.status === "running" ? "pine" : s.status === "waiting_approval" ? "ember" : "ink")} columns={[
             { name: "Title", cell: (s) => s.title ?? s.id },
-            { name: "State", cell: (s) => <Status tone={TONES[s.status] ?? "plain"}>{s.status.replaceAll("_", " ")}</Status> },
+            { name: "State", cell: (s) => <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status> },
             { name: "Agent", wide: true, cell: (s) => s.agent_name ?? s.agent_id },
             { name: "Begun by", wide: true, cell: (s) => s.user_name ?? s.user_email ?? "" },
             { name: "Messages", wide: true, figure: true, cell: (s) => count(s.message_count) },

@@ -158,7 +158,7 @@ export default function Costs() {
                 { name: "Share", figure: true, wide: true, cell: (row) => `${(row.share * 100).toFixed(1)}%` },
                 { name: "Calls", figure: true, wide: true, cell: (row) => count(row.requests) },
                 { name: "Tokens in", figure: true, wide: true, cell: (row) => tokens(row.input) },
-                { name: "out", figure: true, wide: true, cell: (row) => tokens(row.output) },
+                { name: "Tokens out", figure: true, wide: true, cell: (row) => tokens(row.output) },
                 { name: "From cache", figure: true, wide: true, cell: (row) => (row.hits === null ? "–" : `${Math.round(row.hits * 100)}%`) },
                 ...(by === "agent" ? [
                   { name: "Own keys", figure: true, wide: true, cell: (row: Row) => money(row.own, 4) },

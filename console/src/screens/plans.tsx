@@ -7,8 +7,8 @@ import { useList } from "../lib/data";
 import { count, money } from "../lib/format";
 import { Link, go, location, withQuery } from "../lib/router";
 import { slugOf } from "../lib/slug";
+import { AdminPage } from "../ui/admin";
 import { ContractForm } from "../ui/form";
-import { Page } from "../ui/page";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toast";
@@ -23,7 +23,7 @@ export default function Plans() {
   const close = (): void => go(withQuery({ plan: null }));
   const opened = plans.data?.find((p) => p.id === open);
   return (
-    <Page title="Plans" lead="A change of a plan holds for every tenant that has it, at once." actions={create}>
+    <AdminPage title="Plans" lead="A change of a plan holds for every tenant that has it, at once." actions={create}>
       {open === "new" && (
         <section class="panel narrow" aria-label="New plan">
           <h2>New plan</h2>
@@ -64,6 +64,6 @@ export default function Plans() {
             ]} />
         )}
       </DataView>
-    </Page>
+    </AdminPage>
   );
 }

@@ -62,7 +62,7 @@ function Bar({ chat }: { chat: Chat }) {
       <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>
       <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{tokens(used)} tokens</span>
       <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{price(cost)}</span>
-      <Budget agent={s.agent_id} moment={s.status} />
+      <Budget agent={s.agent_id} moment={`${s.status} ${s.waiting_for ?? ""} ${chat.order.value.at(-1) ?? ""}`} />
       {s.parent_session_id && <Link to={tenantPath(`/sessions/${s.parent_session_id}`)}>The session that gave this away</Link>}
       {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>Branched from here</Link>}
       <Files chat={chat} />
@@ -73,7 +73,7 @@ function Bar({ chat }: { chat: Chat }) {
 function Waiting({ chat }: { chat: Chat }) {
   const s = chat.session.value;
   if (s?.waiting_for) return <p class="notice ember"><Icon name="clock" /> <span>It waits for {s.waiting_for === "hours" ? "working hours" : s.waiting_for === "budget" ? "room in the agent's budget" : "room in the agent's rate"}{s.waiting_until ? <> and goes on by itself <Time at={s.waiting_until} /></> : "; no time will help, only other limits"}.</span></p>;
-  if (s?.status === "failed") return <p class="notice danger" role="alert"><Icon name="warn" /> <span>It failed: {s.error ?? "no reason is known"}. Say something to have it go on.</span></p>;
+  if (s?.status === "failed") return <p class="notice danger" role="alert"><Icon name="warn" /> <span>It failed: {(s.error ?? "no reason is known").replace(/\.$/, "")}. Say something to have it go on.</span></p>;
   return null;
 }
 
@@ -96,7 +96,7 @@ function Foot({ chat, agent, may }: { chat: Chat; agent: string; may: (permissio
   };
   const running = chat.running;
   if (!may("session:write")) return <p class="muted">You may read here, and not write.</p>;
-  return <Composer tenant={chat.path.tenant_id} place={`session:${chat.path.session_id}`} running={running} send={say} placeholder={running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
+  return <Composer tenant={chat.path.tenant_id} place={`session:${chat.path.session_id}`} running={running} send={say} placeholder={chat.session.value?.status === "waiting_approval" ? "It waits for an approval; what you say is queued" : running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
     stop={() => call("POST /tenant/{tenant_id}/sessions/{session_id}/cancel", { path: chat.path, body: {} }).then((s) => {
       chat.session.value = s;
       toast("Stopped");

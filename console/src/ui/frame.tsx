@@ -118,6 +118,9 @@ function Foot() {
   );
 }
 
+// The screen that the address names comes while the service says who is there.
+routes.find((r) => matches(r.path, location.peek().path))?.load().catch(() => undefined);
+
 /** What a screen throws is said in its place, and the frame stays. */
 class Guard extends Component<{ children: ComponentChildren; at: string }, { failed: string | null }> {
   override state = { failed: null as string | null };

@@ -7,6 +7,7 @@ import { useState } from "preact/hooks";
 import type { ApprovalRead } from "../contract/types";
 import { call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
+import { coloured } from "../lib/colour";
 import { Time, bytes, exact, human, money, span, straight, tokens } from "../lib/format";
 import { Growing } from "../lib/markdown";
 import { BASE, Link, go } from "../lib/router";
@@ -51,7 +52,7 @@ function parsed(text: string): unknown {
 }
 
 const Block = ({ title, text }: { title: string; text: string }) => (
-  <div class="block"><h4>{title}</h4><Long text={text}>{(shown) => <pre tabIndex={0} dir="auto">{shown}</pre>}</Long></div>
+  <div class="block"><h4>{title}</h4><Long text={text}>{(shown) => <pre tabIndex={0} dir="auto">{/^[{[]/.test(shown) ? coloured(shown, "json") : shown}</pre>}</Long></div>
 );
 
 /** Deciding a call that waits, in place; what is shown is what will be sent. */
