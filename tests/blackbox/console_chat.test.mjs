@@ -185,10 +185,17 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("k");
+  // One that comes now stands above, and is not what the key decides.
+  const newest = await begin(at, agent, { title: "Comes between", message: "use tool time with {}" });
+  await until(20_000, "four wait", async () => (await page.getByText("Approval needed").count()) === 4);
   await page.keyboard.press("a");
-  await until(20_000, "two are left", async () => (await page.getByText("Approval needed").count()) === 2);
+  await until(20_000, "three are left", async () => (await page.getByText("Approval needed").count()) === 3);
+  await page.keyboard.press("g"); // the beginning of a way elsewhere, and d is no key of this screen after it
   await page.keyboard.press("d");
-  await until(20_000, "one is left", async () => (await page.getByText("Approval needed").count()) === 1);
+  await page.locator(".waits:focus").waitFor();
+  await page.keyboard.press("d");
+  await until(20_000, "two are left", async () => (await page.getByText("Approval needed").count()) === 2);
+  equal((await at.server.request("GET", `/sessions/${newest}/approvals`)).json.items[0].status, "pending", "the one that came between");
   await stands(at.server, lost, "failed");
   await page.locator(".waits", { hasText: "Lost cause" }).waitFor();
   await page.locator(".frame-side .badge.bad").waitFor();

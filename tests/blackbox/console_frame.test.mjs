@@ -1,6 +1,6 @@
 // console_frame.test.mjs - the console's frame and its first screens in a real browser: how files are served, signing in,
 // the agents, the palette, a login that ends, two people at one agent.
-import { ADMIN, becomes, equal, match, ok, test } from "./harness.mjs";
+import { ADMIN, becomes, equal, match, ok, test, until } from "./harness.mjs";
 import { console_stage } from "./console_stage.mjs";
 
 const stage = console_stage();
@@ -172,6 +172,13 @@ test("what somebody wrote becomes nodes, and never markup, script or a request",
     ok((await shown.textContent()).includes(text), `"${text}" is not shown as it was written: ${await shown.textContent()}`);
   await becomes(() => shown.locator("strong, td, ol li, ul li, pre").count(), 8, "strong, cells, items, code");
   await view.looks("markdown");
+  // What would take minutes to read is shown as it was written.
+  for (const text of [">".repeat(3000), "*a_".repeat(5000), `${"a".repeat(20_000)}@`, `${"- ".repeat(3000)}a`]) {
+    await page.getByRole("button", { name: "Preview of System prompt" }).click();
+    await page.getByLabel("System prompt").first().fill(text);
+    await page.getByRole("button", { name: "Preview of System prompt" }).click();
+    await becomes(() => shown.locator(".raw").textContent(), text, `${text.slice(0, 9)}…`);
+  }
   view.quiet();
 }, { ms: 60_000 });
 
@@ -259,3 +266,28 @@ test("a service that dies is noticed, and its stream is taken up again", async (
   equal((await again.request("GET", `/tenant/${tenant}/agents?q=Typed+while`)).json.items.length, 1, "what was made");
   ok(view.complaints.every((c) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(c)), view.complaints.join("\n"));
 }, { ms: 120_000 });
+
+test("nothing of one person's is left for the next at the same browser", async (t) => {
+  const { open, slug, person, server, tenant } = await stage();
+  const next = await person("ADMIN");
+  const view = await open(t, `/t/${slug}/agents/new`);
+  const { page } = view;
+  await page.getByLabel("Name").fill("Of the first");
+  await until(20_000, "the draft", () => page.evaluate(() => JSON.stringify(localStorage).includes("Of the first")));
+  const allowed = await server.request("POST", `/tenant/${tenant}/allowed-accounts`, { body: { email: "gone@example.org" } });
+  equal(allowed.status, 201, allowed.text);
+  await view.go(`/t/${slug}/allowed`);
+  await page.getByRole("row", { name: /gone@example.org/ }).getByRole("button").first().click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Email").waitFor();
+  // What could still be undone was done by who did it.
+  const log = await server.request("GET", `/tenant/${tenant}/audit?action=allowed_account.remove`);
+  ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes("Of the first"), "a draft outlived its writer");
+  ok(!log.text.includes(next.id), "somebody else's change");
+  equal((await server.request("GET", `/tenant/${tenant}/allowed-accounts`)).json.items.filter((a) => a.email === "gone@example.org").length, 0, "what was removed");
+  await view.signIn(next);
+  await view.go(`/t/${slug}/agents/new`);
+  await becomes(() => page.getByLabel("Name").inputValue(), "", "the next one's form");
+  view.quiet();
+}, { ms: 90_000 });

@@ -332,6 +332,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/api-keys/{id}": { path: { tenant_id: string; id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/members": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MemberReadPage };
   "POST /tenant/{tenant_id}/members": { path: { tenant_id: string; }; query: {  }; body: MemberAdd; reply: MemberAdded };
+  "GET /tenant/{tenant_id}/members/{user_id}": { path: { tenant_id: string; user_id: string; }; query: {  }; body: undefined; reply: MemberRead };
   "PATCH /tenant/{tenant_id}/members/{user_id}": { path: { tenant_id: string; user_id: string; }; query: {  }; body: MemberUpdate; reply: MemberRead };
   "DELETE /tenant/{tenant_id}/members/{user_id}": { path: { tenant_id: string; user_id: string; }; query: {  }; body: undefined; reply: undefined };
   "DELETE /me/memberships/{tenant_id}": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: undefined };
@@ -348,6 +349,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/allowed-accounts/{id}": { path: { tenant_id: string; id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /admin/plans": { path: {  }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: PlanReadPage };
   "POST /admin/plans": { path: {  }; query: {  }; body: PlanCreate; reply: PlanRead };
+  "GET /admin/plans/{plan_id}": { path: { plan_id: string; }; query: {  }; body: undefined; reply: PlanRead };
   "PATCH /admin/plans/{plan_id}": { path: { plan_id: string; }; query: {  }; body: PlanUpdate; reply: PlanRead };
   "GET /admin/tenants": { path: {  }; query: { q?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AdminTenantReadPage };
   "GET /admin/tenants/{tenant_id}": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: AdminTenantDetailRead };
@@ -355,6 +357,7 @@ export interface Operations {
   "GET /admin/deleted-tenants": { path: {  }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: DeletedTenantPage };
   "POST /admin/tenants/{tenant_id}/restore": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: AdminTenantDetailRead };
   "GET /admin/users": { path: {  }; query: { q?: string | null | undefined; proven?: boolean | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AdminUserRowPage };
+  "GET /admin/users/{user_id}": { path: { user_id: string; }; query: {  }; body: undefined; reply: AdminUserRow };
   "PATCH /admin/users/{user_id}": { path: { user_id: string; }; query: {  }; body: AdminUserUpdate; reply: AdminUserRow };
   "DELETE /admin/users/{user_id}": { path: { user_id: string; }; query: {  }; body: undefined; reply: undefined };
   "POST /admin/users/{user_id}/reset-password": { path: { user_id: string; }; query: {  }; body: undefined; reply: PasswordLink };
@@ -463,6 +466,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/skills/{skill_id}/file": { path: { tenant_id: string; skill_id: string; }; query: { path?: string | undefined; }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/skills": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentSkillReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/skills": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentSkillGrant; reply: AgentSkillRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: undefined; reply: AgentSkillRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: AgentSkillUpdate; reply: AgentSkillRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/config": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: undefined; reply: AgentSkillConfigRead };
@@ -480,10 +484,12 @@ export interface Operations {
   "POST /tenant/{tenant_id}/tools/{tool_id}/try": { path: { tenant_id: string; tool_id: string; }; query: {  }; body: ToolTry; reply: ToolTryResult };
   "GET /tenant/{tenant_id}/agents/{agent_id}/tools": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentToolReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/tools": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentToolGrant; reply: AgentToolRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/tools/{tool_id}": { path: { tenant_id: string; agent_id: string; tool_id: string; }; query: {  }; body: undefined; reply: AgentToolRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/tools/{tool_id}": { path: { tenant_id: string; agent_id: string; tool_id: string; }; query: {  }; body: AgentToolUpdate; reply: AgentToolRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/tools/{tool_id}": { path: { tenant_id: string; agent_id: string; tool_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/tool-bundles": { path: { tenant_id: string; }; query: { q?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: ToolBundleReadPage };
   "POST /tenant/{tenant_id}/tool-bundles": { path: { tenant_id: string; }; query: {  }; body: ToolBundleCreate; reply: ToolBundleRead };
+  "GET /tenant/{tenant_id}/tool-bundles/{bundle_id}": { path: { tenant_id: string; bundle_id: string; }; query: {  }; body: undefined; reply: ToolBundleRead };
   "PATCH /tenant/{tenant_id}/tool-bundles/{bundle_id}": { path: { tenant_id: string; bundle_id: string; }; query: {  }; body: ToolBundleUpdate; reply: ToolBundleRead };
   "DELETE /tenant/{tenant_id}/tool-bundles/{bundle_id}": { path: { tenant_id: string; bundle_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/tool-bundles": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentToolBundleReadPage };

@@ -4,7 +4,7 @@ import { can, tenant } from "./session";
 import { kept } from "./store";
 
 /** True once the first run was gone through or skipped in this browser. */
-export const begun = kept("begun", false);
+export const begun = kept("begun", false, true);
 
 export async function isFirstRun(): Promise<boolean> {
   if (begun.value || !tenant.value || !can("tenant:write")) return false;

@@ -68,5 +68,9 @@ export function Time({ at, none = "never" }: { at: string | null | undefined; no
 /** A name without the signs that turn its letters round: "\u202Egnp.exe" must not read as exe.png. */
 export const straight = (name: string): string => name.replace(/[\u202A-\u202E\u2066-\u2069]/g, "");
 
+/** A value as it will be sent, with a sign for each sign that is not seen or moves others. */
+export const spelled = (value: unknown): string => (JSON.stringify(value, null, 2) ?? "").replace(/[\p{Cf}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFE00-\uFE0F\uFFA0]/gu,
+  (sign) => [...Array(sign.length).keys()].map((i) => `\\u${sign.charCodeAt(i).toString(16).padStart(4, "0")}`).join(""));
+
 /** "in_progress" and "IN_PROGRESS" for people. */
 export const human = (word: string): string => (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

@@ -22,7 +22,7 @@ type Kind = Waiting["kind"];
 const DAYS_MS = 7 * 86_400_000, GATHER_MS = 300, AWAY_MAX = 200, SHOWN = 100;
 const parts = signal<{ tenant: string; of: Partial<Record<Kind, Waiting[]>> }>({ tenant: "", of: {} });
 export const problem = signal<Problem | null>(null);
-const away = kept("away", "");
+const away = kept("away", "", true);
 
 /** Null until it was read. */
 export const inbox = computed<Waiting[] | null>(() => {

@@ -26,9 +26,9 @@ addEventListener("keydown", (e) => {
   const second = Date.now() - began < WAIT_MS;
   began = 0;
   if (second) {
+    e.preventDefault(); // whatever it is, it is no key of the screen's
     const route = routes.find((r) => r.nav?.key === e.key && can(r.needs));
     if (route) {
-      e.preventDefault();
       go(route.path.replace("/t/:tenant", tenantPath()));
     }
   } else if (e.key === "g") {
@@ -54,7 +54,7 @@ export function useKeys(keys: Record<string, () => void>, list: [string, string]
     ownKeys.value = list;
     const on = (e: KeyboardEvent): void => {
       const act = latest.current[e.key];
-      if (!act || e.defaultPrevented || Date.now() - began < WAIT_MS || !singleKeys.value || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector("dialog[open]")) return;
+      if (!act || e.defaultPrevented || (e.repeat && !/^[jk]$/.test(e.key)) || Date.now() - began < WAIT_MS || !singleKeys.value || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector("dialog[open]")) return;
       if (e.key === "Enter" && e.target instanceof HTMLElement && e.target.closest("a, button, summary")) return;
       e.preventDefault();
       act();

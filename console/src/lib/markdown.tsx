@@ -9,6 +9,19 @@ import { useMemo } from "preact/hooks";
 import { Copy } from "../ui/copy";
 import { memo } from "../ui/memo";
 import { coloured } from "./colour";
+import { readable } from "./readable";
+
+/** As one token that is shown as it is, where reading it would take too long. */
+const lexed = (text: string): Token[] => {
+  if (readable(text)) {
+    try {
+      return lexer(text);
+    } catch {
+      // deeper than the stack
+    }
+  }
+  return [{ type: "unread", raw: text }];
+};
 
 function safe(href: string): string | null {
   try {
@@ -74,6 +87,7 @@ function block(t: Token, key: number, live: boolean): ComponentChildren {
         </div>
       );
     }
+    case "unread": return <p key={key} class="raw">{t.raw}</p>;
     default: return <p key={key}>{t.raw}</p>;
   }
 }
@@ -84,7 +98,7 @@ const Settled = memo(({ nodes }: { nodes: ComponentChildren }) => <>{nodes}</>);
 
 /** A text as nodes. */
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{useMemo(() => blocks(lexer(text), false), [text])}</div>;
+  return <div class="prose">{useMemo(() => blocks(lexed(text), false), [text])}</div>;
 }
 
 /** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
@@ -124,7 +138,7 @@ export class Growing extends Component<{ text: string; done: boolean }> {
     const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
     let growing: ComponentChildren[] = [];
     if (!plainly && tail) {
-      const all = lexer(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
+      const all = lexed(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
       // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
       if (done || tail.startsWith(raw)) {
         this.#settled.push(...blocks(whole, false));

@@ -2,9 +2,9 @@
 import { computed, signal } from "@preact/signals";
 import type { Me, Membership } from "../contract/types";
 import { Problem, call, hooks } from "./api";
-import { go, location } from "./router";
+import { location } from "./router";
 import { connection, feed } from "./events";
-import { kept } from "./store";
+import { belongsTo, forgetPerson, kept } from "./store";
 
 /** undefined: not known yet; null: nobody. */
 export const me = signal<Me | null | undefined>(undefined);
@@ -41,6 +41,7 @@ export async function refreshMe(): Promise<void> {
   try {
     const now = await call("GET /me", { again: false });
     if (me.value && now.id !== me.value.id) window.location.assign("/console/"); // another tab has another person's login
+    belongsTo(now.id);
     if (JSON.stringify(now) !== JSON.stringify(me.value)) me.value = now;
   } catch (err) {
     if (err instanceof Problem && err.status === 401) {
@@ -53,6 +54,7 @@ export async function refreshMe(): Promise<void> {
 /** After a password was right: goes on with what waited; another person begins anew. */
 export function signedIn(user: Me): void {
   const before = me.value;
+  belongsTo(user.id);
   if (before && before.id !== user.id) {
     window.location.assign("/console/");
     return;
@@ -65,15 +67,23 @@ export function signedIn(user: Me): void {
   for (const one of go_on) one();
 }
 
+/** What is to be done before somebody leaves, such as a removal that could still be undone. */
+export const beforeLeaving: (() => Promise<unknown>)[] = [];
+
+/** Ends the login and begins anew with nothing in memory: what waited or was shown is not the next person's. */
 export async function signOut(): Promise<void> {
+  await Promise.all(beforeLeaving.map((settle) => settle()));
   feed.stop();
   try {
     await call("POST /auth/logout", { again: false });
   } catch (err) {
-    if (!(err instanceof Problem && err.status === 401)) throw err;
+    if (!(err instanceof Problem && err.status === 401)) {
+      feed.start();
+      throw err;
+    }
   }
-  me.value = null;
-  go("/sign-in");
+  forgetPerson();
+  window.location.assign("/console/sign-in");
 }
 
 hooks.signedOut = () => {

@@ -22,8 +22,10 @@ function write(name: string, value: string | null): void {
 
 type Wide<T> = T extends string ? string : T extends boolean ? boolean : number;
 
-/** A choice that outlasts the page. */
-export function kept<T extends string | boolean | number>(name: string, preset: T): Signal<Wide<T>> {
+const resets: (() => void)[] = [];
+
+/** A choice that outlasts the page; `own`: a person's, and not the next one's at the same browser. */
+export function kept<T extends string | boolean | number>(name: string, preset: T, own = false): Signal<Wide<T>> {
   const text = read(name);
   let first = preset as unknown as Wide<T>;
   try {
@@ -33,7 +35,27 @@ export function kept<T extends string | boolean | number>(name: string, preset: 
   }
   const s = signal<Wide<T>>(first);
   s.subscribe((value) => write(name, (value as unknown) === preset ? null : JSON.stringify(value)));
+  if (own) resets.push(() => (s.value = preset as unknown as Wide<T>));
   return s;
+}
+
+/** Forgets what was one person's: drafts, and what is kept as their own. */
+export function forgetPerson(): void {
+  try {
+    for (const name of Object.keys(localStorage)) if (name.startsWith(`${PREFIX}draft:`)) localStorage.removeItem(name);
+  } catch {
+    // closed
+  }
+  for (const reset of resets) reset();
+  write("who", null);
+}
+
+/** Whoever is here now finds nothing of another's. */
+export function belongsTo(id: string): void {
+  const who = read("who");
+  if (who === id) return;
+  if (who !== null) forgetPerson();
+  write("who", id);
 }
 
 /** What was typed at a place (an address and a field) and not sent yet.  Never for secrets. */

@@ -1,8 +1,8 @@
 // inbox.tsx - what waits for a person, worked through by keyboard: look, decide, go on to the next.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api";
 import { useData } from "../lib/data";
-import { Time, human, plural, straight } from "../lib/format";
+import { Time, human, plural, spelled, straight } from "../lib/format";
 import { type Waiting, dealtWith, inbox, problem, putAway, readInbox } from "../lib/inbox";
 import { useKeys } from "../lib/keys";
 import { Link, go, location, setQuery } from "../lib/router";
@@ -47,7 +47,7 @@ function dismiss(w: Waiting): void {
 function About({ w }: { w: Waiting }) {
   switch (w.kind) {
     case "approval":
-      return <><p>It wants to call <strong class="mono">{w.approval.tool_name}</strong> with:</p><pre tabIndex={0} dir="auto">{JSON.stringify(w.approval.arguments, null, 2)}</pre>
+      return <><p>It wants to call <strong class="mono">{w.approval.tool_name}</strong> with:</p><pre tabIndex={0} dir="auto">{spelled(w.approval.arguments)}</pre>
         {(w.approval.pinned?.length ?? 0) > 0 && <p class="muted small">Set for the agent, whatever the model said: {w.approval.pinned?.join(", ")}</p>}</>;
     case "failed":
       return w.error ? <p class="cut-lines"><bdi>{w.error}</bdi></p> : null;
@@ -78,23 +78,43 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
 export default function Inbox() {
   const kind = KINDS.find((k) => k === location.value.query.get("kind"));
   const all = inbox.value, rows = useMemo(() => (all ?? []).filter((w) => !kind || w.kind === kind), [all, kind]);
-  const [at, setAt] = useState(0);
+  const [key, setKey] = useState(""); // of the chosen one: others come and go above it
   const agents = useData("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
   const names = useMemo(() => new Map((agents.data?.items ?? []).map((a) => [a.id, a.name])), [agents.data]);
-  useEffect(() => void readInbox(), []); // deliveries tell nobody when they die
-  const here = Math.min(at, rows.length - 1), chosen = rows[here];
+  useEffect(() => void readInbox(), []);
+  const found = rows.findIndex((w) => w.key === key), chosen = rows[found];
+  // Where the chosen one stood, for when it is dealt with.
+  const place = useRef(0);
+  if (found >= 0) place.current = found;
+  // What was dealt with goes, and the focus on to what stands in its place.
+  const leaving = useRef("");
+  useEffect(() => {
+    if (!leaving.current || rows.some((w) => w.key === leaving.current)) return;
+    leaving.current = "";
+    const next = rows[Math.min(place.current, rows.length - 1)];
+    if (next) document.getElementById(`w-${next.key}`)?.focus({ preventScroll: true });
+    else document.querySelector<HTMLElement>("h1")?.focus();
+  });
   const step = (by: number): void => {
-    const next = Math.min(rows.length - 1, Math.max(0, here + by)), w = rows[next];
-    setAt(next);
+    const from = found >= 0 ? found + by : place.current;
+    const w = rows[Math.min(rows.length - 1, Math.max(0, from))];
+    if (w) setKey(w.key);
     const row = w && document.getElementById(`w-${w.key}`);
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
   };
+  // Only what is in view of whoever presses the key: a row that has the focus, and is still the same.
   const act = (run: (w: Waiting) => unknown) => (): void => {
-    if (chosen) Promise.resolve(run(chosen)).catch(complain);
+    const row = chosen && document.getElementById(`w-${chosen.key}`);
+    if (!chosen || !row?.contains(document.activeElement)) return;
+    leaving.current = chosen.key;
+    Promise.resolve(run(chosen)).catch((err: unknown) => {
+      leaving.current = "";
+      complain(err);
+    });
   };
   useKeys({
-    j: () => step(document.activeElement?.closest(".waits") ? 1 : 0), k: () => step(-1),
+    j: () => step(document.activeElement?.closest(".waits") ? 1 : 0), k: () => step(document.activeElement?.closest(".waits") ? -1 : 0),
     Enter: act((w) => placeOf(w) && go(tenantPath(placeOf(w) ?? ""))),
     a: act((w) => decide(w, true)), d: act((w) => decide(w, false)), r: act(again), x: act(dismiss),
   }, [["j, k", "Next and previous"], ["Enter", "Open"], ["a, d", "Approve, deny"], ["r", "Deliver again"], ["x", "Put away"]]);
@@ -104,7 +124,7 @@ export default function Inbox() {
       {problem.value && !all ? <Failed problem={problem.value} retry={() => void readInbox()} /> : !all ? <Skeleton />
         : rows.length === 0 ? (kind ? <Empty title="Nothing matches" text={`Nothing of this kind waits (${human(kind)}).`} action={<Button act={() => setQuery({ kind: null })}>Clear filters</Button>} />
           : <Empty title="Nothing waits for you" text="Approvals, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
-          : <ul class="inbox" aria-label="What waits">{rows.map((w, i) => <Row key={w.key} w={w} chosen={i === here} name={"agent" in w ? names.get(w.agent) ?? "" : ""} choose={() => setAt(i)} />)}</ul>}
+          : <ul class="inbox" aria-label="What waits">{rows.map((w) => <Row key={w.key} w={w} chosen={w.key === key} name={"agent" in w ? names.get(w.agent) ?? "" : ""} choose={() => setKey(w.key)} />)}</ul>}
     </Page>
   );
 }

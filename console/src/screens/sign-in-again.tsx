@@ -8,6 +8,7 @@ export default function SignInAgain() {
     <Dialog title="Sign in again" onClose={() => undefined} closes={false}>
       <p>Your login has ended. What is on the screen stays there, and goes on once you have signed in.</p>
       <SignInForm email={me.value?.email ?? ""} />
+      <p class="small"><a href="/console/sign-in">Sign in in another way, or as somebody else</a> <span class="muted">What was typed here and is not kept as a draft is lost then.</span></p>
     </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import { Button } from "../ui/button";
 import { Page } from "../ui/page";
 import { DataView } from "../ui/states";
 
+const ADDRESS = { anthropic: "https://api.anthropic.com", openai: "https://api.openai.com/v1" } as const;
 const KINDS = { anthropic: "Anthropic", openai: "OpenAI, or anything that speaks its API" } as const;
 
 export default function Start() {
@@ -33,7 +34,15 @@ export default function Start() {
   /** The model that was chosen, made if it is new; a key of one's own goes with it. */
   async function modelId(): Promise<string> {
     if (model !== "own") return model;
-    if (admin) return (await call("POST /admin/models", { body: { name, slug: name, kind, supports_tools: true, available_to_all_tenants: true, config: { model: name, api_key: key, ...(base ? { base_url: base } : {}) } } })).id;
+    if (admin) {
+      const config = { model: name, api_key: key, base_url: base || ADDRESS[kind] };
+      // Begun before, and stopped at a later step: the same model, with what is said now.
+      const had = (await call("GET /admin/models", { query: { per_page: 200 } })).items.find((m) => m.slug === name);
+      const made = had ? await call("PATCH /admin/models/{model_id}", { path: { model_id: had.id }, body: { config } })
+        : await call("POST /admin/models", { body: { name, slug: name, kind, supports_tools: true, config } });
+      await call("PUT /admin/models/{model_id}/tenants/{tenant_id}", { path: { model_id: made.id, ...path } });
+      return made.id;
+    }
     await call("PUT /tenant/{tenant_id}/provider-keys/{provider}", { path: { ...path, provider: kind }, body: { api_key: key, ...(base ? { base_url: base } : {}) } });
     const found = (await call("GET /tenant/{tenant_id}/models", { path, query: { per_page: 200 } })).items.find((m) => m.kind === kind);
     if (!found) throw new Problem(409, { detail: "Your key is stored, but this service has no model of that kind yet. Whoever runs it can add one." });
@@ -78,7 +87,7 @@ export default function Start() {
                 <div class="field"><label class="label" for={`${id}-kind`}>Provider</label><select id={`${id}-kind`} value={kind} onChange={(e) => setKind(e.currentTarget.value as "openai")}>{Object.entries(KINDS).map(([word, words]) => <option key={word} value={word}>{words}</option>)}</select></div>
                 {admin && <div class="field"><label class="label" for={`${id}-name`}>The model's name at the provider</label><input id={`${id}-name`} required autocomplete="off" spellcheck={false} value={name} onInput={(e) => setName(e.currentTarget.value)} /></div>}
                 <div class="field"><label class="label" for={`${id}-key`}>API key</label><input id={`${id}-key`} type="password" required autocomplete="off" value={key} onInput={(e) => setKey(e.currentTarget.value)} /><p class="help">It is sealed in the store and never shown again.</p></div>
-                <div class="field"><label class="label" for={`${id}-base`}>Address <span class="muted">(optional)</span></label><input id={`${id}-base`} type="url" autocomplete="off" value={base} placeholder="the provider's own" onInput={(e) => setBase(e.currentTarget.value)} /></div>
+                <div class="field"><label class="label" for={`${id}-base`}>Address <span class="muted">(optional)</span></label><input id={`${id}-base`} type="url" autocomplete="off" value={base} placeholder={ADDRESS[kind]} onInput={(e) => setBase(e.currentTarget.value)} /></div>
               </div>}
             </li>
             <li>

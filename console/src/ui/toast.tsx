@@ -1,6 +1,7 @@
 // toast.tsx - short words about what the reader just did; what needs an answer is no toast.
 import { signal } from "@preact/signals";
 import { Problem } from "../lib/api";
+import { beforeLeaving } from "../lib/session";
 import { Icon } from "./icons";
 
 interface Toast { id: number; text: string; bad: boolean; undo: (() => void) | undefined }
@@ -31,19 +32,24 @@ export function complain(err: unknown): void {
   toast(err.detail, { bad: true });
 }
 
+const settling = new Set<() => Promise<void>>();
+beforeLeaving.push(() => Promise.all([...settling].map((run) => run())));
+
 /** Says that something is done and does it ten seconds later, unless it is undone; leaving the page does it at once. */
 export function undoable(text: string, act: () => Promise<unknown>, undone: () => void): void {
   let open = true;
-  const run = (): void => {
+  const run = async (): Promise<void> => {
     if (!open) return;
     open = false;
     removeEventListener("pagehide", run);
+    settling.delete(run);
     clearTimeout(timer);
-    act().catch((err: unknown) => {
+    await act().catch((err: unknown) => {
       undone();
       complain(err);
     });
   };
+  settling.add(run);
   const timer = setTimeout(run, UNDO_MS);
   addEventListener("pagehide", run);
   toast(text, {
@@ -51,6 +57,7 @@ export function undoable(text: string, act: () => Promise<unknown>, undone: () =
       open = false;
       clearTimeout(timer);
       removeEventListener("pagehide", run);
+      settling.delete(run);
       undone();
     },
   });

@@ -8,7 +8,7 @@ import type { ApprovalRead } from "../contract/types";
 import { call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
 import { coloured } from "../lib/colour";
-import { Time, bytes, exact, human, money, span, straight, tokens } from "../lib/format";
+import { Time, bytes, exact, human, money, span, spelled, straight, tokens } from "../lib/format";
 import { Growing } from "../lib/markdown";
 import { BASE, Link, go } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
@@ -42,7 +42,7 @@ function Long({ text, children }: { text: string; children: (shown: string) => C
 /** What something cost; much of it is a fraction of a cent, and what is free says so. */
 export const price = (usd: number): string => (usd === 0 ? "no cost" : money(usd, usd < 1 ? 4 : 2));
 
-const pretty = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
+const pretty = (value: unknown): string => (typeof value === "string" ? value : spelled(value));
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-G3SDQQ6M.js";import{e as a,f as e}from"./chunk-WTNXMKMK.js";import{y as t}from"./chunk-SG7PFYSF.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};
