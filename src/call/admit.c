@@ -146,6 +146,29 @@ void call_decode(struct call *c)
 	}
 }
 
+/* What follows the name, where that is this machine's own: its port. */
+static const char *after_loopback(const char *url)
+{
+	static const char *const names[] = { "http://localhost", "http://127.0.0.1",
+		"http://[::1]" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t n = strlen(names[i]);
+
+		if (strncmp(url, names[i], n) == 0 && (!url[n] || url[n] == ':'))
+			return url + n;
+	}
+	return NULL;
+}
+
+/* People type localhost where 127.0.0.1 is said, and the other way round. */
+static bool is_same_origin(const char *origin, const char *ours)
+{
+	const char *theirs = after_loopback(origin), *port = after_loopback(ours);
+
+	return strcmp(origin, ours) == 0 || (theirs && port && strcmp(theirs, port) == 0);
+}
+
 /* A browser sends our cookie along with requests that other pages cause; those are not ours. */
 static int check_origin(struct call *c)
 {
@@ -153,7 +176,7 @@ static int check_origin(struct call *c)
 
 	if (!c->credential.cookie || !route_changes(c->route))
 		return 0;
-	if (origin && strcmp(origin, c->app->settings.public_url) == 0)
+	if (origin && is_same_origin(origin, c->app->settings.public_url))
 		return 0;
 	return call_fail(c, ERR_BAD_ORIGIN, "A change by cookie must come from %s.",
 		c->app->settings.public_url);

@@ -87,6 +87,39 @@ TEST(identity_credentials_end)
 	fixture_close(f);
 }
 
+/* This machine's names are one where the service's own is one of them; a port is never another. */
+TEST(identity_loopback_is_one_place_by_any_name)
+{
+	static const struct {
+		const char *ours, *origin;
+		int status;
+	} rows[] = {
+		{ "http://127.0.0.1:8080", "http://localhost:8080", 201 },
+		{ "http://localhost:8080", "http://127.0.0.1:8080", 201 },
+		{ "http://127.0.0.1:8080", "http://[::1]:8080", 201 },
+		{ "http://127.0.0.1:8080", "http://localhost:8081", 403 },
+		{ "http://127.0.0.1:8080", "http://localhost", 403 },
+		{ "http://127.0.0.1:8080", "http://localhost.evil.test:8080", 403 },
+		{ "http://127.0.0.1:8080", "http://127.0.0.1.evil.test:8080", 403 },
+		{ "http://127.0.0.1:8080", "https://localhost:8080", 403 },
+		{ "http://127.0.0.1:8080", "null", 403 },
+		{ "http://lodge.test", "http://localhost", 403 },
+		{ "https://lodge.test", "http://127.0.0.1", 403 },
+	};
+	struct fixture *f = fixture_open();
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		test_step("%s at %s", rows[i].origin, rows[i].ours);
+		f->app.settings.public_url = rows[i].ours;
+		STATUS(ask(f, NULL,
+			       arena_printf(&f->arena, "{\"name\":\"a\",\"slug\":\"a%zu\"}", i),
+			       "POST /tenant/%s/agents\nCookie: lodge_session=%s\r\nOrigin: %s",
+			       f->tenant_id, f->admin, rows[i].origin),
+			rows[i].status);
+	}
+	fixture_close(f);
+}
+
 TEST(identity_a_change_by_cookie_needs_our_origin)
 {
 	struct fixture *f = fixture_open();
