@@ -279,8 +279,13 @@ test("nothing of one person's is left for the next at the same browser", async (
   await view.go(`/t/${slug}/people/allowed`);
   await page.getByRole("button", { name: "Remove gone@example.org" }).click();
   await page.getByRole("button", { name: "Undo" }).waitFor();
+  const other = await view.context.newPage();
+  await other.goto(`${view.origin}/console/t/${slug}/people`);
+  await other.getByRole("heading", { level: 1, name: "People" }).waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Email").waitFor();
+  await other.getByLabel("Email").waitFor(); // nothing stays in view there
+  await other.close();
   // What could still be undone was done by who did it.
   const log = await server.request("GET", `/tenant/${tenant}/audit?action=allowed_account.remove`);
   ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes("Of the first"), "a draft outlived its writer");

@@ -70,6 +70,12 @@ export const feed = {
     wanted = false;
     line?.stop();
   },
+  /** Another person's from now on. */
+  again(): void {
+    if (!wanted) return;
+    line?.stop();
+    line?.start();
+  },
 };
 
 addEventListener("online", () => line?.nudge());

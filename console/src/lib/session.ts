@@ -4,7 +4,7 @@ import type { Me, Membership } from "../contract/types";
 import { Problem, call, hooks } from "./api";
 import { location } from "./router";
 import { connection, feed } from "./events";
-import { belongsTo, forgetPerson, kept } from "./store";
+import { belongsTo, forgetPerson, kept, onLeaving } from "./store";
 
 /** undefined: not known yet; null: nobody. */
 export const me = signal<Me | null | undefined>(undefined);
@@ -41,7 +41,7 @@ export async function refreshMe(): Promise<void> {
   try {
     const now = await call("GET /me", { again: false });
     if (me.value && now.id !== me.value.id) window.location.assign("/console/"); // another tab has another person's login
-    belongsTo(now.id);
+    if (belongsTo(now.id)) feed.again();
     if (JSON.stringify(now) !== JSON.stringify(me.value)) me.value = now;
   } catch (err) {
     if (err instanceof Problem && err.status === 401) {
@@ -54,7 +54,7 @@ export async function refreshMe(): Promise<void> {
 /** After a password was right: goes on with what waited; another person begins anew. */
 export function signedIn(user: Me): void {
   const before = me.value;
-  belongsTo(user.id);
+  if (belongsTo(user.id)) feed.stop(); // the stream of whoever was here
   if (before && before.id !== user.id) {
     window.location.assign("/console/");
     return;
@@ -98,6 +98,9 @@ hooks.forbidden = () => void refreshMe();
 
 // The login was ended elsewhere: in another tab, or by somebody who may.
 connection.subscribe((state) => state === "signed-out" && me.peek() && void refreshMe());
+
+// In another tab somebody signed out, or another person in: what is shown here is no longer theirs to see.
+onLeaving(() => me.peek()?.id, () => window.location.assign("/console/"));
 
 let looked = 0;
 addEventListener("visibilitychange", () => {

@@ -50,12 +50,18 @@ export function forgetPerson(): void {
   write("who", null);
 }
 
-/** Whoever is here now finds nothing of another's. */
-export function belongsTo(id: string): void {
+/** Whoever is here now finds nothing of another's; true if there was another. */
+export function belongsTo(id: string): boolean {
   const who = read("who");
-  if (who === id) return;
+  if (who === id) return false;
   if (who !== null) forgetPerson();
   write("who", id);
+  return who !== null;
+}
+
+/** Calls when somebody signs out, or somebody else in, in another tab. */
+export function onLeaving(here: () => string | undefined, leave: () => void): void {
+  addEventListener("storage", (e) => e.key === `${PREFIX}who` && here() && e.newValue !== here() && leave());
 }
 
 /** What was typed at a place (an address and a field) and not sent yet.  Never for secrets. */

@@ -153,6 +153,15 @@ export interface OwnControl {
 
 // ---- the form ----
 
+/** What was typed earlier; nothing where it cannot be read any more. */
+function draftOf(name: string): Typed {
+  try {
+    return JSON.parse(drafts.get(name) || "{}") as Typed;
+  } catch {
+    return {};
+  }
+}
+
 interface Props {
   form: Form;
   /** What stands: then only what differs is sent. */
@@ -179,7 +188,7 @@ interface Props {
 export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, custom, follow }: Props) {
   const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
   const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
-  const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? (JSON.parse(drafts.get(draft) || "{}") as Typed) : {}) }));
+  const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? draftOf(draft) : {}) }));
   const [errors, setErrors] = useState<Errors>({});
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);

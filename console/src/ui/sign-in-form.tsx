@@ -21,6 +21,7 @@ export function SignInForm({ email: known }: { email?: string }) {
   useEffect(() => first.current?.focus(), []);
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
+    if (busy) return;
     setBusy(true);
     setWhy("");
     try {

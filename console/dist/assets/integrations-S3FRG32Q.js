@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-BUPFGK4J.js";import"./chunk-JE2ZL4TH.js";import"./chunk-BW5OVCFI.js";import"./chunk-GNBSFB5N.js";import"./chunk-OL6X22BZ.js";import"./chunk-KTK6O5HP.js";import"./chunk-FNJZXIAM.js";import"./chunk-RFPWUA2Y.js";import"./chunk-LRUYO77X.js";import"./chunk-UFPZFXVL.js";import"./chunk-CJF6Q5V3.js";export{a as State,b as default};
