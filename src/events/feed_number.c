@@ -81,17 +81,17 @@ int feed_repair(struct db *db)
 }
 
 /* The row is put in the order of everything, and whoever follows the tenant is woken. */
-static int add_tenant_event(struct db *db, struct arena *a, struct tenant_event *row)
+static int add_tenant_event(struct db *db, struct arena *a, struct tenant_event row)
 {
 	struct id id = id_new(NULL);
-	int err = row->data ? feed_step(db, &row->feed) : ERR_BUSY;
+	int err = row.data ? feed_step(db, &row.feed) : ERR_BUSY;
 
-	row->id = id.text;
+	row.id = id.text;
 	if (!err)
-		err = db_put(db, &sql[ADD], row);
+		err = db_put(db, &sql[ADD], &row);
 	return err ? err
-		   : db_notice(db, "events",
-			     arena_printf(a, "%s %s 0", row->tenant_id, row->about_id));
+		   : db_notice(
+			     db, "events", arena_printf(a, "%s %s 0", row.tenant_id, row.about_id));
 }
 
 int feed_agent_changed(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
@@ -100,7 +100,7 @@ int feed_agent_changed(struct db *db, struct arena *a, const char *tenant_id, co
 	const struct AgentEvent event = { .agent_id = agent_id, .action = action };
 
 	return add_tenant_event(db, a,
-		&(struct tenant_event){ .tenant_id = tenant_id,
+		(struct tenant_event){ .tenant_id = tenant_id,
 			.kind = FEED_AGENT,
 			.about_id = agent_id,
 			.data = event_text(a, &AgentEvent_schema, &event),
@@ -111,7 +111,7 @@ int feed_changed(struct db *db, struct arena *a, const char *tenant_id,
 	const struct ChangeEvent *event, int64_t now)
 {
 	return add_tenant_event(db, a,
-		&(struct tenant_event){ .tenant_id = tenant_id,
+		(struct tenant_event){ .tenant_id = tenant_id,
 			.kind = FEED_CHANGE,
 			.about_id = event->id ? event->id : tenant_id,
 			.data = event_text(a, &ChangeEvent_schema, event),
