@@ -65,6 +65,8 @@ static void completion_conclude(
 		.candidate = r->candidate,
 		.usage = r->usage,
 		.cost_pd = r->cost_pd,
+		.failed = r->failed,
+		.failed_count = r->failed_count,
 	};
 	completion_counter_add(problem			     ? &r->broker->refused
 			       : outcome == CHARGE_OK	     ? &r->broker->finished
@@ -323,6 +325,8 @@ void completion_attempt_over(struct completion *r)
 	log_fault(r);
 	if (r->stage == COMPLETION_FAULTED && fault_rows[r->fault.class].fails_over &&
 		has_untried(r)) {
+		r->failed[r->failed_count++] =
+			(struct failed_attempt){ r->candidate, r->fault.class };
 		completion_reckon(r);
 		completion_settle(r, CHARGE_FAILED, try_next);
 	} else {

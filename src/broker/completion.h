@@ -35,6 +35,12 @@ enum {
 /* The code of the problem where there is no room for the request. */
 #define COMPLETION_MEMORY_CODE "memory_held"
 
+/* A candidate that was asked and failed before it said anything, so that the next one was. */
+struct failed_attempt {
+	const struct candidate *candidate;
+	enum fault_class class;
+};
+
 struct completion_end {
 	const struct problem *problem; /* it was refused before it was sent, or NULL */
 	const struct fault *fault; /* it failed, or NULL; the sink has had it as its last event */
@@ -43,7 +49,9 @@ struct completion_end {
 	size_t index;			   /* the candidate that was tried last */
 	const struct candidate *candidate; /* the same */
 	struct usage usage;
-	int64_t cost_pd; /* what the ledger has, or will have, for it */
+	int64_t cost_pd;		     /* what the ledger has, or will have, for it */
+	const struct failed_attempt *failed; /* those before it */
+	size_t failed_count;
 };
 
 struct completion_asked {

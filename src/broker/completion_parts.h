@@ -67,6 +67,8 @@ struct completion {
 	size_t index;
 	uint32_t tried; /* a bit for each candidate */
 	int attempts;
+	struct failed_attempt failed[CANDIDATES_MAX];
+	size_t failed_count;
 	struct buf body;
 	int64_t body_limit;    /* the limit of output that is written in it */
 	int64_t prompt_tokens; /* the estimate of the request as it is sent */

@@ -41,6 +41,8 @@
 
 /* The code of the notice that a run, named by run_id, was cancelled while it waited. */
 #define NOTICE_RUN_CANCELLED "run_cancelled"
+/* The code of the notice that a model failed before it said anything, and the next of the chain was asked. */
+#define NOTICE_FAILOVER "failover"
 
 enum session_event {
 #define X(name, word, type, doc) SESSION_EVENT_##name,

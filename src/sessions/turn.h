@@ -210,6 +210,8 @@ struct turn {
 		const struct candidate *candidate;
 		struct usage usage;
 		int64_t cost_pd;
+		struct failed_attempt failed[CANDIDATES_MAX]; /* that others were asked after */
+		size_t failed_count;
 	} end;
 };
 

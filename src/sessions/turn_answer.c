@@ -404,6 +404,17 @@ static int store_fault(struct turn *t, struct session_tx *p)
 	return err ? err : tx_close(p);
 }
 
+/* Who did not answer is told before what came of it. */
+static int tell_failed(struct turn *t, struct session_tx *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < t->end.failed_count; i++)
+		err = tx_notice(p, NOTICE_FAILOVER, "%s: %s. The next model was asked.",
+			t->end.failed[i].candidate->slug, fault_rows[t->end.failed[i].class].title);
+	return err;
+}
+
 int turn_act_answer(struct turn *t, struct db *db)
 {
 	struct session_tx p;
@@ -418,6 +429,8 @@ int turn_act_answer(struct turn *t, struct db *db)
 		return err ? err : turn_requeue(t, &p);
 	}
 	err = turn_waited(t, &p);
+	if (!err)
+		err = tell_failed(t, &p);
 	if (err)
 		return err;
 	if (t->end.how == ANSWER_FAILED)

@@ -188,6 +188,8 @@ static void turn_on_over(void *data, const struct completion_end *end)
 	t->end.candidate = end->candidate;
 	t->end.usage = end->usage;
 	t->end.cost_pd = end->cost_pd;
+	t->end.failed_count = end->failed_count;
+	memcpy(t->end.failed, end->failed, end->failed_count * sizeof *end->failed);
 	if (end->fault)
 		t->end.fault = *end->fault;
 	else if (t->end.how == ANSWER_FAILED)

@@ -417,6 +417,29 @@ TEST(turns_begin_a_broken_answer_again_on_the_next_model)
 	turn_close(&s);
 }
 
+TEST(turns_tell_which_model_failed_before_another_answered)
+{
+	struct turn_fixture s;
+
+	turn_open_mock(&s, (const char *const[]){ "500", "401", "ok", NULL }, NULL);
+	CHECK_INT(turn_say(&s, "hi"), 0);
+	turn_await(&s, "completed");
+	CHECK_INT(
+		turn_count(&s,
+			"select count(*) from session_events where session_id = %s and kind = 'notice' and data like '%%\"failover\"%%'"),
+		2);
+	CHECK_INT(
+		turn_count(&s,
+			"select count(*) from session_events where session_id = %s and data like '%%-0: The model provider failed. The next model was asked.%%'"),
+		1);
+	CHECK_INT(
+		turn_count(&s,
+			"select count(*) from session_events where session_id = %s and data like '%%-1: The model provider refuses the key it was given. %%'"),
+		1);
+	turn_check_events(&s);
+	turn_close(&s);
+}
+
 #ifdef LODGE_FAULTS
 /* A step that the store has run again, from whichever of its statements on, is the same step. */
 TEST(turns_are_the_same_when_a_step_is_run_again)
