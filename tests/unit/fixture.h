@@ -42,6 +42,14 @@ const char *fixture_place(struct arena *a, const char **ret_folder);
 /* One that has its tables. */
 const char *fixture_place_migrated(struct arena *a, const char **ret_folder);
 void fixture_drop(const char *folder);
+/* What LODGE_TEST_STORE says: "sqlite" or an address of PostgreSQL. */
+const char *fixture_engine(void);
+/* fixture_schemas.c: a new schema; one that was used and is as new again, or NULL; one that has just got its tables
+ * and is to be used again; the end of its use. */
+const char *fixture_schema(struct arena *a);
+const char *fixture_schema_spare(struct arena *a);
+void fixture_schema_keep(struct arena *a, const char *name);
+void fixture_schema_drop(const char *name);
 
 /* Makes people and tenants straight in the store. */
 const char *fixture_user(struct fixture *f, const char *email, const char **ret_token);

@@ -1,7 +1,7 @@
 /* fixture_place.c - where the stores of tests are: a folder or a schema each; see fixture.h.
  *
  * On SQLite the tables are made once a process, in a store that is copied from then on.  On PostgreSQL a copy of a
- * database takes as long as making them. */
+ * database takes as long as making them; fixture_schemas.c uses them again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 
-static const char *engine(void)
+const char *fixture_engine(void)
 {
 	const char *store = getenv("LODGE_TEST_STORE");
 
@@ -19,31 +19,18 @@ static const char *engine(void)
 
 bool fixture_is_sqlite(void)
 {
-	return strcmp(engine(), "sqlite") == 0;
+	return strcmp(fixture_engine(), "sqlite") == 0;
 }
 
-/* Runs text on a PostgreSQL address without a store behind it. */
-static void on_server(const char *sql)
+/* The address of a schema. */
+static const char *schema_place(struct arena *a, const char *name)
 {
-	struct store_settings settings = { .where = engine(), .workers = 1, .queue_max = 1 };
-	struct statement st = { "test", sql, .scan = "a test" };
-	struct arena a = { 0 };
-	struct problem p = { 0 };
-	struct store *s = NULL;
-	struct db *db = NULL;
-
-	if (store_open(&s, &settings, STORE_BESIDE, &a, &p) || store_connect(s, &db, &a, &p) ||
-		db_run(db, &st, NULL, NO_ARGS))
-		test_fail(__FILE__, __LINE__, "%s: %s", sql, p.detail ? p.detail : db_error(db));
-	db_close(db);
-	store_close(s);
-	arena_free(&a);
+	return arena_printf(a, "%s%soptions=-csearch_path%%3D%s", fixture_engine(),
+		strchr(fixture_engine(), '?') ? "&" : "?", name);
 }
 
 const char *fixture_place(struct arena *a, const char **ret_folder)
 {
-	static int count;
-
 	if (fixture_is_sqlite()) {
 		char *folder = arena_strdup(a, "/tmp/lodge-unit.XXXXXX");
 
@@ -52,22 +39,18 @@ const char *fixture_place(struct arena *a, const char **ret_folder)
 		*ret_folder = folder;
 		return arena_printf(a, "sqlite:%s/lodge.db", folder);
 	}
-	*ret_folder = arena_printf(a, "t%d_%d", (int)getpid(), ++count);
-	on_server(arena_printf(a, "create schema %s", *ret_folder));
-	return arena_printf(a, "%s%soptions=-csearch_path%%3D%s", engine(),
-		strchr(engine(), '?') ? "&" : "?", *ret_folder);
+	*ret_folder = fixture_schema(a);
+	return schema_place(a, *ret_folder);
 }
 
 void fixture_drop(const char *folder)
 {
 	struct arena a = { 0 };
 
-	if (fixture_is_sqlite()) {
-		if (system(arena_printf(&a, "rm -rf '%s'", folder)))
-			test_fail(__FILE__, __LINE__, "rm");
-	} else {
-		on_server(arena_printf(&a, "drop schema %s cascade", folder));
-	}
+	if (!fixture_is_sqlite())
+		fixture_schema_drop(folder);
+	else if (system(arena_printf(&a, "rm -rf '%s'", folder)))
+		test_fail(__FILE__, __LINE__, "rm");
 	arena_free(&a);
 }
 
@@ -128,10 +111,16 @@ static void copy_file(const char *from, const char *to)
 
 const char *fixture_place_migrated(struct arena *a, const char **ret_folder)
 {
-	const char *where = fixture_place(a, ret_folder);
+	const char *where, *used = fixture_is_sqlite() ? NULL : fixture_schema_spare(a);
 
+	if (used) {
+		*ret_folder = used;
+		return schema_place(a, used);
+	}
+	where = fixture_place(a, ret_folder);
 	if (!fixture_is_sqlite()) {
 		make_tables(where);
+		fixture_schema_keep(a, *ret_folder);
 		return where;
 	}
 	if (!*template)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "http_fixture.h"
 #include "mock_charge.h"
@@ -204,6 +205,14 @@ static enum http_verdict on_head(void *ctx, struct http_exchange *x)
 	return HTTP_GO_ON;
 }
 
+static void be_slow(const struct mock *m, int ms)
+{
+	int64_t until = clock_mono_ms() + ms;
+
+	while (!m->over && clock_mono_ms() < until)
+		usleep(1000);
+}
+
 static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 {
 	struct mock *m = ctx;
@@ -220,7 +229,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	if (atoi(script) >= 400)
 		return refuse(x, atoi(script), n);
 	if (strcmp(script, "slow") == 0 || strcmp(script, "later") == 0)
-		usleep((useconds_t)n * 1000);
+		be_slow(m, n);
 	if (strcmp(script, "charge") == 0 || strcmp(script, "figures") == 0)
 		return mock_charge(x, stream, *script == 'f' ? n : -1);
 	if (strcmp(script, "html") == 0 || strcmp(script, "type") == 0) {
@@ -285,6 +294,7 @@ void mock_open(struct mock *m)
 
 void mock_close(struct mock *m)
 {
+	m->over = true;
 	http_server_stop(m->server, 0);
 	for (size_t i = 0; i < m->kept_count; i++)
 		http_stream_end(m->kept[i], false);

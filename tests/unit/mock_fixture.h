@@ -29,6 +29,7 @@ struct mock {
 	pthread_mutex_t lock;
 	struct http_exchange *kept[MOCK_KEPT_MAX];
 	size_t kept_count;
+	_Atomic bool over;  /* the slow ones wait no longer */
 	_Atomic int asked;  /* requests so far */
 	_Atomic int marked; /* those that held [mark] */
 	_Atomic int rooms;  /* how often the endless one was asked for more */
