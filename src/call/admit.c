@@ -169,14 +169,19 @@ static bool is_same_origin(const char *origin, const char *ours)
 	return strcmp(origin, ours) == 0 || (theirs && port && strcmp(theirs, port) == 0);
 }
 
-/* A browser sends our cookie along with requests that other pages cause; those are not ours. */
-static int check_origin(struct call *c)
+bool call_own_origin(const struct call *c)
 {
 	const char *origin = http_header(&c->x->request, "origin");
 
+	return !origin || is_same_origin(origin, c->app->settings.public_url);
+}
+
+/* A browser sends our cookie along with requests that other pages cause; those are not ours. */
+static int check_origin(struct call *c)
+{
 	if (!c->credential.cookie || !route_changes(c->route))
 		return 0;
-	if (origin && is_same_origin(origin, c->app->settings.public_url))
+	if (http_header(&c->x->request, "origin") && call_own_origin(c))
 		return 0;
 	return call_fail(c, ERR_BAD_ORIGIN, "A change by cookie must come from %s.",
 		c->app->settings.public_url);

@@ -136,6 +136,8 @@ struct call {
 const char *call_param(const struct call *c, const char *name);
 /* What the client says it is, cut to a length that is worth keeping; or NULL. */
 const char *call_user_agent(const struct call *c);
+/* True unless the request says that another site's page caused it. */
+bool call_own_origin(const struct call *c);
 /* Sets the problem and returns its code. */
 int call_fail(struct call *c, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int call_field(struct call *c, const char *field, const char *code, const char *fmt, ...)

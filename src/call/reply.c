@@ -149,6 +149,8 @@ static void problem_page(struct call *c, const struct problem *p)
 
 void call_write_problem(struct call *c, const struct problem *p)
 {
+	if (c->op && c->op->tell && c->op->tell(c, p))
+		return;
 	if (is_for_people(c))
 		problem_page(c, p);
 	else

@@ -21,5 +21,8 @@ struct contract_parts {
 	int permission_public;				/* of routes that ask for no credential */
 };
 
+/* The JSON Schema of an object that callers send, by itself.  Its fields have no types with names of their own. */
+void openapi_object(struct buf *out, const struct schema *s);
+
 /* The tables must have passed contract_lint(). */
 void openapi_write(struct buf *out, const struct contract_parts *parts);

@@ -1,5 +1,6 @@
 /* openapi_schema.c - a field table as a JSON Schema (2020-12), and as an example of itself.
  * Both walk the rows; neither knows any type by name. */
+#include "contract/openapi.h"
 #include "contract/openapi_parts.h"
 
 #include <math.h>
@@ -202,13 +203,11 @@ bool doc_published(const struct type *t)
 	return (t->use & (TYPE_TAKEN | TYPE_SHOWN)) && !t->schema->internal;
 }
 
-static void object_schema(struct buf *o, const struct type *t)
+/* `closed`: members that are not named are refused. */
+static void object_members(struct buf *o, const struct schema *s, bool taken, bool closed)
 {
-	const struct schema *s = t->schema;
-	bool taken = t->use & TYPE_TAKEN, any = false;
+	bool any = false;
 
-	doc_json(o, s->name, "{\"type\":\"object\"");
-	doc_text(o, "description", s->doc);
 	doc_json(o, "properties", "{");
 	for (size_t i = 0; i < s->count; i++) {
 		doc_json(o, s->fields[i].name, "{");
@@ -228,9 +227,25 @@ static void object_schema(struct buf *o, const struct type *t)
 		}
 		buf_putc(o, ']');
 	}
-	if (taken && !(t->use & TYPE_LOOSE))
+	if (closed)
 		doc_json(o, "additionalProperties", "false");
 	buf_putc(o, '}');
+}
+
+static void object_schema(struct buf *o, const struct type *t)
+{
+	const struct schema *s = t->schema;
+	bool taken = t->use & TYPE_TAKEN;
+
+	doc_json(o, s->name, "{\"type\":\"object\"");
+	doc_text(o, "description", s->doc);
+	object_members(o, s, taken, taken && !(t->use & TYPE_LOOSE));
+}
+
+void openapi_object(struct buf *out, const struct schema *s)
+{
+	buf_lit(out, "{\"type\":\"object\"");
+	object_members(out, s, true, true);
 }
 
 static void page_schema(struct buf *o, const struct schema *s)

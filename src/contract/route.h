@@ -20,6 +20,7 @@ enum method {
 
 struct call;
 struct event_stream;
+struct problem;
 
 /* An operation runs in up to three steps.  `look` and `apply` see the store in one transaction
  * each and never wait; `prepare` sees no store and may take its time.  Only `apply` is required.
@@ -60,6 +61,8 @@ struct operation {
 	 * itself would say of the fields that are sound.  Those that are not are as if absent, also where
 	 * they are needed. */
 	void (*check)(struct call *c);
+	/* Writes a problem as its protocol's clients know it: false, and it is written as everywhere. */
+	bool (*tell)(struct call *c, const struct problem *p);
 	/* Reads a body that is taken as it comes, once and before any step; sees no store.  The tables do it
 	 * for all others.  What is wrong with it is said later, to those who are permitted. */
 	void (*read)(struct call *c);

@@ -124,63 +124,25 @@ static void take_delta(struct run_watch *w, const struct hub_event *e)
 		w->in.on->delta(w->in.ctx, w, or_empty(said.message_id), or_empty(said.text));
 }
 
-static bool is_ours(const struct run_watch *w, const char *run_id)
-{
-	return run_id && strcmp(run_id, w->in.at.run_id) == 0;
-}
-
-static bool take_status(struct run_watch *w, const struct hub_event *e)
+static void take_status(struct run_watch *w, const struct hub_event *e)
 {
 	struct StatusEvent said;
 
-	if (!session_event_read(&w->scratch, STATUS, e->data, e->len, &said) ||
-		!is_ours(w, said.run_id))
-		return false;
-	if (said.status == SESSION_STATE_RUNNING)
+	if (session_event_read(&w->scratch, STATUS, e->data, e->len, &said) && said.run_id &&
+		strcmp(said.run_id, w->in.at.run_id) == 0 && said.status == SESSION_STATE_RUNNING)
 		now_working(w);
-	return said.status != SESSION_STATE_PENDING && said.status != SESSION_STATE_RUNNING;
-}
-
-static bool waits_for_client(struct run_watch *w, const struct hub_event *e)
-{
-	struct ToolCallEvent said;
-
-	return session_event_read(&w->scratch, TOOL_CALL, e->data, e->len, &said) &&
-	       (said.state == CALL_STATE_WAITING_CLIENT ||
-		       said.state == CALL_STATE_WAITING_APPROVAL);
-}
-
-/* It waited, and is over before it began. */
-static bool was_cancelled(struct run_watch *w, const struct hub_event *e)
-{
-	struct NoticeEvent said;
-
-	return session_event_read(&w->scratch, NOTICE, e->data, e->len, &said) && said.code &&
-	       strcmp(said.code, NOTICE_RUN_CANCELLED) == 0 && is_ours(w, said.run_id);
 }
 
 /* True if the run may rest now. */
 static bool run_watch_take_event(struct run_watch *w, const struct hub_event *e)
 {
-	switch (e->kind) {
-	case SESSION_EVENT_MESSAGE:
+	if (e->kind == SESSION_EVENT_MESSAGE)
 		run_watch_take_message(w, e);
-		return false;
-	case SESSION_EVENT_DELTA:
+	else if (e->kind == SESSION_EVENT_DELTA)
 		take_delta(w, e);
-		return false;
-	case SESSION_EVENT_TOOL_CALL:
-		return waits_for_client(w, e);
-	case SESSION_EVENT_STATUS:
-		return take_status(w, e);
-	case SESSION_EVENT_NOTICE:
-		return was_cancelled(w, e);
-	case SESSION_EVENT_APPROVAL:
-	case SESSION_EVENT_USAGE:
-	case SESSION_EVENT_COUNT:
-		break;
-	}
-	return false;
+	else if (e->kind == SESSION_EVENT_STATUS)
+		take_status(w, e);
+	return session_run_may_rest(&w->scratch, w->in.at.run_id, e);
 }
 
 static enum hub_verdict take_or_look(void *state, const struct hub_event *e)

@@ -6,25 +6,10 @@
 #include "base/error.h"
 #include "outside/mcp_wire.h"
 
-/* What a server of the new kind says, and no other. */
-enum { HEADER_MISMATCH = -32020, MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSION = -32022 };
-
-static const char *const legacy_versions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
-	"2024-11-05" };
-enum { LEGACY_VERSIONS = sizeof legacy_versions / sizeof *legacy_versions };
-
 static int mcp_refuse(const char **ret_why, const char *why)
 {
 	*ret_why = why;
 	return ERR_UPSTREAM;
-}
-
-static bool is_known_legacy(const char *version)
-{
-	for (size_t i = 0; version && i < LEGACY_VERSIONS; i++)
-		if (strcmp(legacy_versions[i], version) == 0)
-			return true;
-	return false;
 }
 
 /* ---- who is there? ---- */
@@ -33,8 +18,8 @@ static bool supports_version(struct mcp_line *l, struct slice object, const char
 {
 	if (modern)
 		return mcp_list_holds(l->arena, object, list, MCP_VERSION_MODERN);
-	for (size_t i = 0; i < LEGACY_VERSIONS; i++)
-		if (mcp_list_holds(l->arena, object, list, legacy_versions[i]))
+	for (size_t i = 0; i < MCP_LEGACY_COUNT; i++)
+		if (mcp_list_holds(l->arena, object, list, mcp_legacy_versions[i]))
 			return true;
 	return false;
 }
@@ -60,12 +45,12 @@ static int find_era(struct mcp_line *l, const char **ret_why)
 		/* some older servers answer anything with an empty result */
 		if (supports_version(l, m->result, "supportedVersions", true))
 			l->peer->era = MCP_MODERN;
-	} else if (reply && m->code == UNSUPPORTED_VERSION) {
+	} else if (reply && m->code == MCP_UNSUPPORTED_VERSION) {
 		if (!supports_version(l, m->data, "supported", false))
 			return mcp_refuse(ret_why,
 				"the server speaks none of the revisions of the protocol that are known "
 				"here");
-	} else if (reply && (m->code == HEADER_MISMATCH || m->code == MISSING_CAPABILITY)) {
+	} else if (reply && (m->code == MCP_HEADER_MISMATCH || m->code == MCP_MISSING_CAPABILITY)) {
 		l->peer->era = MCP_MODERN;
 	}
 	return 0;
@@ -95,7 +80,7 @@ static int mcp_initialize(struct mcp_line *l, const char **ret_why)
 		return mcp_refuse(ret_why,
 			arena_printf(l->arena, "the server refused us: %.300s", x.message.error));
 	version = mcp_read_member(l->arena, x.message.result, "protocolVersion");
-	if (!is_known_legacy(version))
+	if (!mcp_legacy_known(version, MCP_LEGACY_COUNT))
 		return mcp_refuse(ret_why,
 			"the server speaks none of the revisions of the protocol that are known here");
 	strcpy(l->peer->version, version);
@@ -137,7 +122,7 @@ static bool has_changed(struct mcp_line *l, const struct mcp_exchange *x)
 		return true;
 	}
 	if (l->peer->era == MCP_MODERN &&
-		((m->kind == MCP_REPLY && m->failed && m->code == UNSUPPORTED_VERSION) ||
+		((m->kind == MCP_REPLY && m->failed && m->code == MCP_UNSUPPORTED_VERSION) ||
 			(m->kind != MCP_REPLY &&
 				(x->status == 400 || x->status == 404 || x->status == 405)))) {
 		*l->peer = (struct mcp_peer){ .era = MCP_UNKNOWN };
@@ -257,7 +242,7 @@ int mcp_call(struct arena *a, const struct mcp_way *way, struct mcp_peer *peer, 
 	struct mcp_message m;
 	int err = call_once(&l, tool, arguments, schema, &m, ret_why);
 
-	if (!err && m.failed && m.code == HEADER_MISMATCH) {
+	if (!err && m.failed && m.code == MCP_HEADER_MISMATCH) {
 		/* the server marks other arguments by now */
 		const char *newer = schema_now(&l, tool);
 

@@ -1,6 +1,5 @@
 /* mcp_headers.c - what of a request to an MCP server goes into headers, too: names and marked arguments.
  * See mcp_read.h; the rules are those of the protocol's revision 2026-07-28. */
-#include <sodium.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,25 +11,6 @@
 #define MARK "x-mcp-header"
 
 enum { MARK_MAX = 100 };
-
-const char *mcp_header_value(struct arena *a, const char *text, size_t len)
-{
-	bool plain = !len || (text[0] != ' ' && text[0] != '\t' && text[len - 1] != ' ' &&
-				     text[len - 1] != '\t');
-	size_t room;
-	char *encoded;
-
-	for (size_t i = 0; i < len; i++)
-		plain = plain && (text[i] == '\t' || (text[i] >= ' ' && text[i] <= '~'));
-	if (plain && !(len >= 11 && memcmp(text, "=?base64?", 9) == 0 &&
-			     memcmp(text + len - 2, "?=", 2) == 0))
-		return arena_strndup(a, text, len);
-	room = sodium_base64_encoded_len(len, sodium_base64_VARIANT_ORIGINAL);
-	encoded = arena_raw(a, room, 1);
-	sodium_bin2base64(
-		encoded, room, (const unsigned char *)text, len, sodium_base64_VARIANT_ORIGINAL);
-	return arena_printf(a, "=?base64?%s?=", encoded);
-}
 
 struct marks {
 	struct arena *arena;

@@ -3,27 +3,9 @@
 
 #include <string.h>
 
-static bool key_is(const char *key, size_t len, const char *name)
-{
-	return strlen(name) == len && memcmp(key, name, len) == 0;
-}
-
 static bool skip_to(struct json_reader *r, struct slice *ret)
 {
 	return json_skip(r, &ret->at, &ret->len);
-}
-
-/* A string without NULs; NULL for anything else, which is read over. */
-static const char *text_or_null(struct json_reader *r)
-{
-	const char *text;
-	size_t len;
-
-	if (json_peek(r) != JSON_STRING) {
-		json_skip(r, NULL, NULL);
-		return NULL;
-	}
-	return json_read_string(r, &text, &len) && strlen(text) == len ? text : NULL;
 }
 
 static bool flag_or_false(struct json_reader *r)
@@ -35,71 +17,6 @@ static bool flag_or_false(struct json_reader *r)
 	else
 		json_read_bool(r, &flag);
 	return flag;
-}
-
-/* ---- messages ---- */
-
-static void read_mcp_error(struct arena *a, struct slice text, struct mcp_message *ret)
-{
-	struct json_reader r;
-	struct json_number n;
-	const char *key;
-	size_t len;
-
-	ret->failed = true;
-	ret->error = "no message";
-	json_open(&r, a, text.at, text.len);
-	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
-		return;
-	while (json_next_key(&r, &key, &len)) {
-		if (key_is(key, len, "code") && json_peek(&r) == JSON_NUMBER) {
-			if (json_read_number(&r, &n) && n.is_integer)
-				ret->code = n.integer;
-		} else if (key_is(key, len, "message")) {
-			const char *message = text_or_null(&r);
-
-			ret->error = message ? message : ret->error;
-		} else if (key_is(key, len, "data")) {
-			skip_to(&r, &ret->data);
-		} else {
-			json_skip(&r, NULL, NULL);
-		}
-	}
-}
-
-static void read_one_message(struct arena *a, struct slice text, struct mcp_message *ret)
-{
-	struct slice error = { 0 };
-	struct json_reader r;
-	const char *key, *version = NULL;
-	size_t len;
-
-	*ret = (struct mcp_message){ .kind = MCP_NOTHING };
-	json_open(&r, a, text.at, text.len);
-	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
-		return;
-	while (json_next_key(&r, &key, &len)) {
-		if (key_is(key, len, "jsonrpc"))
-			version = text_or_null(&r);
-		else if (key_is(key, len, "id"))
-			skip_to(&r, &ret->id);
-		else if (key_is(key, len, "method"))
-			ret->method = text_or_null(&r);
-		else if (key_is(key, len, "result"))
-			skip_to(&r, &ret->result);
-		else if (key_is(key, len, "error"))
-			skip_to(&r, &error);
-		else
-			json_skip(&r, NULL, NULL);
-	}
-	if (!json_end(&r) || !version || strcmp(version, "2.0") != 0)
-		return;
-	if (ret->method)
-		ret->kind = ret->id.at ? MCP_REQUEST : MCP_NOTICE;
-	else if (ret->result.at || error.at)
-		ret->kind = MCP_REPLY;
-	if (ret->kind == MCP_REPLY && !ret->result.at)
-		read_mcp_error(a, error, ret);
 }
 
 static bool message_answers(struct arena *a, const struct mcp_message *m, int64_t id)
@@ -116,13 +33,13 @@ void mcp_read_message(struct arena *a, struct slice text, int64_t id, struct mcp
 
 	json_open(&r, a, text.at, text.len);
 	if (json_peek(&r) != JSON_ARRAY) {
-		read_one_message(a, text, ret);
+		mcp_message_read(a, text, ret);
 	} else {
 		*ret = (struct mcp_message){ .kind = MCP_NOTHING };
 		if (!json_enter_array(&r))
 			return;
 		while (json_next_item(&r) && skip_to(&r, &item)) {
-			read_one_message(a, item, ret);
+			mcp_message_read(a, item, ret);
 			if (message_answers(a, ret, id))
 				return;
 		}
@@ -130,54 +47,8 @@ void mcp_read_message(struct arena *a, struct slice text, int64_t id, struct mcp
 	}
 	/* a reply to somebody else is none; an error may come without saying to what */
 	if (ret->kind == MCP_REPLY && !message_answers(a, ret, id) &&
-		!(ret->failed && (!ret->id.at || key_is(ret->id.at, ret->id.len, "null"))))
+		!(ret->failed && (!ret->id.at || mcp_key_is(ret->id.at, ret->id.len, "null"))))
 		ret->kind = MCP_NOTHING;
-}
-
-bool mcp_list_holds(struct arena *a, struct slice object, const char *name, const char *text)
-{
-	struct json_reader r;
-	const char *key;
-	bool holds = false;
-	size_t len;
-
-	if (!object.at)
-		return false;
-	json_open(&r, a, object.at, object.len);
-	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
-		return false;
-	while (json_next_key(&r, &key, &len)) {
-		if (!key_is(key, len, name) || json_peek(&r) != JSON_ARRAY) {
-			json_skip(&r, NULL, NULL);
-			continue;
-		}
-		json_enter_array(&r);
-		while (json_next_item(&r)) {
-			const char *item = text_or_null(&r);
-
-			holds |= item && strcmp(item, text) == 0;
-		}
-	}
-	return holds;
-}
-
-const char *mcp_read_member(struct arena *a, struct slice object, const char *name)
-{
-	const char *key, *found = NULL;
-	struct json_reader r;
-	size_t len;
-
-	if (!object.at)
-		return NULL;
-	json_open(&r, a, object.at, object.len);
-	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
-		return NULL;
-	while (json_next_key(&r, &key, &len))
-		if (key_is(key, len, name))
-			found = text_or_null(&r);
-		else
-			json_skip(&r, NULL, NULL);
-	return found;
 }
 
 /* ---- what a tool said ---- */
@@ -199,25 +70,25 @@ static void read_mcp_block(struct json_reader *r, struct mcp_block *b)
 	}
 	json_enter_object(r);
 	while (json_next_key(r, &key, &len)) {
-		if (key_is(key, len, "type")) {
-			b->type = text_or_null(r);
-		} else if (key_is(key, len, "text") && json_peek(r) == JSON_STRING) {
+		if (mcp_key_is(key, len, "type")) {
+			b->type = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "text") && json_peek(r) == JSON_STRING) {
 			json_read_string(r, &b->text, &b->text_len);
-		} else if (key_is(key, len, "mimeType")) {
-			b->mime = text_or_null(r);
-		} else if (key_is(key, len, "uri")) {
-			b->uri = text_or_null(r);
-		} else if (key_is(key, len, "name")) {
-			b->name = text_or_null(r);
-		} else if (key_is(key, len, "description")) {
-			b->description = text_or_null(r);
-		} else if ((key_is(key, len, "data") || key_is(key, len, "blob")) &&
+		} else if (mcp_key_is(key, len, "mimeType")) {
+			b->mime = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "uri")) {
+			b->uri = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "name")) {
+			b->name = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "description")) {
+			b->description = mcp_text_or_null(r);
+		} else if ((mcp_key_is(key, len, "data") || mcp_key_is(key, len, "blob")) &&
 			   json_peek(r) == JSON_STRING) {
 			const char *data;
 
 			json_read_escaped(r, &data, &b->data_len);
 			b->has_data = true;
-		} else if (key_is(key, len, "resource")) {
+		} else if (mcp_key_is(key, len, "resource")) {
 			struct mcp_block inner = { 0 };
 
 			read_mcp_block(r, &inner);
@@ -307,7 +178,7 @@ static void read_wanted(struct arena *a, struct slice requests, struct buf *out)
 		json_open(&inner, a, one.at, one.len);
 		json_enter_object(&inner);
 		while (json_next_key(&inner, &name, &name_len)) {
-			if (key_is(name, name_len, "params"))
+			if (mcp_key_is(name, name_len, "params"))
 				skip_to(&inner, &params);
 			else
 				json_skip(&inner, NULL, NULL);
@@ -359,7 +230,7 @@ static struct slice find_structured(struct arena *a, struct slice text)
 	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
 		return found;
 	while (json_next_key(&r, &key, &len))
-		if (key_is(key, len, "structuredContent"))
+		if (mcp_key_is(key, len, "structuredContent"))
 			skip_to(&r, &found);
 		else
 			json_skip(&r, NULL, NULL);
@@ -378,13 +249,13 @@ static bool read_parts(struct arena *a, struct slice text, struct buf *out,
 	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
 		return false;
 	while (json_next_key(&r, &key, &len)) {
-		if (key_is(key, len, "content"))
+		if (mcp_key_is(key, len, "content"))
 			read_mcp_content(a, &r, out, parts, ret);
-		else if (key_is(key, len, "isError"))
+		else if (mcp_key_is(key, len, "isError"))
 			ret->failed = flag_or_false(&r);
-		else if (key_is(key, len, "resultType"))
-			parts->kind = text_or_null(&r);
-		else if (key_is(key, len, "inputRequests"))
+		else if (mcp_key_is(key, len, "resultType"))
+			parts->kind = mcp_text_or_null(&r);
+		else if (mcp_key_is(key, len, "inputRequests"))
 			skip_to(&r, &parts->requests);
 		else
 			json_skip(&r, NULL, NULL);
@@ -435,13 +306,13 @@ static void read_mcp_tool(struct arena *a, struct json_reader *r, struct mcp_too
 	}
 	json_enter_object(r);
 	while (json_next_key(r, &key, &len)) {
-		if (key_is(key, len, "name")) {
-			t.name = text_or_null(r);
-		} else if (key_is(key, len, "title")) {
-			t.title = text_or_null(r);
-		} else if (key_is(key, len, "description")) {
-			t.description = text_or_null(r);
-		} else if (key_is(key, len, "inputSchema")) {
+		if (mcp_key_is(key, len, "name")) {
+			t.name = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "title")) {
+			t.title = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "description")) {
+			t.description = mcp_text_or_null(r);
+		} else if (mcp_key_is(key, len, "inputSchema")) {
 			struct slice schema = { 0 };
 
 			if (skip_to(r, &schema))
@@ -473,9 +344,9 @@ bool mcp_read_tools(
 	if (json_peek(&r) != JSON_OBJECT || !json_enter_object(&r))
 		return false;
 	while (json_next_key(&r, &key, &len)) {
-		if (key_is(key, len, "nextCursor")) {
-			*ret_cursor = text_or_null(&r);
-		} else if (key_is(key, len, "tools") && json_peek(&r) == JSON_ARRAY) {
+		if (mcp_key_is(key, len, "nextCursor")) {
+			*ret_cursor = mcp_text_or_null(&r);
+		} else if (mcp_key_is(key, len, "tools") && json_peek(&r) == JSON_ARRAY) {
 			found = true;
 			json_enter_array(&r);
 			while (json_next_item(&r))

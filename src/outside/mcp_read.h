@@ -3,26 +3,8 @@
  * With the cursor of json.h and not as a tree, so that a hostile answer takes
  * no more memory than a small multiple of its bytes.  Nothing here sends. */
 #pragma once
-#include "base/json.h"
 #include "outside/mcp.h"
-
-enum mcp_kind {
-	MCP_NOTHING, /* no message of JSON-RPC */
-	MCP_REPLY,
-	MCP_REQUEST, /* of the server's own */
-	MCP_NOTICE,
-};
-
-struct mcp_message {
-	enum mcp_kind kind;
-	struct slice id;     /* JSON text; absent: none */
-	const char *method;  /* of a request or notice */
-	struct slice result; /* of a reply that succeeded; JSON text */
-	bool failed;	     /* the reply is an error */
-	int64_t code;
-	const char *error; /* its message */
-	struct slice data; /* of the error; absent: none */
-};
+#include "outside/mcp_rpc.h"
 
 /* One message, or the reply with this id among several in a list.  The slices lie in the text. */
 void mcp_read_message(struct arena *a, struct slice text, int64_t id, struct mcp_message *ret);
@@ -36,15 +18,9 @@ struct mcp_tools {
 };
 bool mcp_read_tools(
 	struct arena *a, struct slice text, struct mcp_tools *tools, const char **ret_cursor);
-/* True if a list of texts under this name holds it. */
-bool mcp_list_holds(struct arena *a, struct slice object, const char *name, const char *text);
-/* A text member, or NULL. */
-const char *mcp_read_member(struct arena *a, struct slice object, const char *name);
 
 /* ---- mcp_headers.c: what of a request goes into headers, too ---- */
 
-/* As a header may carry it: plain, or as =?base64?...?= */
-const char *mcp_header_value(struct arena *a, const char *text, size_t len);
 /* The headers for arguments that the schema marks with x-mcp-header; at most MCP_PARAMS_MAX.  Without
  * arguments it only looks whether the marks are sound.  NULL, or what is wrong with them. */
 const char *mcp_param_headers(struct arena *a, const char *schema, const char *arguments,

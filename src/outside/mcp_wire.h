@@ -2,9 +2,6 @@
 #pragma once
 #include "outside/mcp_read.h"
 
-#define MCP_VERSION_MODERN "2026-07-28"
-#define MCP_VERSION_LEGACY "2025-11-25"
-
 /* A conversation with one server, on one thread. */
 struct mcp_line {
 	struct arena *arena;

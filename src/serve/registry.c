@@ -67,7 +67,9 @@
 	X(threads) \
 	X(thread_messages) \
 	X(runs) \
-	X(responses)
+	X(responses) \
+	X(mcp) \
+	X(mcp_issuers)
 
 /* Types that are published; their operations come with their rooms. */
 #define TYPES(X) \

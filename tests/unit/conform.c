@@ -151,7 +151,7 @@ void conform(const struct route *route, int status, json_t *body)
 	json_t *item;
 
 	if (status >= 400) {
-		if (route->openai)
+		if (route->openai || json_object_get(body, "jsonrpc"))
 			CHECK(json_is_string(
 				json_object_get(json_object_get(body, "error"), "message")));
 		else

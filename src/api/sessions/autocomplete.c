@@ -10,7 +10,7 @@
 
 #include "call/operation.h"
 #include "search/search.h"
-#include "api/sessions/sessions.h"
+#include "api/sessions/autocomplete.h"
 #include "base/fold.h"
 #include "store/row.h"
 
@@ -410,33 +410,34 @@ static void choose_types(struct hunt *h, const struct list *asked)
 		h->types[MentionType_session] = false;
 }
 
-static void answer_matches(const struct hunt *h, struct AutocompleteReply *out)
+static void answer_matches(const struct hunt *h, struct list *ret)
 {
 	struct AutocompleteItem *items =
 		arena_array(h->c->arena, struct AutocompleteItem, h->limit);
 
-	out->items.at = items;
+	*ret = (struct list){ .at = items };
 	for (size_t i = 0; i < h->count && i < h->limit; i++) {
 		const struct search_thing *t = h->found[i].thing;
 
-		items[out->items.count++] =
+		items[ret->count++] =
 			(struct AutocompleteItem){ t->id, t->label, t->type, t->detail };
 	}
 }
 
-QUERY_OPERATION(autocomplete, autocomplete_query, AutocompleteReply)
+int autocomplete_find(
+	struct call *c, const char *q, const struct list *types, size_t limit, struct list *ret)
 {
-	struct hunt h = { .c = c, .q = fold_words(c->arena, in->q) };
+	struct hunt h = { .c = c, .q = fold_words(c->arena, q) };
 	struct visibilities visibilities = { 0 };
 	size_t in_a_row = 0;
 	int err;
 
 	h.q_len = strlen(h.q);
-	h.limit = (size_t)in->limit;
+	h.limit = limit;
 	h.all = caller_holds_all(&c->caller);
 	for (const char *p = h.q; *p; p = next_word(p))
 		h.words++;
-	choose_types(&h, &in->types);
+	choose_types(&h, types);
 	err = gather_shelves(&h, &visibilities);
 	for (size_t i = 0; !err && i < visibilities.count; i++)
 		err = search_row(&h, &visibilities.list[i]);
@@ -447,8 +448,13 @@ QUERY_OPERATION(autocomplete, autocomplete_query, AutocompleteReply)
 		err = search_scattered(&h, &visibilities.list[i]);
 	settle_matches(&h, 0);
 	if (!err)
-		answer_matches(&h, out);
+		answer_matches(&h, ret);
 	return err;
+}
+
+QUERY_OPERATION(autocomplete, autocomplete_query, AutocompleteReply)
+{
+	return autocomplete_find(c, in->q, &in->types, (size_t)in->limit, &out->items);
 }
 
 static const struct route routes[] = {

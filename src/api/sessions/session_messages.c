@@ -27,6 +27,20 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(session_message_sql, sql);
 
+int message_rows_before(struct call *c, const char *session_id, const char *before, size_t most,
+	struct list *ret, bool *ret_more)
+{
+	const struct db_page page = { .rows = most + 1, .bytes = CALL_PAGE_BYTES, .after = before };
+	int err = db_page(c->db, c->arena, &sql[before ? MESSAGE_LIST_AFTER : MESSAGE_LIST_PAGE],
+		ret, &page, ret_more, ARGS(T(c->caller.tenant_id), T(session_id)));
+
+	if (!err && ret->count > most) {
+		ret->count = most;
+		*ret_more = true;
+	}
+	return err;
+}
+
 /* The number of the latest event is of the same moment as the messages: a stream that goes on after it neither misses a
  * piece of what is being written nor tells one again. */
 LIST_OPERATION(listMessages, NONE, TaskMessageRead, .long_read = true, .header = "X-Last-Event-Id")

@@ -18,6 +18,14 @@ int session_row_read(struct call *c, const char *session_id, struct TaskSessionR
 int message_row_read(struct call *c, const char *session_id, const char *message_id,
 	struct TaskMessageRead *ret);
 
+/* A page of the sessions of the call's tenant that the caller takes part in and may read, newest first, after this id:
+ * TaskSessionRead.  agent_id, after: or NULL. */
+int session_rows_mine(struct call *c, const char *agent_id, const char *after, size_t most,
+	struct list *ret, bool *ret_more);
+/* The newest messages of a session before this one (NULL: of all), newest first: TaskMessageRead. */
+int message_rows_before(struct call *c, const char *session_id, const char *before, size_t most,
+	struct list *ret, bool *ret_more);
+
 /* Deletes the session of the call, and what runs in it. */
 int session_remove(struct call *c);
 

@@ -1,6 +1,10 @@
 /* session_source.c - see session_source.h. */
 #include "api/sessions/session_source.h"
 
+#include <string.h>
+
+#include "sessions/session_events.h"
+
 /* Nobody takes an event before the first words are said. */
 static enum hub_verdict take_event(void *state, const struct hub_event *e)
 {
@@ -56,6 +60,52 @@ int session_source_recheck(void *state, struct db *db, struct arena *a, struct c
 	struct problem p = { 0 };
 
 	return caller_permit(caller, db, a, PERM_SESSION_READ, &place, false, &p);
+}
+
+static bool run_is(const char *run_id, const char *named)
+{
+	return named && strcmp(named, run_id) == 0;
+}
+
+static bool status_rests(struct arena *a, const char *run_id, const struct hub_event *e)
+{
+	struct StatusEvent said;
+
+	return session_event_read(a, STATUS, e->data, e->len, &said) &&
+	       run_is(run_id, said.run_id) && said.status != SESSION_STATE_PENDING &&
+	       said.status != SESSION_STATE_RUNNING;
+}
+
+static bool call_waits(struct arena *a, const struct hub_event *e)
+{
+	struct ToolCallEvent said;
+
+	return session_event_read(a, TOOL_CALL, e->data, e->len, &said) &&
+	       (said.state == CALL_STATE_WAITING_CLIENT ||
+		       said.state == CALL_STATE_WAITING_APPROVAL);
+}
+
+/* It waited, and is over before it began. */
+static bool was_cancelled(struct arena *a, const char *run_id, const struct hub_event *e)
+{
+	struct NoticeEvent said;
+
+	return session_event_read(a, NOTICE, e->data, e->len, &said) && said.code &&
+	       strcmp(said.code, NOTICE_RUN_CANCELLED) == 0 && run_is(run_id, said.run_id);
+}
+
+bool session_run_may_rest(struct arena *scratch, const char *run_id, const struct hub_event *e)
+{
+	switch (e->kind) {
+	case SESSION_EVENT_STATUS:
+		return status_rests(scratch, run_id, e);
+	case SESSION_EVENT_TOOL_CALL:
+		return call_waits(scratch, e);
+	case SESSION_EVENT_NOTICE:
+		return was_cancelled(scratch, run_id, e);
+	default:
+		return false;
+	}
 }
 
 enum hub_verdict session_source_verdict(enum http_flow flow)

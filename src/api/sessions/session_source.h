@@ -28,5 +28,8 @@ void session_source_resume(void *state);
 void session_source_cancel(void *state);
 int session_source_recheck(void *state, struct db *db, struct arena *a, struct caller *caller);
 
+/* True if the run may have come to rest with this event: whoever waits for that looks into the store. */
+bool session_run_may_rest(struct arena *scratch, const char *run_id, const struct hub_event *e);
+
 /* What a source says that has written so far. */
 enum hub_verdict session_source_verdict(enum http_flow flow);

@@ -160,6 +160,27 @@ LIST_OPERATION(listMySessions, my_sessions_query, TaskSessionRead)
 	return call_list(c, &sql[MY_LIST], BY_NAME(my_sessions, &asked));
 }
 
+int session_rows_mine(struct call *c, const char *agent_id, const char *after, size_t most,
+	struct list *ret, bool *ret_more)
+{
+	const struct caller *who = &c->caller;
+	const struct my_sessions asked = { .user_id = who->user_id,
+		.key_tenant_id = who->key_tenant_id,
+		.tenant_id = who->tenant_id,
+		.agent_id = agent_id,
+		.reads = caller_cut(who, PERM(SESSION_READ)) != 0,
+		.status = -1 };
+	const struct db_page page = { .rows = most + 1, .bytes = CALL_PAGE_BYTES, .after = after };
+	int err = db_page(c->db, c->arena, &sql[after ? MY_LIST_AFTER : MY_LIST_PAGE], ret, &page,
+		ret_more, BY_NAME(my_sessions, &asked));
+
+	if (!err && ret->count > most) {
+		ret->count = most;
+		*ret_more = true;
+	}
+	return err;
+}
+
 OPERATION(createSession, SessionCreate, TaskSessionRead)
 {
 	const struct caller *who = &c->caller;

@@ -38,6 +38,9 @@ struct skill_search skill_search_of(const struct call *c, const char *id);
 	"and (s.tenant_id = :tenant_id or exists (select 1 from tenants o where o.id = s.tenant_id " \
 	"and o.status <> 'closed')) "
 
+/* A page of those that the caller sees there, newest first, after this id (or NULL): SkillListRead. */
+int skill_rows_seen(
+	struct call *c, const char *after, size_t most, struct list *ret, bool *ret_more);
 /* The skill, if the caller sees it from the tenant of the path; else 404. */
 int skill_find(struct call *c, const char *id, struct SkillRead *ret);
 /* Whose skill it is, if the caller sees it; *ret is NULL if not. */

@@ -79,6 +79,21 @@ LIST_OPERATION(listSkills, skill_query, SkillListRead)
 	return err;
 }
 
+int skill_rows_seen(
+	struct call *c, const char *after, size_t most, struct list *ret, bool *ret_more)
+{
+	const struct skill_search s = skill_search_of(c, NULL);
+	const struct db_page page = { .rows = most + 1, .bytes = CALL_PAGE_BYTES, .after = after };
+	int err = db_page(c->db, c->arena, &sql[after ? SKILL_LIST_AFTER : SKILL_LIST_PAGE], ret,
+		&page, ret_more, BY_NAME(skill_search, &s));
+
+	if (!err && ret->count > most) {
+		ret->count = most;
+		*ret_more = true;
+	}
+	return err;
+}
+
 /* An agent writes only what its settings allow. */
 static int check_author(struct call *c, const struct SkillCreate *in)
 {
