@@ -124,60 +124,6 @@ int response_agent_fill(struct db *db, struct arena *a, struct response_row *row
 	return 0;
 }
 
-/* ---- what it is told ---- */
-
-/* Words, results and decisions into the session; what is said as the system joins the instructions. */
-static int hear_response_items(struct call *c, const struct response_row *row,
-	const struct list *items, const char **instructions)
-{
-	const struct response_item *item = items->at;
-	struct ApprovalRead decided;
-	const char *id;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < items->count; i++) {
-		const struct response_item *it = &item[i];
-		struct session_words words = { .tenant_id = row->tenant_id,
-			.session_id = row->session_id,
-			.by = session_actor_of(c),
-			.role = it->role,
-			.content = it->text,
-			.now = c->now };
-
-		if (it->content)
-			return call_field(c, arena_printf(c->arena, "input[%zu].content", i),
-				"format", "must be text: an agent's session holds no images");
-		if (it->kind == ITEM_OUTPUT) {
-			err = session_answer(c->db, c->arena, row->tenant_id, row->session_id,
-				c->caller.user_id, it->call_id, it->text, c->now, &c->problem);
-		} else if (it->kind == ITEM_APPROVAL) {
-			err = approval_decide(c, row->tenant_id, row->session_id, it->call_id,
-				it->approves, &decided);
-		} else if (it->kind == ITEM_MESSAGE && strcmp(it->role, "system") == 0) {
-			*instructions =
-				arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
-					*instructions ? "\n\n" : "", it->text);
-		} else if (it->kind == ITEM_MESSAGE && *it->text) {
-			words.author_id = c->caller.user_id;
-			err = session_say(c->db, c->arena, &words, &id, &c->problem);
-		}
-	}
-	/* Their clients repeat a conflict, which would not help. */
-	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
-		c->problem.err = err = ERR_MALFORMED;
-	return err;
-}
-
-static bool items_answer_calls(const struct list *items)
-{
-	const struct response_item *item = items->at;
-
-	for (size_t i = 0; i < items->count; i++)
-		if (item[i].kind == ITEM_OUTPUT || item[i].kind == ITEM_APPROVAL)
-			return true;
-	return false;
-}
-
 /* ---- the session ---- */
 
 static int begin_response_session(
@@ -190,9 +136,9 @@ static int begin_response_session(
 		.now = c->now };
 	int err;
 
-	if (items_answer_calls(items))
-		return call_field(c, "previous_response_id", "required",
-			"must name the response whose calls are answered");
+	err = response_answers_known(c, items);
+	if (err)
+		return err;
 	err = session_open(c->db, c->arena, &session, &row->session_id, &c->problem);
 	if (!err)
 		err = search_refresh(
@@ -232,11 +178,28 @@ static int continue_response_session(
 			c, ERR_MALFORMED, "The response %s is still being made.", previous.id);
 	if (strcmp(run.status, "requires_action") != 0)
 		return 0;
-	if (!items_answer_calls(items))
+	if (!response_answers_calls(items))
 		return call_field(c, "input", "required",
 			"must answer the calls that the response %s waits for", previous.id);
 	*ret_run = previous.run_id;
 	return response_row_settle(c->db, &previous);
+}
+
+/* Where the agent works: where it was left off, where it waits for what is brought, or in a session that begins with
+ * all that came.  *said is what it has not heard yet. */
+static int find_response_session(struct call *c, const struct list *items, struct response_row *row,
+	const char **ret_run, struct list *said)
+{
+	int err;
+
+	if (row->previous_id) {
+		err = continue_response_session(c, items, row, ret_run);
+		if (!err && *ret_run)
+			*said = response_without_calls(c->arena, items);
+		return err;
+	}
+	err = response_waiting(c, row, items, ret_run, said);
+	return err || *ret_run ? err : begin_response_session(c, items, row);
 }
 
 /* ---- the answer ---- */
@@ -346,21 +309,6 @@ static void answer_response(
 
 /* ---- the beginning ---- */
 
-/* The messages of users that are new: clients that keep a conversation themselves send all of it each time, and what
- * stands before an answer was counted with it. */
-static int64_t words_brought(const struct list *items)
-{
-	const struct response_item *item = items->at;
-	int64_t count = 0;
-
-	for (size_t i = 0; i < items->count; i++)
-		if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "assistant") == 0)
-			count = 0;
-		else if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "user") == 0)
-			count++;
-	return count;
-}
-
 static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 	struct response_row *row, const struct list *items, int64_t *ret_after)
 {
@@ -372,6 +320,7 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 		.metadata = row->metadata };
 	const struct session_actor as = session_actor_of(c);
 	const char *run_id = NULL, *chosen;
+	struct list said = *items;
 	struct place_row place;
 	int64_t brings;
 	int err = openai_tools(c, "tools", in->tools.text, TOOL_FLAT, &options.tools);
@@ -382,13 +331,13 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 	if (in->background != 1) /* somebody waits on the line */
 		options.refuses = RUN_REFUSES_HOURS | RUN_REFUSES_BUDGET;
 	if (!err)
-		err = row->previous_id ? continue_response_session(c, items, row, &run_id)
-				       : begin_response_session(c, items, row);
-	brings = words_brought(items);
+		err = find_response_session(c, items, row, &run_id, &said);
+	brings = response_words_brought(&said);
+	row->run_id = run_id;
 	if (!err && (!run_id || brings))
 		err = session_room(c, row->agent_id, NULL, brings);
 	if (!err)
-		err = hear_response_items(c, row, items, &options.additional_instructions);
+		err = response_hear(c, row, &said, &options.additional_instructions);
 	if (!err)
 		err = db_one(c->db, c->arena, &sql[SESSION_PLACE], &place,
 			ARGS(T(row->tenant_id), T(row->session_id)));
@@ -396,7 +345,6 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 		return err;
 	*ret_after = place.last_event_id;
 	row->after_id = place.last_message_id;
-	row->run_id = run_id;
 	if (!err && !run_id)
 		err = session_start(c->db, c->arena, row->tenant_id, row->session_id, &as, &options,
 			false, c->now, &row->run_id, &c->problem);

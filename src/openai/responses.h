@@ -138,4 +138,23 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 /* Fills in what the run has come to. */
 int response_agent_fill(struct db *db, struct arena *a, struct response_row *row);
 
-extern const struct statement_set response_sql;
+/* ---- what an agent is told ---- */
+
+/* Is there a result or a decision among them? */
+bool response_answers_calls(const struct list *items);
+/* All but the calls, which a session that waits for their results has. */
+struct list response_without_calls(struct arena *a, const struct list *items);
+/* Refused if a result is of no call that stands before it, or the last of them a decision that nobody waits for. */
+int response_answers_known(struct call *c, const struct list *items);
+/* The run of the agent that the caller began and that waits for just these results or decisions, found by the ids of
+ * the calls: *ret_run, row->session_id, and in *said the items that it has not heard.  NULL: none waits. */
+int response_waiting(struct call *c, struct response_row *row, const struct list *items,
+	const char **ret_run, struct list *said);
+/* The messages of users that are new: clients that keep a conversation themselves send all of it each time, and what
+ * stands before an answer was counted with it. */
+int64_t response_words_brought(const struct list *items);
+/* Words, results and decisions into the session; what is said as the system joins the instructions. */
+int response_hear(struct call *c, const struct response_row *row, const struct list *items,
+	const char **instructions);
+
+extern const struct statement_set response_sql, response_history_sql;

@@ -143,6 +143,7 @@
 	X(run_view_sql) \
 	X(response_sql) \
 	X(response_agent_sql) \
+	X(response_history_sql) \
 	X(tx_sql) \
 	X(tx_call_sql) \
 	X(session_end_sql) \

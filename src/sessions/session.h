@@ -75,6 +75,19 @@ struct session_words {
 int session_say(struct db *db, struct arena *a, const struct session_words *in, const char **ret_id,
 	struct problem *p);
 
+/* A step that was made before the session began: what was said with calls of tools, or what one of them gave. */
+struct session_step {
+	const char *tenant_id, *session_id;
+	const char *author_id; /* the person who brought it */
+	const char *content;   /* plain text */
+	const char *calls;    /* a JSON list of MessageCall (session_events.h); NULL with call_id */
+	const char *thoughts; /* as messages keep them; NULL: none */
+	const char *call_id;  /* the call that `content` is the result of; NULL with calls */
+	int64_t now;
+};
+int session_recall(
+	struct db *db, struct arena *a, const struct session_step *in, struct problem *p);
+
 /* What a run is asked for besides the agent's settings; each may be NULL. */
 struct run_options {
 	const char *instructions;	     /* in place of the agent's own prompt */

@@ -145,6 +145,89 @@ TEST(responses_call_the_callers_functions)
 	each(functions);
 }
 
+/* The whole conversation, as a client sends it that keeps it itself. */
+static struct answer resend(struct openai_fixture *s, const char *said, const char *call,
+	const char *arguments, const char *output)
+{
+	return respond(s, s->agent_id,
+		arena_printf(&s->f->arena,
+			"\"store\":false,\"input\":[{\"role\":\"user\",\"content\":\"%s\"},"
+			"{\"type\":\"function_call\",\"call_id\":\"%s\",\"name\":\"add\","
+			"\"arguments\":\"%s\"},{\"type\":\"function_call_output\",\"call_id\":\"%s\","
+			"\"output\":\"%s\"}]," ADD,
+			said, call, arguments, call, output));
+}
+
+#define USE_ADD "use tool add with {\\\"a\\\":1}"
+
+static const char *call_of(struct openai_fixture *s, const char *token)
+{
+	struct answer r = ask(s->f, token,
+		arena_printf(&s->f->arena,
+			"{\"model\":\"%s\",\"store\":false,\"input\":\"" USE_ADD "\"," ADD "}",
+			s->agent_id),
+		"POST " R);
+
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "output.0.type"), "function_call");
+	return text_at(&r, "output.0.call_id");
+}
+
+TEST(responses_of_agents_go_on_from_the_history_alone)
+{
+	struct openai_fixture s;
+	const char *call, *member, *user;
+	struct answer r;
+
+	openai_open(&s);
+	test_step("the run that waits is found by the ids of its calls");
+	call = call_of(&s, s.f->admin);
+	r = resend(&s, USE_ADD, call, "{ \\\"a\\\": 1 }", "42");
+	STATUS(r, 200);
+	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "42") != NULL);
+	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 1);
+	CHECK_INT(
+		fixture_count(s.f, "select count(*) from session_calls where state = 'completed'"),
+		1);
+
+	test_step("where none waits a session begins with all of it");
+	r = resend(&s, USE_ADD, call, "{}", "43");
+	STATUS(r, 200);
+	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "43") != NULL);
+	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 2);
+	CHECK_INT(fixture_count(s.f, "select count(*) from messages where role = 'tool'"), 2);
+
+	test_step("other arguments, or other words, are another conversation");
+	call = call_of(&s, s.f->admin);
+	STATUS(resend(&s, USE_ADD, call, "{\\\"a\\\":2}", "44"), 200);
+	STATUS(resend(&s, "something else", call, "{\\\"a\\\":1}", "45"), 200);
+	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 5);
+	CHECK_INT(fixture_count(
+			  s.f, "select count(*) from session_calls where state = 'waiting_client'"),
+		1);
+
+	test_step("nobody answers for another");
+	user = fixture_user(s.f, "m@example.org", &member);
+	fixture_member(s.f, s.f->tenant_id, user, "ADMIN");
+	call = call_of(&s, member);
+	STATUS(resend(&s, USE_ADD, call, "{\\\"a\\\":1}", "46"), 200);
+	CHECK_INT(fixture_count(
+			  s.f, "select count(*) from session_calls where state = 'waiting_client'"),
+		2);
+
+	test_step("a result of no call, and a decision nobody waits for");
+	r = respond(&s, s.agent_id,
+		"\"input\":[{\"type\":\"function_call_output\",\"call_id\":\"x\",\"output\":\"1\"}]");
+	STATUS(r, 400);
+	CHECK_STR(text_at(&r, "error.param"), "input[0].call_id");
+	r = respond(&s, s.agent_id,
+		"\"input\":[{\"type\":\"mcp_approval_response\",\"approval_request_id\":\"x\","
+		"\"approve\":true}]");
+	STATUS(r, 400);
+	CHECK_STR(text_at(&r, "error.param"), "input[0].approval_request_id");
+	openai_close(&s);
+}
+
 TEST(responses_of_agents_work_in_the_background)
 {
 	struct openai_fixture s;

@@ -1,0 +1,388 @@
+/* response_history.c - what an agent is told by the items of a response.
+ *
+ * A client that keeps its conversation itself sends all of it each time, and
+ * names neither response nor session.  If the agent waits for results, the
+ * ids of the calls say where; they come from models and are not unique, and
+ * so all that waits there must be answered, the calls must be the same, and
+ * the words before them too.  Otherwise all of it is the history of a session
+ * that begins. */
+#include <string.h>
+
+#include "openai/responses.h"
+#include "openai/run_view.h"
+#include "api/sessions/session_rows.h"
+#include "base/json_tree.h"
+#include "contract/encode.h"
+#include "sessions/session.h"
+#include "sessions/session_events.h"
+#include "store/row.h"
+
+enum { WAITING_SEEN_MAX = 20, CALLS_MAX_BYTES = 32 << 20 };
+
+struct waiting_place {
+	const char *session_id, *run_id;
+};
+
+FIELDS(waiting_place) = { ROW_FIELDS(waiting_place, session_id, run_id) };
+static SCHEMA(waiting_place, .internal = true);
+
+enum { WAITING_CALL, WAITING_APPROVAL, LAST_WORDS };
+
+#define AT_WORK                                                                            \
+	"join sessions s on s.tenant_id = $1 and s.id = w.session_id and s.agent_id = $3 " \
+	"join session_runs r on r.tenant_id = $1 and r.session_id = w.session_id "         \
+	"and r.id = s.run_id and r.user_id = $4 "
+
+static const struct statement sql[] = {
+	/* $1 tenant, $2 the call, $3 agent, $4 who began the run */
+	[WAITING_CALL] = { "response_waiting_call",
+		"select w.session_id, w.run_id from session_calls w " AT_WORK
+		"where w.tenant_id = $1 and w.call_id = $2 and w.state = 'waiting_client' "
+		"and w.run_id = s.run_id order by w.message_id desc limit 20",
+		.row = &waiting_place_schema },
+	[WAITING_APPROVAL] = { "response_waiting_approval",
+		"select w.session_id, r.id as run_id from approvals w " AT_WORK
+		"where w.tenant_id = $1 and w.id = $2 and w.status = 'pending'",
+		.row = &waiting_place_schema },
+	[LAST_WORDS] = { "response_last_words",
+		"select content as value from messages where tenant_id = $1 and session_id = $2 "
+		"and role = 'user' and status = 'complete' order by id desc limit 1",
+		.row = &one_text_schema },
+};
+STATEMENT_SET(response_history_sql, sql);
+
+/* ---- looking at items ---- */
+
+bool response_answers_calls(const struct list *items)
+{
+	const struct response_item *item = items->at;
+
+	for (size_t i = 0; i < items->count; i++)
+		if (item[i].kind == ITEM_OUTPUT || item[i].kind == ITEM_APPROVAL)
+			return true;
+	return false;
+}
+
+static const struct response_item *find_item(
+	const struct list *items, size_t before, enum item_kind kind, const char *call_id)
+{
+	const struct response_item *item = items->at;
+
+	for (size_t i = before; i-- > 0;)
+		if (item[i].kind == kind && strcmp(item[i].call_id, call_id) == 0)
+			return &item[i];
+	return NULL;
+}
+
+struct list response_without_calls(struct arena *a, const struct list *items)
+{
+	const struct response_item *item = items->at;
+	struct response_item *out = arena_array(a, struct response_item, items->count + 1);
+	size_t count = 0;
+
+	for (size_t i = 0; i < items->count; i++)
+		if (item[i].kind != ITEM_CALL)
+			out[count++] = item[i];
+	return (struct list){ out, count };
+}
+
+int response_answers_known(struct call *c, const struct list *items)
+{
+	const struct response_item *item = items->at;
+	size_t last = items->count - 1;
+
+	if (items->count && item[last].kind == ITEM_APPROVAL)
+		return call_field(c, arena_printf(c->arena, "input[%zu].approval_request_id", last),
+			"unknown", "is of no call of yours that waits for a decision");
+	for (size_t i = 0; i < items->count; i++)
+		if (item[i].kind == ITEM_OUTPUT && !find_item(items, i, ITEM_CALL, item[i].call_id))
+			return call_field(c, arena_printf(c->arena, "input[%zu].call_id", i),
+				"unknown",
+				"is of no call that stands before it, nor of one that waits for you");
+	return 0;
+}
+
+int64_t response_words_brought(const struct list *items)
+{
+	const struct response_item *item = items->at;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < items->count; i++) {
+		bool said = item[i].kind == ITEM_MESSAGE;
+
+		if (item[i].kind == ITEM_CALL || (said && strcmp(item[i].role, "assistant") == 0))
+			count = 0;
+		else if (said && strcmp(item[i].role, "user") == 0)
+			count++;
+	}
+	return count;
+}
+
+/* ---- who waits for them ---- */
+
+static bool same_arguments(struct arena *a, const char *one, const char *other)
+{
+	const struct json_node *x = json_tree(a, one, strlen(one), NULL, NULL);
+	const struct json_node *y = json_tree(a, other, strlen(other), NULL, NULL);
+
+	return x && y ? json_tree_same(x, y) : strcmp(one, other) == 0;
+}
+
+/* Is every call that waits answered, and is it the call that the client remembers? */
+static bool answers_all(struct arena *a, const struct list *items, const struct list *waiting)
+{
+	const struct waiting_call *w = waiting->at;
+	const struct response_item *call;
+
+	for (size_t i = 0; i < waiting->count; i++) {
+		if (w[i].approval_id)
+			continue;
+		if (!find_item(items, items->count, ITEM_OUTPUT, w[i].call_id))
+			return false;
+		call = find_item(items, items->count, ITEM_CALL, w[i].call_id);
+		if (call && (strcmp(call->name, w[i].name) != 0 ||
+				    !same_arguments(a, call->arguments, w[i].arguments)))
+			return false;
+	}
+	return waiting->count > 0;
+}
+
+static bool is_awaited(const struct response_item *it, const struct list *waiting)
+{
+	const struct waiting_call *w = waiting->at;
+
+	for (size_t i = 0; i < waiting->count; i++) {
+		const char *id = it->kind == ITEM_OUTPUT     ? w[i].call_id
+				 : it->kind == ITEM_APPROVAL ? w[i].approval_id
+							     : NULL;
+
+		if (id && strcmp(id, it->call_id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What was not heard yet: the last answers to what waits, and the words after them.  *ret_asked is what the user said
+ * last before them. */
+static struct list new_items(struct arena *a, const struct list *items, const struct list *waiting,
+	const char **ret_asked)
+{
+	const struct response_item *item = items->at;
+	struct response_item *out = arena_array(a, struct response_item, items->count + 1);
+	size_t count = 0, first = items->count;
+
+	*ret_asked = NULL;
+	for (size_t i = 0; i < items->count; i++)
+		if (is_awaited(&item[i], waiting) &&
+			(item[i].kind != ITEM_OUTPUT || find_item(items, items->count, ITEM_OUTPUT,
+								item[i].call_id) == &item[i])) {
+			out[count++] = item[i];
+			first = first < i ? first : i;
+		} else if (first < i && item[i].kind == ITEM_MESSAGE) {
+			out[count++] = item[i];
+		} else if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "user") == 0) {
+			*ret_asked = item[i].text;
+		}
+	return (struct list){ out, count };
+}
+
+static int same_words(
+	struct call *c, const struct waiting_place *at, const char *asked, bool *ret_same)
+{
+	struct one_text row = { 0 };
+	int err = db_one(c->db, c->arena, &sql[LAST_WORDS], &row,
+		ARGS(T(c->caller.tenant_id), T(at->session_id)));
+
+	*ret_same = !asked || !row.value || strcmp(asked, row.value) == 0;
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* What the response has that the run was last shown in, before it goes on under another. */
+static int settle_last(struct call *c, const struct waiting_place *at)
+{
+	struct response_row last;
+	const char *id = NULL;
+	int err = response_newest(c, at->session_id, &id);
+
+	if (!err)
+		err = response_row_read(c->db, c->arena, c->caller.tenant_id, id, &last);
+	if (!err && last.run_id && strcmp(last.run_id, at->run_id) == 0 &&
+		strcmp(last.status, "in_progress") == 0) {
+		err = response_agent_fill(c->db, c->arena, &last);
+		if (!err)
+			err = response_row_settle(c->db, &last);
+	}
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static int try_waiting(struct call *c, struct response_row *row, const struct list *items,
+	const struct waiting_place *at, const char **ret_run, struct list *said)
+{
+	struct run_place run = { c->caller.tenant_id, at->session_id, at->run_id };
+	struct list waiting = { 0 }, fresh;
+	const char *asked;
+	bool same = false;
+	int err = run_view_waiting(c->db, c->arena, &run, &waiting);
+
+	if (err || !answers_all(c->arena, items, &waiting))
+		return err;
+	fresh = new_items(c->arena, items, &waiting, &asked);
+	err = same_words(c, at, asked, &same);
+	if (err || !same)
+		return err;
+	*said = fresh;
+	*ret_run = at->run_id;
+	row->session_id = at->session_id;
+	return settle_last(c, at);
+}
+
+int response_waiting(struct call *c, struct response_row *row, const struct list *items,
+	const char **ret_run, struct list *said)
+{
+	const struct response_item *item = items->at;
+	const struct waiting_place *place;
+	struct list places;
+	int err = 0;
+
+	/* The last answers are those to what waits now. */
+	for (size_t i = items->count; !err && !*ret_run && i-- > 0;) {
+		if (item[i].kind != ITEM_OUTPUT && item[i].kind != ITEM_APPROVAL)
+			continue;
+		err = db_all(c->db, c->arena,
+			&sql[item[i].kind == ITEM_OUTPUT ? WAITING_CALL : WAITING_APPROVAL],
+			&places, WAITING_SEEN_MAX,
+			ARGS(T(row->tenant_id), T(item[i].call_id), T(row->agent_id),
+				T(c->caller.user_id)));
+		place = places.at;
+		for (size_t j = 0; !err && !*ret_run && j < places.count; j++)
+			err = try_waiting(c, row, items, &place[j], ret_run, said);
+	}
+	return err;
+}
+
+/* ---- into the session ---- */
+
+static void put_recalled_call(struct buf *b, struct arena *a, const struct response_item *it)
+{
+	const char *arguments = call_arguments(a, it->arguments);
+	const struct MessageCall call = { .id = it->call_id,
+		.name = it->name,
+		.client = 1,
+		.arguments = { arguments ? arguments : "null" } };
+
+	buf_putc(b, b->len ? ',' : '[');
+	encode_object(b, &MessageCall_schema, &call);
+}
+
+/* Calls that stand together, with what was said before them; how many items they are. */
+static int recall_calls(
+	struct call *c, struct session_step *step, const struct list *items, size_t i, size_t *ret)
+{
+	const struct response_item *item = items->at;
+	struct buf b;
+	size_t n = i;
+
+	step->content = "";
+	buf_init(&b, CALLS_MAX_BYTES);
+	if (item[n].kind == ITEM_MESSAGE)
+		step->content = item[n++].text;
+	for (; n < items->count && (item[n].kind == ITEM_CALL || item[n].kind == ITEM_OTHER); n++)
+		if (item[n].kind == ITEM_CALL)
+			put_recalled_call(&b, c->arena, &item[n]);
+	buf_putc(&b, ']');
+	step->calls = arena_take(c->arena, &b);
+	*ret = n - i;
+	return session_recall(c->db, c->arena, step, &c->problem);
+}
+
+/* Does a call follow what the assistant said? */
+static bool leads_to_call(const struct list *items, size_t i)
+{
+	const struct response_item *item = items->at;
+
+	if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "assistant") == 0)
+		i++;
+	while (i < items->count && item[i].kind == ITEM_OTHER)
+		i++;
+	return i < items->count && item[i].kind == ITEM_CALL;
+}
+
+/* Of a call that stands among the items, and not one that waits in the session. */
+static bool is_history(const struct list *items, size_t i)
+{
+	const struct response_item *item = items->at;
+
+	return find_item(items, i, ITEM_CALL, item[i].call_id) != NULL;
+}
+
+static int hear_item(struct call *c, const struct response_row *row, const struct list *items,
+	size_t i, const char **instructions)
+{
+	const struct response_item *it = (const struct response_item *)items->at + i;
+	struct session_words words = { .tenant_id = row->tenant_id,
+		.session_id = row->session_id,
+		.by = session_actor_of(c),
+		.author_id = c->caller.user_id,
+		.role = it->role,
+		.content = it->text,
+		.now = c->now };
+	struct session_step step = { .tenant_id = row->tenant_id,
+		.session_id = row->session_id,
+		.author_id = c->caller.user_id,
+		.call_id = it->call_id,
+		.content = it->text,
+		.now = c->now };
+	struct ApprovalRead decided;
+	const char *id;
+
+	switch (it->kind) {
+	case ITEM_OUTPUT:
+		return is_history(items, i) ? session_recall(c->db, c->arena, &step, &c->problem)
+					    : session_answer(c->db, c->arena, row->tenant_id,
+						      row->session_id, c->caller.user_id,
+						      it->call_id, it->text, c->now, &c->problem);
+	case ITEM_APPROVAL:
+		return row->run_id ? approval_decide(c, row->tenant_id, row->session_id,
+					     it->call_id, it->approves, &decided)
+				   : 0;
+	case ITEM_MESSAGE:
+		if (strcmp(it->role, "system") != 0)
+			return *it->text ? session_say(c->db, c->arena, &words, &id, &c->problem)
+					 : 0;
+		*instructions = arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
+			*instructions ? "\n\n" : "", it->text);
+		return 0;
+	case ITEM_CALL:
+	case ITEM_OTHER:
+		break;
+	}
+	return 0;
+}
+
+int response_hear(struct call *c, const struct response_row *row, const struct list *items,
+	const char **instructions)
+{
+	const struct response_item *item = items->at;
+	size_t taken = 1;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < items->count; i += taken) {
+		struct session_step step = { .tenant_id = row->tenant_id,
+			.session_id = row->session_id,
+			.author_id = c->caller.user_id,
+			.now = c->now };
+
+		taken = 1;
+		if (item[i].content)
+			return call_field(c, arena_printf(c->arena, "input[%zu].content", i),
+				"format", "must be text: an agent's session holds no images");
+		if (leads_to_call(items, i))
+			err = recall_calls(c, &step, items, i, &taken);
+		else
+			err = hear_item(c, row, items, i, instructions);
+	}
+	/* Their clients repeat a conflict, which would not help. */
+	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
+		c->problem.err = err = ERR_MALFORMED;
+	return err;
+}
