@@ -137,6 +137,15 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	const struct gateway_named *named, struct ResponseObject *out);
 /* Fills in what the run has come to. */
 int response_agent_fill(struct db *db, struct arena *a, struct response_row *row);
+/* The caller's functions among the calls of a message.  Which they are was written down with the answer: an
+ * agent's own tool may have the same name. */
+void response_run_calls(struct response_out *o, struct arena *a, const char *calls);
+/* struct waiting_call (run_view.h). */
+void response_run_approvals(struct response_out *o, const struct list *waiting);
+/* The run's state as the response's; `words` are struct run_word. */
+struct RunObject;
+void response_run_conclude(struct arena *a, const struct RunObject *run, const struct list *words,
+	struct response_row *row);
 
 /* ---- what an agent is told ---- */
 
