@@ -5,6 +5,8 @@
  * is left out, because it is refused; so is whatever has no equal here. */
 #include "broker/anthropic.h"
 
+#include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_MESSAGE "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"(no message)\"}]}"
@@ -51,10 +53,41 @@ static void write_id(struct slice id, struct buf *out)
 	buf_putc(out, '"');
 }
 
+static void write_document_title(const struct chat_part *p, struct buf *out)
+{
+	if (!p->name.at)
+		return;
+	buf_lit(out, ",\"title\":");
+	text_put_quoted(out, p->name);
+}
+
+/* Text is taken as text; other data only of PDF.  False: it is no text after all. */
+static bool write_plain_document(const struct chat_part *p, struct buf *out)
+{
+	size_t room = p->text.len / 4 * 3 + 4, len = 0;
+	char *bytes = malloc(room);
+	bool plain = bytes &&
+		     !sodium_base642bin((unsigned char *)bytes, room, p->text.at, p->text.len, NULL,
+			     &len, NULL, sodium_base64_VARIANT_ORIGINAL) &&
+		     utf8_valid(bytes, len);
+
+	if (plain) {
+		buf_lit(out, "{\"type\":\"document\",\"source\":{\"type\":\"text\","
+			     "\"media_type\":\"text/plain\",\"data\":");
+		json_write_string(out, bytes, len);
+		buf_putc(out, '}');
+		write_document_title(p, out);
+		write_cache(p->cache, out);
+	}
+	free(bytes);
+	return plain;
+}
+
 /* True if the part says something; a comma goes before all but the first. */
 static bool anthropic_write_part(const struct chat_part *p, bool first, struct buf *out)
 {
-	if (p->kind == PART_OTHER || (p->kind == PART_TEXT && !p->text.len))
+	if (p->kind == PART_OTHER || p->kind == PART_AUDIO ||
+		(p->kind == PART_TEXT && !p->text.len))
 		return false;
 	if (!first)
 		buf_putc(out, ',');
@@ -62,8 +95,13 @@ static bool anthropic_write_part(const struct chat_part *p, bool first, struct b
 		write_text(p->text, p->cache, out);
 		return true;
 	}
-	buf_lit(out, "{\"type\":\"image\",\"source\":{\"type\":");
-	if (p->kind == PART_IMAGE_DATA) {
+	if (p->kind == PART_FILE_DATA && p->media.len >= 5 &&
+		strncasecmp(p->media.at, "text/", 5) == 0 && write_plain_document(p, out))
+		return true;
+	buf_puts(out, p->kind == PART_FILE_DATA || p->kind == PART_FILE_URL
+			      ? "{\"type\":\"document\",\"source\":{\"type\":"
+			      : "{\"type\":\"image\",\"source\":{\"type\":");
+	if (p->kind == PART_IMAGE_DATA || p->kind == PART_FILE_DATA) {
 		buf_lit(out, "\"base64\",\"media_type\":");
 		text_put_quoted(out, p->media);
 		buf_lit(out, ",\"data\":");
@@ -72,6 +110,7 @@ static bool anthropic_write_part(const struct chat_part *p, bool first, struct b
 	}
 	text_put_quoted(out, p->text);
 	buf_putc(out, '}');
+	write_document_title(p, out);
 	write_cache(p->cache, out);
 	return true;
 }
@@ -412,4 +451,5 @@ const struct provider provider_anthropic = {
 	.write = anthropic_write_request,
 	.read_event = anthropic_read_event,
 	.read_whole = anthropic_read_whole,
+	.takes = CHAT_FILES | CHAT_FILE_URLS,
 };

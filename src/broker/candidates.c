@@ -30,6 +30,7 @@ struct candidate_walk {
 	struct stop queue[QUEUE_MAX];
 	size_t first, last;
 	const struct gate_rule *refusal; /* the first */
+	unsigned untaken;		 /* by its model: parts, as bits */
 	bool routed;			 /* a router was asked, and had nothing that fits */
 	const char *unopened;		 /* the first that was passed over for its secret */
 };
@@ -124,11 +125,6 @@ static struct price price_of(const struct gate_facts *f)
 
 /* ---- what the model can do ---- */
 
-static bool calls_tools(const struct gate_facts *f)
-{
-	return f->supports_tools || f->kind == ModelKind_demo;
-}
-
 /* Whether the chat can be told to a model that knows no tools: nobody insists on one, and none was called. */
 static bool does_without_tools(const struct candidate_walk *w)
 {
@@ -159,7 +155,18 @@ static const struct gate_rule without_bound = { ERR_INVALID, "not_reckonable",
 static bool is_boundless(const struct candidate_walk *w, const struct gate_facts *f)
 {
 	return w->candidates->hourly_limit_pd != NIL && w->asked->chat->unbounded &&
-	       f->kind == ModelKind_openai && !f->is_free;
+	       f->kind != ModelKind_demo && !f->is_free;
+}
+
+static const struct gate_rule without_part = { ERR_INVALID, "part_not_taken",
+	"is of a kind that no provider takes to which this request may go", false, NULL };
+
+/* The parts that a provider of this kind does not take, as bits. */
+static unsigned parts_misfit(const struct candidate_walk *w, const struct gate_facts *f)
+{
+	const struct provider *p = provider_find(ModelKind_words.list[f->kind]);
+
+	return p ? chat_needs(w->asked->chat) & ~p->takes : 0;
 }
 
 /* Why the model cannot do what is asked, NULL if it can; a router looks for one that can. */
@@ -170,10 +177,12 @@ static const struct gate_rule *model_misfit(
 
 	if (f->kind == ModelKind_router)
 		return NULL;
-	if (chat->tools && !calls_tools(f) && !does_without_tools(w))
+	if (chat->tools && !f->supports_tools && !does_without_tools(w))
 		return &without_tools;
 	if (is_boundless(w, f))
 		return &without_bound;
+	if (parts_misfit(w, f))
+		return &without_part;
 	return !f->supports_vision && chat_has_images(chat) ? &without_vision : NULL;
 }
 
@@ -208,7 +217,7 @@ static int add_candidate(struct candidate_walk *w, const struct gate_facts *f)
 		.target = { .model = f->slug,
 			.max_tokens = f->max_tokens == NIL ? 0 : f->max_tokens },
 		.price = price_of(f),
-		.without_tools = w->asked->chat->tools && !calls_tools(f),
+		.without_tools = w->asked->chat->tools && !f->supports_tools,
 		.silence_ms = (int)f->timeout_s * 1000,
 		.total_ms = f->total_timeout_s * 1000,
 	};
@@ -264,7 +273,7 @@ static bool model_fits(const struct candidate_walk *w, const struct gate_facts *
 {
 	const struct chat *chat = w->asked->chat;
 
-	return (!chat->tools || f->supports_tools) && !is_boundless(w, f) &&
+	return (!chat->tools || f->supports_tools) && !is_boundless(w, f) && !parts_misfit(w, f) &&
 	       (f->supports_vision || !chat_has_images(chat)) &&
 	       (f->context_window == NIL ||
 		       w->candidates->prompt_tokens + output_wanted(chat, 0, NULL) <=
@@ -333,8 +342,10 @@ static int visit_model(struct candidate_walk *w, const struct stop *s)
 	refusal = gate_refusal(facts);
 	if (!refusal)
 		refusal = model_misfit(w, facts);
-	if (refusal && !w->refusal)
+	if (refusal && !w->refusal) {
 		w->refusal = refusal;
+		w->untaken = parts_misfit(w, facts);
+	}
 	if (refusal && refusal->of_grant)
 		return 0;
 	next = facts->failover_chain.at;
@@ -380,6 +391,10 @@ static int nothing_to_call(const struct candidate_walk *w, struct problem *p)
 		p->final = true;
 		return problem_set(p, w->arena, ERR_SECRET, "%s", w->unopened);
 	}
+	if (w->refusal == &without_part)
+		return problem_field(p, w->arena,
+			chat_need_place(w->asked->chat, w->arena, w->untaken), "format", "%s",
+			w->refusal->sentence);
 	if (w->refusal) {
 		p->code = w->refusal->code;
 		return problem_set(p, w->arena, w->refusal->err, "%s", w->refusal->sentence);

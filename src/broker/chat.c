@@ -22,6 +22,7 @@ void chat_open(struct chat *c, struct arena *a)
 	c->last_tool = &c->tools;
 	c->last_stop = &c->stop;
 	c->last_field = &c->fields;
+	c->last_hosted = &c->hosted;
 }
 
 struct slice chat_text(struct chat *c, const char *plain)
@@ -113,23 +114,113 @@ void chat_stop_add(struct chat *c, struct slice text)
 	c->last_stop = &s->next;
 }
 
-void chat_image(struct chat_part *p, struct slice url)
+/* True if it was a data: URL, which is taken apart. */
+static bool take_data(struct chat_part *p, struct slice url)
 {
 	static const char base64[] = ";base64,";
 	enum { HEAD_MAX = 128 };
 	const char *mark;
 
-	p->kind = PART_IMAGE_URL;
 	p->text = url;
 	if (url.len < 5 || strncasecmp(url.at, "data:", 5) != 0)
-		return;
+		return false;
 	mark = memmem(url.at, url.len < HEAD_MAX ? url.len : HEAD_MAX, base64, sizeof base64 - 1);
 	if (!mark)
-		return;
-	p->kind = PART_IMAGE_DATA;
+		return false;
 	p->media = (struct slice){ url.at + 5, (size_t)(mark - url.at) - 5 };
 	mark += sizeof base64 - 1;
 	p->text = (struct slice){ mark, url.len - (size_t)(mark - url.at) };
+	return true;
+}
+
+void chat_image(struct chat_part *p, struct slice url)
+{
+	p->kind = take_data(p, url) ? PART_IMAGE_DATA : PART_IMAGE_URL;
+}
+
+void chat_file(struct chat_part *p, struct slice url)
+{
+	p->kind = take_data(p, url) ? PART_FILE_DATA : PART_FILE_URL;
+}
+
+void chat_hosted_add(struct chat *c, const char *shape, const char *type, struct slice raw)
+{
+	struct chat_hosted *h = arena_new(c->arena, struct chat_hosted);
+
+	h->shape = shape;
+	h->type = type;
+	h->raw = raw;
+	*c->last_hosted = h;
+	c->last_hosted = &h->next;
+}
+
+void chat_field_add(struct chat *c, const char *name, struct slice raw, const char *shape)
+{
+	struct chat_field *f = arena_new(c->arena, struct chat_field);
+
+	f->name = chat_text(c, name);
+	f->raw = raw;
+	f->shape = shape;
+	*c->last_field = f;
+	c->last_field = &f->next;
+}
+
+const struct chat_field *chat_field_find(const struct chat *c, const char *name, const char *shape)
+{
+	for (const struct chat_field *f = c->fields; f; f = f->next)
+		if (text_is(f->name, name) &&
+			(f->shape == shape || (f->shape && shape && strcmp(f->shape, shape) == 0)))
+			return f;
+	return NULL;
+}
+
+static unsigned part_needs(const struct chat_part *p)
+{
+	switch (p->kind) {
+	case PART_FILE_DATA:
+		return CHAT_FILES;
+	case PART_FILE_URL:
+		return CHAT_FILE_URLS;
+	case PART_AUDIO:
+		return CHAT_AUDIO;
+	case PART_OTHER:
+		return CHAT_OTHER_PARTS;
+	default:
+		return 0;
+	}
+}
+
+unsigned chat_needs(const struct chat *c)
+{
+	unsigned needs = 0;
+
+	for (const struct chat_message *m = c->messages; m; m = m->next)
+		for (const struct chat_part *p = m->parts; p; p = p->next)
+			needs |= part_needs(p);
+	return needs;
+}
+
+const char *chat_need_place(const struct chat *c, struct arena *a, unsigned needs)
+{
+	int i = 0;
+
+	for (const struct chat_message *m = c->messages; m; m = m->next, i++)
+		for (const struct chat_part *p = m->parts; p; p = p->next)
+			if (part_needs(p) & needs)
+				return p->place ? p->place
+						: arena_printf(a, "messages[%d].content",
+							  c->prompt ? i - 1 : i);
+	return "messages";
+}
+
+const char *chat_left_out(const struct chat *c, struct arena *a, const char *kind)
+{
+	const char *all = NULL;
+
+	for (const struct chat_hosted *h = c->hosted; h; h = h->next)
+		if (strcmp(h->shape, kind) != 0)
+			all = arena_printf(a, "%s%s%s", all ? all : "", all ? ", " : "", h->type);
+	return all;
 }
 
 bool chat_has_images(const struct chat *c)
@@ -153,12 +244,10 @@ int64_t chat_tokens(const struct chat *c)
 		more += TOKENS_A_MESSAGE;
 		tokens_add(&t, m->name);
 		for (const struct chat_part *p = m->parts; p; p = p->next) {
-			if (p->kind == PART_TEXT)
-				tokens_add(&t, p->text);
-			else if (p->kind == PART_OTHER)
-				tokens_add(&t, p->raw);
-			else
+			if (p->kind == PART_IMAGE_URL || p->kind == PART_IMAGE_DATA)
 				more += TOKENS_AN_IMAGE;
+			else
+				tokens_add(&t, p->kind == PART_OTHER ? p->raw : p->text);
 		}
 		for (const struct chat_call *call = m->calls; call; call = call->next) {
 			more += TOKENS_A_MESSAGE;
@@ -174,6 +263,8 @@ int64_t chat_tokens(const struct chat *c)
 		tokens_add(&t, tool->description);
 		tokens_add(&t, tool->parameters);
 	}
+	for (const struct chat_hosted *h = c->hosted; h; h = h->next)
+		tokens_add(&t, h->raw);
 	tokens_add(&t, c->format_schema);
 	return tokens_count(&t) + more;
 }

@@ -17,21 +17,28 @@ enum chat_part_kind {
 	PART_TEXT,
 	PART_IMAGE_URL,	 /* text: its address */
 	PART_IMAGE_DATA, /* text: base64; media: its type */
+	PART_FILE_URL,	 /* text: its address */
+	PART_FILE_DATA,	 /* text: base64; media: its type; name: the file's, or absent */
+	PART_AUDIO,	 /* text: base64; media: its format, such as wav */
 	PART_OTHER,	 /* raw: the whole part, for providers of the same kind */
 };
 
 struct chat_part {
 	struct chat_part *next;
 	enum chat_part_kind kind;
-	struct slice text, media, detail;
+	struct slice text, media, detail, name;
 	struct slice cache; /* a cache_control object as JSON text, or absent */
 	struct slice raw;
+	const char *place; /* where in the request it stood, for what is said of it; or NULL */
 };
 
 /* A tool call that an assistant message made. */
 struct chat_call {
 	struct chat_call *next;
 	struct slice id, name, arguments; /* the arguments: JSON text, escaped as a string */
+	struct slice
+		extra; /* extra_content as JSON text, to be given back to who sent it; or absent */
+	struct slice item; /* as in a message */
 };
 
 /* What the model thought before, with the signature that proves it (EVENT_SIGNATURE). */
@@ -48,6 +55,8 @@ struct chat_message {
 	struct slice name;
 	struct slice call_id; /* CHAT_TOOL: the call that this answers */
 	bool failed;	      /* CHAT_TOOL: the call came to nothing, and the text says why */
+	struct slice item; /* the same as an item of OpenAI's responses, which goes there as it is;
+			       * or absent.  A message of nothing else is for them alone. */
 	struct chat_part *parts, **last_part;
 	struct chat_call *calls, **last_call;
 	struct chat_thought *thoughts, **last_thought;
@@ -59,6 +68,14 @@ struct chat_tool {
 	struct slice parameters; /* a JSON schema as JSON text, or absent */
 	struct slice cache;
 	bool strict, has_strict;
+};
+
+/* A tool that is no function: its provider runs it, or calls it in a way of its own. */
+struct chat_hosted {
+	struct chat_hosted *next;
+	const char *shape; /* the kind of provider whose shape it has: no other is offered it */
+	const char *type;  /* plain */
+	struct slice raw;
 };
 
 enum chat_choice { CHOICE_UNSAID, CHOICE_AUTO, CHOICE_NONE, CHOICE_REQUIRED, CHOICE_NAMED };
@@ -86,6 +103,8 @@ struct chat_stop {
 struct chat_field {
 	struct chat_field *next;
 	struct slice name, raw; /* the name is escaped text */
+	const char *
+		shape; /* the one kind of provider that knows it; NULL: OpenAI's chat completions */
 	bool understood; /* it is in the chat: only a body that goes out as it came needs it */
 };
 
@@ -94,7 +113,11 @@ struct chat {
 	struct slice model; /* as asked for */
 	struct chat_message *messages, **last_message;
 	struct chat_tool *tools, **last_tool;
+	struct chat_hosted *hosted, **last_hosted;
 	enum chat_choice tool_choice;
+	struct slice
+		choice_raw; /* a choice that is none of these, in the shape of ...; or absent */
+	const char *choice_shape;
 	struct slice tool_chosen;  /* CHOICE_NAMED */
 	int64_t max_tokens;	   /* 0: not said */
 	double temperature, top_p; /* NAN: not said */
@@ -111,6 +134,7 @@ struct chat {
 
 	const char *dropped;   /* members of the body that go to nobody, as in "a, b"; NULL: none */
 	const char *unbounded; /* a part whose tokens its bytes do not bound, or NULL: its place */
+	struct chat_message *prompt; /* the first message, put before those of the body; or NULL */
 
 	/* The body it was read from, and where in it usage is asked for; absent if it was built. */
 	struct slice body, include_usage_at;
@@ -136,8 +160,14 @@ struct chat_thought *chat_thought_add(struct chat *c, struct chat_message *m);
 struct chat_tool *chat_tool_add(
 	struct chat *c, const char *name, const char *description, const char *parameters);
 struct slice chat_text(struct chat *c, const char *plain);
-/* An image's address, or a data: URL taken apart, into the part. */
+/* An image's address, or a data: URL taken apart, into the part; the same for a file. */
 void chat_image(struct chat_part *p, struct slice url);
+void chat_file(struct chat_part *p, struct slice url);
+void chat_hosted_add(struct chat *c, const char *shape, const char *type, struct slice raw);
+/* A member of the body for the providers that know it; `shape` as in chat_field. */
+void chat_field_add(struct chat *c, const char *name, struct slice raw, const char *shape);
+/* The member of that name and shape, or NULL. */
+const struct chat_field *chat_field_find(const struct chat *c, const char *name, const char *shape);
 void chat_stop_add(struct chat *c, struct slice text);
 
 /* An estimate (tokens.h) of everything the model will read, before it is written for anybody. */
@@ -147,3 +177,10 @@ int64_t chat_tokens(const struct chat *c);
 int64_t chat_tokens_written(const struct chat *c, struct slice body);
 /* What the request needs of a model. */
 bool chat_has_images(const struct chat *c);
+/* What a provider must take, as bits. */
+enum { CHAT_FILES = 1, CHAT_FILE_URLS = 2, CHAT_AUDIO = 4, CHAT_OTHER_PARTS = 8 };
+unsigned chat_needs(const struct chat *c);
+/* The place of the first part that needs one of these, as in "messages[2].content[0]". */
+const char *chat_need_place(const struct chat *c, struct arena *a, unsigned needs);
+/* The tools that a provider of this kind is not offered, as in "web_search, custom"; NULL: none. */
+const char *chat_left_out(const struct chat *c, struct arena *a, const char *kind);

@@ -56,14 +56,46 @@ void chat_read_cache(struct chat_reader *in, const char *place, struct slice *re
 	*ret = (struct slice){ start, (size_t)(in->r.at - start) };
 }
 
-/* A part of a kind that is not known here, for providers of the same kind.  Sound comes along with it; of
+/* Sound or a file: what is known of it for providers of other kinds. */
+static void read_media(struct chat_reader *in, const char *place, struct chat_part *p)
+{
+	const char *key;
+	size_t len;
+
+	if (!chat_expect(in, place, JSON_OBJECT))
+		return;
+	json_enter_object(&in->r);
+	while (!in->wrong && json_next_key(&in->r, &key, &len)) {
+		if (json_peek(&in->r) != JSON_STRING)
+			json_skip(&in->r, NULL, NULL);
+		else if (strcmp(key, "data") == 0 || strcmp(key, "file_data") == 0)
+			text_read(&in->r, &p->text);
+		else if (strcmp(key, "format") == 0)
+			text_read(&in->r, &p->media);
+		else if (strcmp(key, "filename") == 0)
+			text_read(&in->r, &p->name);
+		else
+			json_skip(&in->r, NULL, NULL);
+	}
+}
+
+/* A part that is neither text nor image, whole for providers of the same kind.  Sound comes along with it; of
  * a file, a film or what else there is, the provider may read far more than was sent. */
 static void read_other(
 	struct chat_reader *in, const char *place, const char *type, struct chat_part *p)
 {
 	p->kind = PART_OTHER;
-	if (strcmp(type, "input_audio") != 0 && !in->c->unbounded)
-		in->c->unbounded = arena_strdup(in->c->arena, place);
+	p->place = arena_strdup(in->c->arena, place);
+	if (strcmp(type, "input_audio") == 0 && p->text.len && p->media.len)
+		p->kind = PART_AUDIO;
+	else if (!in->c->unbounded)
+		in->c->unbounded = p->place;
+	if (strcmp(type, "file") == 0 && p->text.len) {
+		chat_file(p, p->text);
+		if (p->kind ==
+			PART_FILE_URL) /* base64 without a type, or a name of the provider's */
+			p->kind = PART_OTHER;
+	}
 }
 
 static void read_chat_part(struct chat_reader *in, const char *place, struct chat_message *m)
@@ -81,7 +113,8 @@ static void read_chat_part(struct chat_reader *in, const char *place, struct cha
 	while (!in->wrong && json_next_key(&in->r, &key, &len)) {
 		if (strcmp(key, "type") == 0 && chat_expect(in, place, JSON_STRING)) {
 			text_read_word(&in->r, &type);
-		} else if (strcmp(key, "text") == 0 || strcmp(key, "refusal") == 0) {
+		} else if ((strcmp(key, "text") == 0 || strcmp(key, "refusal") == 0) &&
+			   json_peek(&in->r) != JSON_NULL) {
 			if (chat_expect(in, place, JSON_STRING))
 				text_read(&in->r, &text);
 		} else if (strcmp(key, "image_url") == 0) {
@@ -89,6 +122,9 @@ static void read_chat_part(struct chat_reader *in, const char *place, struct cha
 			read_image(in, place, p);
 		} else if (strcmp(key, "cache_control") == 0) {
 			chat_read_cache(in, place, &p->cache);
+		} else if ((strcmp(key, "input_audio") == 0 || strcmp(key, "file") == 0) &&
+			   json_peek(&in->r) == JSON_OBJECT) {
+			read_media(in, place, p);
 		} else {
 			json_skip(&in->r, NULL, NULL);
 		}
@@ -316,9 +352,13 @@ void chat_read_tools(struct chat_reader *in, const char *key)
 		return;
 	json_enter_array(&in->r);
 	while (!in->wrong && json_next_item(&in->r)) {
-		struct chat_tool *t = chat_tool_add(in->c, NULL, NULL, NULL);
+		struct chat_tool **last = in->c->last_tool, *t;
+		struct slice raw = { 0 };
 
+		t = chat_tool_add(in->c, NULL, NULL, NULL);
 		type = "";
+		json_peek(&in->r); /* passes the white space */
+		raw.at = in->r.at;
 		snprintf(at, sizeof at, "%s[%d]", key, i++);
 		if (!chat_expect(in, at, JSON_OBJECT))
 			return;
@@ -335,10 +375,14 @@ void chat_read_tools(struct chat_reader *in, const char *key)
 		}
 		if (in->wrong || in->r.fault)
 			return;
-		if (strcmp(type, "function") != 0)
-			chat_wrong(in, at, "Invalid value for '%s.type': only 'function' is known.",
-				at);
-		else if (!t->name.len)
+		if (!*type) {
+			chat_wrong(in, at, "Missing required parameter: '%s.type'.", at);
+		} else if (strcmp(type, "function") != 0) {
+			raw.len = (size_t)(in->r.at - raw.at);
+			*last = NULL; /* it is no function after all */
+			in->c->last_tool = last;
+			chat_hosted_add(in->c, "openai", arena_strdup(in->c->arena, type), raw);
+		} else if (!t->name.len)
 			chat_wrong(in, at, "Missing required parameter: '%s.function.name'.", at);
 	}
 }
@@ -346,7 +390,8 @@ void chat_read_tools(struct chat_reader *in, const char *key)
 void chat_read_choice(struct chat_reader *in, const char *key)
 {
 	struct chat_call named = { 0 };
-	const char *word = "";
+	const char *word = "", *type = "function";
+	struct slice raw;
 	size_t len;
 
 	if (json_peek(&in->r) == JSON_STRING) {
@@ -363,15 +408,24 @@ void chat_read_choice(struct chat_reader *in, const char *key)
 	}
 	if (!chat_expect(in, key, JSON_OBJECT))
 		return;
+	raw.at = in->r.at;
 	json_enter_object(&in->r);
 	while (!in->wrong && json_next_key(&in->r, &word, &len)) {
 		if (strcmp(word, "function") == 0)
 			read_chat_function(in, key, &named);
+		else if (strcmp(word, "type") == 0 && json_peek(&in->r) == JSON_STRING)
+			text_read_word(&in->r, &type);
 		else
 			json_skip(&in->r, NULL, NULL);
 	}
 	if (in->wrong || in->r.fault)
 		return;
+	if (strcmp(type, "function") != 0) {
+		raw.len = (size_t)(in->r.at - raw.at);
+		in->c->choice_raw = raw;
+		in->c->choice_shape = "openai";
+		return;
+	}
 	in->c->tool_choice = CHOICE_NAMED;
 	in->c->tool_chosen = named.name;
 	if (!named.name.len)

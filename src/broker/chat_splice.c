@@ -70,6 +70,15 @@ static void put_stream_options(const struct chat *c, struct slice raw, struct bu
 	}
 }
 
+/* The messages as they came, after the one that was put before them. */
+static void put_prompted(const struct chat *c, struct slice raw, struct buf *out)
+{
+	buf_lit(out, "[{\"role\":\"system\",\"content\":");
+	text_put_quoted(out, c->prompt->parts->text);
+	buf_lit(out, "},");
+	buf_put(out, raw.at + 1, raw.len - 1);
+}
+
 void chat_splice(const struct chat *c, const struct target *t, struct buf *out)
 {
 	const char *limit_name = chat_limit_name(t);
@@ -91,6 +100,8 @@ void chat_splice(const struct chat *c, const struct target *t, struct buf *out)
 		} else if (c->stream && text_is(f->name, "stream_options")) {
 			put_stream_options(c, f->raw, out);
 			asked = true;
+		} else if (c->prompt && text_is(f->name, "messages")) {
+			put_prompted(c, f->raw, out);
 		} else {
 			text_put(out, f->raw);
 		}

@@ -7,6 +7,7 @@ void collect_open(struct collected *c)
 {
 	*c = (struct collected){ 0 };
 	buf_init(&c->text, COLLECT_MAX);
+	buf_init(&c->refusal, COLLECT_MAX);
 	c->last_call = &c->calls;
 }
 
@@ -17,6 +18,7 @@ void collect_close(struct collected *c)
 	for (struct collected_thought *t = c->thoughts; t; t = t->next)
 		buf_free(&t->text);
 	buf_free(&c->text);
+	buf_free(&c->refusal);
 	arena_free(&c->arena);
 }
 
@@ -60,6 +62,7 @@ static void call_begin(struct collected *c, const struct event *e)
 
 	call->id = collect_keep(c, e->id);
 	call->name = collect_keep(c, e->name);
+	call->extra = collect_keep(c, e->extra);
 	buf_init(&call->arguments, COLLECT_MAX);
 	*c->last_call = call;
 	c->last_call = &call->next;
@@ -91,7 +94,7 @@ void collect_take(void *collected, const struct event *e)
 		c->model = collect_keep(c, e->name);
 		break;
 	case EVENT_TEXT:
-		collect_put(c, &c->text, e->text);
+		collect_put(c, e->refusal && c->apart ? &c->refusal : &c->text, e->text);
 		c->logprobs = collect_keep(c, e->logprobs);
 		break;
 	case EVENT_THOUGHT:
@@ -107,6 +110,7 @@ void collect_take(void *collected, const struct event *e)
 		collect_arguments(c, e);
 		break;
 	case EVENT_CALL_END:
+	case EVENT_ITEM:
 		break;
 	case EVENT_USAGE:
 		c->usage = e->usage;

@@ -7,7 +7,7 @@
 
 struct collected_call {
 	struct collected_call *next;
-	struct slice id, name;
+	struct slice id, name, extra;
 	struct buf arguments;
 };
 
@@ -22,6 +22,8 @@ struct collected {
 	struct arena arena;
 	struct slice id, model; /* as the provider says */
 	struct buf text;
+	bool apart;	       /* set by its owner: a refusal is no part of the text */
+	struct buf refusal;    /* why the model does not answer, where it is kept apart */
 	struct slice logprobs; /* of a reply that came whole */
 	struct collected_thought *thoughts, *last_thought;
 	struct collected_call *calls, **last_call;

@@ -217,8 +217,10 @@ static void completion_begin(struct completion *r)
 	if (r->stage == COMPLETION_ANSWERING)
 		return;
 	completion_move(r, COMPLETION_ANSWERING);
-	completion_pass_event(r,
-		&(struct event){ .kind = EVENT_START, .id = r->start_id, .name = r->start_name });
+	completion_pass_event(r, &(struct event){ .kind = EVENT_START,
+					 .id = r->start_id,
+					 .name = r->start_name,
+					 .maker = r->candidate->provider->name });
 }
 
 static struct slice completion_keep_slice(struct completion *r, struct slice s)

@@ -21,7 +21,9 @@ enum event_kind {
 	EVENT_CALL,	 /* a tool is called: index, id, name */
 	EVENT_ARGUMENTS, /* more of the arguments of call `index`: JSON text, escaped as a string */
 	EVENT_CALL_END,	 /* the arguments of call `index` are complete */
-	EVENT_USAGE,	 /* tokens, for the whole call */
+	EVENT_ITEM, /* text: an item of OpenAI's responses that is none of these, or a message of theirs
+			  * whose text has been told, as JSON text */
+	EVENT_USAGE, /* tokens, for the whole call */
 	EVENT_FINISH,
 	EVENT_ERROR,
 };
@@ -40,6 +42,10 @@ struct event {
 	struct slice logprobs; /* TEXT: JSON text in OpenAI's shape, where asked for */
 	int index;	       /* CALL, ARGUMENTS, CALL_END: which call, from 0 */
 	bool redacted;	       /* SEAL: the thought was never shown */
+	bool refusal;	       /* TEXT: the model says why it does not answer */
+	struct slice
+		extra; /* CALL: extra_content; CALL_END: the item of OpenAI's responses; JSON text */
+	const char *maker; /* START: the kind of provider that answers */
 	struct usage usage;
 	enum finish finish;
 	const struct fault *fault; /* ERROR */

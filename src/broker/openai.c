@@ -42,6 +42,55 @@ static void write_image(const struct chat_part *p, struct buf *out)
 	buf_lit(out, "}}");
 }
 
+static void write_file(const struct chat_part *p, struct buf *out)
+{
+	buf_lit(out, "{\"type\":\"file\",\"file\":{");
+	if (p->name.at) {
+		buf_lit(out, "\"filename\":");
+		text_put_quoted(out, p->name);
+		buf_putc(out, ',');
+	}
+	buf_lit(out, "\"file_data\":\"data:");
+	text_put(out, p->media);
+	buf_lit(out, ";base64,");
+	text_put(out, p->text);
+	buf_lit(out, "\"}}");
+}
+
+static void write_audio(const struct chat_part *p, struct buf *out)
+{
+	buf_lit(out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":");
+	text_put_quoted(out, p->text);
+	buf_lit(out, ",\"format\":");
+	text_put_quoted(out, p->media);
+	buf_lit(out, "}}");
+}
+
+static void openai_write_part(const struct chat_part *p, struct buf *out)
+{
+	switch (p->kind) {
+	case PART_TEXT:
+		buf_lit(out, "{\"type\":\"text\",\"text\":");
+		text_put_quoted(out, p->text);
+		buf_putc(out, '}');
+		break;
+	case PART_IMAGE_URL:
+	case PART_IMAGE_DATA:
+		write_image(p, out);
+		break;
+	case PART_FILE_URL: /* no candidate: see provider.takes */
+	case PART_FILE_DATA:
+		write_file(p, out);
+		break;
+	case PART_AUDIO:
+		write_audio(p, out);
+		break;
+	case PART_OTHER:
+		text_put(out, p->raw);
+		break;
+	}
+}
+
 static void write_content(const struct chat_message *m, struct buf *out)
 {
 	buf_lit(out, ",\"content\":");
@@ -58,20 +107,28 @@ static void write_content(const struct chat_message *m, struct buf *out)
 	for (const struct chat_part *p = m->parts; p; p = p->next) {
 		if (p != m->parts)
 			buf_putc(out, ',');
-		if (p->kind == PART_TEXT) {
-			buf_lit(out, "{\"type\":\"text\",\"text\":");
-			text_put_quoted(out, p->text);
-			buf_putc(out, '}');
-		} else if (p->kind == PART_OTHER) {
-			text_put(out, p->raw);
-		} else {
-			write_image(p, out);
-		}
+		openai_write_part(p, out);
 	}
 	buf_putc(out, ']');
 }
 
-static void openai_write_message(const struct chat_message *m, struct buf *out)
+/* Those who think aloud want to be told what they thought; OpenAI itself refuses the member. */
+static void openai_write_thoughts(const struct chat_message *m, struct buf *out)
+{
+	bool any = false;
+
+	for (const struct chat_thought *t = m->thoughts; t; t = t->next) {
+		if (strcmp(t->maker, "openai") != 0 || !t->text.len)
+			continue;
+		buf_puts(out, any ? "\\n\\n" : ",\"reasoning_content\":\"");
+		any = true;
+		text_put(out, t->text);
+	}
+	if (any)
+		buf_putc(out, '"');
+}
+
+static void openai_write_message(const struct chat_message *m, bool aloud, struct buf *out)
 {
 	buf_lit(out, "{\"role\":\"");
 	buf_puts(out, role_names[m->role]);
@@ -85,6 +142,8 @@ static void openai_write_message(const struct chat_message *m, struct buf *out)
 		text_put_quoted(out, m->call_id);
 	}
 	write_content(m, out);
+	if (aloud)
+		openai_write_thoughts(m, out);
 	for (const struct chat_call *call = m->calls; call; call = call->next) {
 		buf_puts(out, call == m->calls ? ",\"tool_calls\":[" : ",");
 		buf_lit(out, "{\"id\":");
@@ -93,7 +152,12 @@ static void openai_write_message(const struct chat_message *m, struct buf *out)
 		text_put_quoted(out, call->name);
 		buf_lit(out, ",\"arguments\":");
 		text_put_quoted(out, call->arguments.len ? call->arguments : SLICE("{}"));
-		buf_lit(out, "}}");
+		buf_putc(out, '}');
+		if (aloud && call->extra.at) {
+			buf_lit(out, ",\"extra_content\":");
+			text_put(out, call->extra);
+		}
+		buf_putc(out, '}');
 	}
 	buf_puts(out, m->calls ? "]}" : "}");
 }
@@ -114,8 +178,23 @@ void openai_write_tool(const struct chat_tool *t, struct buf *out)
 		buf_puts(out, t->strict ? ",\"strict\":true" : ",\"strict\":false");
 }
 
-void openai_write_choice(
-	const struct chat *c, const char *before, const char *after, struct buf *out)
+bool openai_write_hosted(const struct chat *c, const char *kind, bool first, struct buf *out)
+{
+	bool any = false;
+
+	for (const struct chat_hosted *h = c->hosted; h; h = h->next) {
+		if (strcmp(h->shape, kind) != 0)
+			continue;
+		if (!first || any)
+			buf_putc(out, ',');
+		any = true;
+		text_put(out, h->raw);
+	}
+	return any;
+}
+
+void openai_write_choice(const struct chat *c, const char *kind, const char *before,
+	const char *after, struct buf *out)
 {
 	static const char *const choices[] = {
 		[CHOICE_AUTO] = "\"auto\"",
@@ -123,7 +202,10 @@ void openai_write_choice(
 		[CHOICE_REQUIRED] = "\"required\"",
 	};
 
-	if (c->tool_choice == CHOICE_NAMED) {
+	if (c->choice_raw.at && strcmp(c->choice_shape, kind) == 0) {
+		buf_lit(out, ",\"tool_choice\":");
+		text_put(out, c->choice_raw);
+	} else if (c->tool_choice == CHOICE_NAMED) {
 		buf_lit(out, ",\"tool_choice\":{\"type\":\"function\",");
 		buf_puts(out, before);
 		buf_lit(out, "\"name\":");
@@ -140,16 +222,21 @@ void openai_write_choice(
 
 static void openai_write_tools(const struct chat *c, struct buf *out)
 {
-	if (!c->tools)
-		return;
+	size_t before = out->len;
+
+	buf_lit(out, ",\"tools\":[");
 	for (const struct chat_tool *t = c->tools; t; t = t->next) {
-		buf_puts(out, t == c->tools ? ",\"tools\":[" : ",");
+		buf_puts(out, t == c->tools ? "" : ",");
 		buf_lit(out, "{\"type\":\"function\",\"function\":{");
 		openai_write_tool(t, out);
 		buf_lit(out, "}}");
 	}
+	if (!openai_write_hosted(c, "openai", !c->tools, out) && !c->tools) {
+		out->len = before;
+		return;
+	}
 	buf_putc(out, ']');
-	openai_write_choice(c, "\"function\":{", "}}", out);
+	openai_write_choice(c, "openai", "\"function\":{", "}}", out);
 }
 
 static void openai_write_format(const struct chat *c, struct buf *out)
@@ -200,6 +287,8 @@ static void write_limits(const struct chat *c, const struct target *t, struct bu
 
 static void openai_write_request(const struct chat *c, const struct target *t, struct buf *out)
 {
+	bool aloud = strcmp(chat_limit_name(t), "max_tokens") == 0, first = true;
+
 	if (chat_splices(c)) {
 		chat_splice(c, t, out);
 		return;
@@ -208,9 +297,12 @@ static void openai_write_request(const struct chat *c, const struct target *t, s
 	json_write_string(out, t->model, strlen(t->model));
 	buf_lit(out, ",\"messages\":[");
 	for (const struct chat_message *m = c->messages; m; m = m->next) {
-		if (m != c->messages)
+		if (m->item.at && !m->parts && !m->calls) /* for others alone */
+			continue;
+		if (!first)
 			buf_putc(out, ',');
-		openai_write_message(m, out);
+		first = false;
+		openai_write_message(m, aloud, out);
 	}
 	buf_putc(out, ']');
 	openai_write_tools(c, out);
@@ -219,7 +311,7 @@ static void openai_write_request(const struct chat *c, const struct target *t, s
 	if (c->stream)
 		buf_lit(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
 	for (const struct chat_field *f = c->fields; f; f = f->next) {
-		if (f->understood)
+		if (f->understood || f->shape)
 			continue;
 		buf_putc(out, ',');
 		text_put_quoted(out, f->name);
@@ -237,4 +329,5 @@ const struct provider provider_openai = {
 	.write = openai_write_request,
 	.read_event = openai_read_event,
 	.read_whole = openai_read_whole,
+	.takes = CHAT_FILES | CHAT_AUDIO | CHAT_OTHER_PARTS,
 };

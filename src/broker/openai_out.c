@@ -77,6 +77,7 @@ void openai_out_open(struct openai_out *o, const struct openai_out_asked *asked,
 		write_head(o, "chat.completion.chunk", &o->head);
 	} else {
 		collect_open(&o->whole);
+		o->whole.apart = true;
 	}
 }
 
@@ -117,6 +118,15 @@ static void chunk_of(struct openai_out *o, const char *member, const struct even
 	chunk_end(o, e->logprobs, NULL);
 }
 
+/* What some (Gemini) give along with a call, and want back. */
+static void write_extra(struct slice extra, struct buf *out)
+{
+	if (!extra.at)
+		return;
+	buf_lit(out, ",\"extra_content\":");
+	text_put(out, extra);
+}
+
 static void chunk_of_call(struct openai_out *o, const struct event *e)
 {
 	chunk_begin(o);
@@ -127,7 +137,9 @@ static void chunk_of_call(struct openai_out *o, const struct event *e)
 		text_put_quoted(o->out, e->id);
 		buf_lit(o->out, ",\"type\":\"function\",\"function\":{\"name\":");
 		text_put_quoted(o->out, e->name);
-		buf_lit(o->out, ",\"arguments\":\"\"}}]");
+		buf_lit(o->out, ",\"arguments\":\"\"}");
+		write_extra(e->extra, o->out);
+		buf_lit(o->out, "}]");
 	} else {
 		buf_lit(o->out, ",\"function\":{\"arguments\":");
 		text_put_quoted(o->out, e->text);
@@ -169,7 +181,7 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 		chunk_end(o, (struct slice){ 0 }, NULL);
 		break;
 	case EVENT_TEXT:
-		chunk_of(o, "content", e);
+		chunk_of(o, e->refusal ? "refusal" : "content", e);
 		break;
 	case EVENT_THOUGHT:
 		chunk_of(o, "reasoning_content", e);
@@ -178,7 +190,8 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 	case EVENT_ARGUMENTS:
 		chunk_of_call(o, e);
 		break;
-	case EVENT_SIGNATURE: /* has no place in this shape */
+	case EVENT_SIGNATURE: /* these have no place in this shape */
+	case EVENT_ITEM:
 	case EVENT_CALL_END:
 		break;
 	case EVENT_USAGE:
@@ -222,7 +235,9 @@ static void write_calls(const struct collected *c, struct buf *out)
 		text_put_quoted(out, call->name);
 		buf_lit(out, ",\"arguments\":");
 		text_put_quoted(out, (struct slice){ call->arguments.at, call->arguments.len });
-		buf_lit(out, "}}");
+		buf_putc(out, '}');
+		write_extra(call->extra, out);
+		buf_putc(out, '}');
 	}
 	if (c->calls)
 		buf_putc(out, ']');
@@ -234,11 +249,15 @@ static void write_whole(struct openai_out *o)
 
 	write_head(o, "chat.completion", o->out);
 	buf_lit(o->out, "{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":");
-	if (c->text.len || !c->calls)
+	if (c->text.len || (!c->calls && !c->refusal.len))
 		text_put_quoted(o->out, (struct slice){ c->text.at, c->text.len });
 	else
 		buf_lit(o->out, "null");
-	buf_lit(o->out, ",\"refusal\":null");
+	buf_lit(o->out, ",\"refusal\":");
+	if (c->refusal.len)
+		text_put_quoted(o->out, (struct slice){ c->refusal.at, c->refusal.len });
+	else
+		buf_lit(o->out, "null");
 	write_collected_thoughts(c, o->out);
 	write_calls(c, o->out);
 	buf_lit(o->out, "},\"logprobs\":");

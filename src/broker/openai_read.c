@@ -92,7 +92,7 @@ static void openai_take_usage(struct reply *r, struct json_reader *j)
 /* ---- tool calls ---- */
 
 struct openai_call {
-	struct slice id, name, arguments;
+	struct slice id, name, arguments, extra;
 	int64_t index; /* -1: not said */
 };
 
@@ -135,7 +135,7 @@ static void take_call(struct reply *r, const struct openai_call *call)
 		return;
 	}
 	if (index < 0)
-		index = reply_call(r, key, call->id, call->name);
+		index = reply_call_extra(r, key, call->id, call->name, call->extra);
 	reply_arguments(r, index, call->arguments);
 }
 
@@ -160,6 +160,8 @@ static void openai_read_calls(struct reply *r, struct json_reader *j)
 				text_read(j, &call.id);
 			else if (strcmp(name, "function") == 0)
 				openai_read_function(j, &call);
+			else if (strcmp(name, "extra_content") == 0 && json_peek(j) == JSON_OBJECT)
+				text_read_raw(j, &call.extra);
 			else
 				json_skip(j, NULL, NULL);
 		}
@@ -213,7 +215,7 @@ static void openai_read_message(struct reply *r, struct json_reader *j, struct s
 			openai_read_content(r, j, logprobs);
 		} else if (strcmp(key, "refusal") == 0) {
 			if (text_read(j, &text))
-				reply_text(r, text, (struct slice){ 0 });
+				reply_refusal(r, text);
 		} else if (strcmp(key, "reasoning_content") == 0 || strcmp(key, "reasoning") == 0) {
 			/* Some send both, with the same text. */
 			if (json_peek(j) == JSON_STRING && !thought) {

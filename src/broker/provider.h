@@ -29,6 +29,7 @@ struct provider {
 	const char *
 		base_url; /* where it lives if nobody says otherwise; NULL: it is inside the program */
 	const char *path;     /* after the base URL */
+	unsigned takes;	      /* parts of messages besides text and images: CHAT_FILES, ... */
 	int64_t least_output; /* it refuses a lower limit than this, and is sent none; 0: 1 */
 	size_t (*headers)(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX]);
 	/* The body of the request.  `out` may overflow, which the caller asks at the end. */

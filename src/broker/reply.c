@@ -166,6 +166,23 @@ void reply_text(struct reply *r, struct slice text, struct slice logprobs)
 	reply_emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .logprobs = logprobs });
 }
 
+void reply_refusal(struct reply *r, struct slice text)
+{
+	if (r->ended || !text.len)
+		return;
+	reply_start_once(r);
+	tokens_add(&r->spoken, text);
+	reply_emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .refusal = true });
+}
+
+void reply_item(struct reply *r, struct slice raw)
+{
+	if (r->ended)
+		return;
+	reply_start_once(r);
+	reply_emit(r, &(struct event){ .kind = EVENT_ITEM, .text = raw });
+}
+
 void reply_thought(struct reply *r, struct slice text)
 {
 	if (r->ended || !text.len)
@@ -196,6 +213,12 @@ int reply_call_find(const struct reply *r, int64_t key)
 
 int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name)
 {
+	return reply_call_extra(r, key, id, name, (struct slice){ 0 });
+}
+
+int reply_call_extra(
+	struct reply *r, int64_t key, struct slice id, struct slice name, struct slice extra)
+{
 	char made[REPLY_TAG_MAX + 32];
 	int index = r->call_count;
 
@@ -213,8 +236,11 @@ int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name)
 	}
 	r->calls[r->call_count++] = (struct reply_call){ .key = key, .open = true };
 	tokens_add(&r->spoken, name);
-	reply_emit(
-		r, &(struct event){ .kind = EVENT_CALL, .index = index, .id = id, .name = name });
+	reply_emit(r, &(struct event){ .kind = EVENT_CALL,
+			      .index = index,
+			      .id = id,
+			      .name = name,
+			      .extra = extra });
 	return index;
 }
 
@@ -229,13 +255,18 @@ void reply_arguments(struct reply *r, int index, struct slice text)
 
 void reply_call_end(struct reply *r, int index)
 {
+	reply_call_item(r, index, (struct slice){ 0 });
+}
+
+void reply_call_item(struct reply *r, int index, struct slice item)
+{
 	if (r->ended || index < 0 || index >= r->call_count || !r->calls[index].open)
 		return;
 	/* No arguments are an empty object, for whoever parses them. */
 	if (!r->calls[index].spoken)
 		reply_arguments(r, index, SLICE("{}"));
 	r->calls[index].open = false;
-	reply_emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index });
+	reply_emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index, .extra = item });
 }
 
 void reply_usage(struct reply *r, const struct usage *u, unsigned said)

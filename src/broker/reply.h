@@ -81,14 +81,22 @@ void reply_fail_with(struct reply *r, const struct fault *f);
 /* The first of these emits START by itself if reply_start was not called. */
 void reply_start(struct reply *r, struct slice id, struct slice model);
 void reply_text(struct reply *r, struct slice text, struct slice logprobs);
+void reply_refusal(struct reply *r, struct slice text);
+/* An item in the shape of OpenAI's responses, whole. */
+void reply_item(struct reply *r, struct slice raw);
 void reply_thought(struct reply *r, struct slice text);
 void reply_signature(struct reply *r, struct slice signature, struct slice id, bool redacted);
 /* Begins the call of that key and answers its index; -1 if there are too many (the reply failed). */
 int reply_call(struct reply *r, int64_t key, struct slice id, struct slice name);
+/* The same, with its extra_content as JSON text. */
+int reply_call_extra(
+	struct reply *r, int64_t key, struct slice id, struct slice name, struct slice extra);
 /* The index of the call of that key, or -1. */
 int reply_call_find(const struct reply *r, int64_t key);
 void reply_arguments(struct reply *r, int index, struct slice text);
 void reply_call_end(struct reply *r, int index);
+/* The same, with the whole item that it was. */
+void reply_call_item(struct reply *r, int index, struct slice item);
 /* Figures so far, and which of them were said.  The last ones hold; what was not said is counted. */
 enum { USAGE_INPUT = 1, USAGE_OUTPUT = 2 };
 void reply_usage(struct reply *r, const struct usage *u, unsigned said);

@@ -63,10 +63,14 @@ static void take_parts(struct reply *r, struct json_reader *j, struct slice part
 	while (json_next_item(&in)) {
 		json_enter_object(&in);
 		while (json_next_key(&in, &key, &len)) {
-			if (strcmp(key, "text") != 0 && strcmp(key, "refusal") != 0)
+			bool refuses = strcmp(key, "refusal") == 0;
+
+			if (strcmp(key, "text") != 0 && !refuses)
 				json_skip(&in, NULL, NULL);
 			else if (text_read(&in, &text) && thought)
 				reply_thought(r, text);
+			else if (!in.fault && refuses)
+				reply_refusal(r, text);
 			else if (!in.fault)
 				reply_text(r, text, none);
 		}
@@ -86,9 +90,17 @@ static int begin_call(struct reply *r, const struct item *i, int64_t key)
 /* An item that is complete.  `heard`: its text was streamed already. */
 static void take_item(struct reply *r, struct json_reader *j, int64_t key, bool heard)
 {
+	struct slice raw = { 0 };
+	struct json_reader in;
 	struct item i;
 
-	responses_read_item(j, &i);
+	text_read_raw(j, &raw);
+	if (j->fault)
+		return;
+	json_open(&in, j->arena, raw.at, raw.len);
+	responses_read_item(&in, &i);
+	if (in.fault)
+		text_refuse(j, in.fault);
 	if (j->fault)
 		return;
 	if (strcmp(i.type, "function_call") == 0) {
@@ -98,13 +110,15 @@ static void take_item(struct reply *r, struct json_reader *j, int64_t key, bool 
 			call = begin_call(r, &i, key);
 		if (call >= 0 && !r->calls[call].spoken)
 			reply_arguments(r, call, i.arguments);
-		reply_call_end(r, call);
+		reply_call_item(r, call, raw);
 	} else if (strcmp(i.type, "reasoning") == 0) {
 		if (!heard)
 			take_parts(r, j, i.summary, true);
 		reply_signature(r, i.signature, i.id, false);
-	} else if (strcmp(i.type, "message") == 0 && !heard) {
-		take_parts(r, j, i.content, false);
+	} else {
+		if (strcmp(i.type, "message") == 0 && !heard)
+			take_parts(r, j, i.content, false);
+		reply_item(r, raw);
 	}
 }
 
@@ -284,9 +298,10 @@ static uint64_t bit_of(int64_t output)
 
 static void responses_take_delta(struct reply *r, const struct responses_event *e)
 {
-	if (responses_event_is(e, "response.output_text.delta") ||
-		responses_event_is(e, "response.refusal.delta"))
+	if (responses_event_is(e, "response.output_text.delta"))
 		reply_text(r, e->delta, none);
+	else if (responses_event_is(e, "response.refusal.delta"))
+		reply_refusal(r, e->delta);
 	else if (responses_event_is(e, "response.reasoning_summary_text.delta") ||
 		 responses_event_is(e, "response.reasoning_text.delta"))
 		reply_thought(r, e->delta);

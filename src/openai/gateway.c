@@ -24,6 +24,7 @@ struct gateway {
 	struct candidates candidates;
 	struct gateway_named named;
 	char id[64];
+	const char *maker; /* the kind of provider that answers */
 	struct openai_out out;
 };
 
@@ -58,13 +59,13 @@ static void gateway_add_prompt(struct gateway *g)
 
 	if (!prompt || !*prompt)
 		return;
-	if (chat->body.at == NULL) /* done already, for an earlier look */
+	if (chat->prompt) /* done already, for an earlier look */
 		return;
 	chat->messages = NULL;
 	chat->last_message = &chat->messages;
 	m = chat_message_add(chat, CHAT_SYSTEM, prompt);
 	m->next = first;
-	chat->body = (struct slice){ 0 }; /* what goes out is no longer what came in */
+	chat->prompt = m;
 }
 
 static const struct stream_source gateway_source;
@@ -111,9 +112,7 @@ static int gateway_look(struct call *c)
 /* An answer to less than was asked says so. */
 static void say_dropped(struct gateway *g)
 {
-	if (g->chat.dropped)
-		buf_printf(
-			&g->stream.c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", g->chat.dropped);
+	model_say_dropped(g->stream.c, &g->chat, g->maker);
 }
 
 static void gateway_on_event(void *data, const struct event *e)
@@ -125,6 +124,8 @@ static void gateway_on_event(void *data, const struct event *e)
 	if (e->kind == EVENT_ERROR && !call_stream_begun(s))
 		return;
 	openai_out_take(&g->out, e);
+	if (e->kind == EVENT_START)
+		g->maker = e->maker;
 	if (!g->chat.stream)
 		return;
 	if (e->kind == EVENT_START)

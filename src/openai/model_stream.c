@@ -64,3 +64,13 @@ void model_fault_reply(struct call *c, const struct fault *f)
 		&reply->body);
 	buf_putc(&reply->body, '\n');
 }
+
+void model_say_dropped(struct call *c, const struct chat *chat, const char *maker)
+{
+	const char *tools = maker ? chat_left_out(chat, c->arena, maker) : NULL;
+
+	if (chat->dropped)
+		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", chat->dropped);
+	if (tools)
+		buf_printf(&c->x->reply.extra, "Lodge-Tools-Left-Out: %s\r\n", tools);
+}

@@ -128,7 +128,7 @@ static const struct {
 	{ "{\"model\":\"m\"," USER ",\"n\":2}", "n", "one choice", ERR_INVALID },
 	{ "{\"model\":\"m\"," USER ",\"stream\":\"yes\"}", "stream", "boolean", ERR_INVALID },
 	{ "{\"model\":\"m\"," USER ",\"stop\":[1]}", "stop[]", "string", ERR_INVALID },
-	{ "{\"model\":\"m\"," USER ",\"tools\":[{\"type\":\"web\"}]}", "tools[0]", "function",
+	{ "{\"model\":\"m\"," USER ",\"tools\":[{\"typo\":\"web\"}]}", "tools[0]", "type",
 		ERR_INVALID },
 	{ "{\"model\":\"m\"," USER ",\"tools\":[{\"type\":\"function\",\"function\":{}}]}",
 		"tools[0]", "name", ERR_INVALID },
