@@ -318,10 +318,11 @@ int mcp_exchange(struct mcp_line *l, const struct mcp_request *in, struct mcp_ex
 void mcp_delete(struct mcp_line *l)
 {
 	struct mcp_request as = { .method = "", .notice = true };
+	int left = time_left(l->way);
 	struct fetch f = { .url = l->url,
 		.egress = l->way->egress,
 		.method = "DELETE",
-		.total_ms = GOODBYE_MS,
+		.total_ms = left < GOODBYE_MS ? left : GOODBYE_MS,
 		.stop = l->way->stop,
 		.line = l->line };
 	struct fetched got;

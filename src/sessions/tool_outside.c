@@ -207,7 +207,9 @@ static void run_mcp(struct visit *v)
 	log_failure(v, why);
 }
 
-bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop)
+/* Takes out what is over at `now_ms` and ends it, before `end_ms` unless that is 0. */
+static bool end_one(
+	const struct tool_outside *o, const _Atomic bool *stop, int64_t now_ms, int64_t end_ms)
 {
 	struct arena a = { 0 };
 	struct mcp_over over;
@@ -216,15 +218,29 @@ bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop)
 	struct visit v = {
 		.outside = o, .arena = &a, .asked = &asked, .stop = stop, .answer = &answer
 	};
-	bool any = mcp_keep_over(o->mcp, &a, clock_mono_ms(), &over);
+	bool any = mcp_keep_over(o->mcp, &a, now_ms, &over);
 
 	if (any && *over.peer.session && open_config(&v, TOOL_MCP)) {
 		struct mcp_way way = way_of(&v);
 
+		way.end_ms = end_ms ? end_ms : way.end_ms;
 		mcp_end(&a, &way, &over.peer);
 	}
 	arena_wipe(&a);
 	return any;
+}
+
+bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop)
+{
+	return end_one(o, stop, clock_mono_ms(), 0);
+}
+
+void tool_outside_end(const struct tool_outside *o, int ms)
+{
+	int64_t end = clock_mono_ms() + ms;
+
+	while (clock_mono_ms() < end && end_one(o, NULL, INT64_MAX, end))
+		;
 }
 
 /* ---- http_fetch ---- */

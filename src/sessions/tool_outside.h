@@ -25,6 +25,9 @@ void tool_outside_run(const struct tool_outside *o, struct arena *a, const struc
 /* Ends a session with a server that is no longer used, if there is one; false if there is none. */
 bool tool_outside_tidy(const struct tool_outside *o, const _Atomic bool *stop);
 
+/* The same for all of them, as far as one gets in so many milliseconds: nobody uses any of them again. */
+void tool_outside_end(const struct tool_outside *o, int ms);
+
 /* http_fetch: a page or document as text. */
 struct web_page {
 	const char *url;

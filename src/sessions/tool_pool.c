@@ -18,6 +18,7 @@ enum {
 	WAITING_MAX = 4096,
 	WAIT_MS = 60000, /* in line; then it is answered as failed */
 	IDLE_S = 10,
+	GOODBYES_MS = 2000, /* for telling servers, at the end, that nobody comes back */
 };
 
 struct tool_work {
@@ -111,6 +112,7 @@ void tool_pool_free(struct tool_pool *p)
 	if (!p)
 		return;
 	pool_free(p->pool);
+	tool_outside_end(&p->outside, GOODBYES_MS);
 	mcp_keep_free(p->outside.mcp);
 	free(p);
 }

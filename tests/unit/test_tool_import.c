@@ -53,7 +53,9 @@ TEST(tool_import_makes_tools_and_tells_what_it_did_not)
 	/* again: what is there stays as it is */
 	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
 	CHECK_INT(json_array_size(at(&r, "created")), 0);
-	CHECK_STR(text_at(&r, "skipped.0.reason"), "There is a tool of this name already.");
+	CHECK_INT(json_array_size(at(&r, "updated")), 0);
+	CHECK_INT(json_array_size(at(&r, "removed")), 0);
+	CHECK_INT(json_array_size(at(&r, "skipped")), 3);
 	/* some of them */
 	r = ask(f, f->admin,
 		arena_printf(&f->arena,
@@ -71,6 +73,71 @@ TEST(tool_import_makes_tools_and_tells_what_it_did_not)
 	/* nobody is there any more */
 	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
 	STATUS(r, 502);
+	fixture_close(f);
+}
+
+#define CHANGED                                                                            \
+	"[{\"name\":\"search\",\"description\":\"Finds more.\",\"inputSchema\":{\"type\":" \
+	"\"object\"}},{\"name\":\"new\",\"inputSchema\":{\"type\":\"object\"}},"           \
+	"{\"name\":\"taken\",\"inputSchema\":{\"type\":\"object\"}}]"
+
+TEST(tool_import_again_follows_the_server)
+{
+	struct fixture *f = fixture_open();
+	struct mcp_fixture s;
+	const char *body, *search, *plain, *agent = fixture_agent(f, "a");
+	struct answer r;
+
+	f->app.settings.allow_private_addresses = true;
+	mcp_fixture_open(&s, TOOLS);
+	body = arena_printf(&f->arena, "{\"url\":\"http://127.0.0.1:%d/mcp\",\"prefix\":\"wiki.\"}",
+		s.peer.port);
+	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
+	search = text_at(&r, "created.0.id");
+	plain = text_at(&r, "created.1.id");
+	STATUS(ask(f, f->admin, arena_printf(&f->arena, "{\"tool_id\":\"%s\"}", plain),
+		       "POST /agents/%s/tools", agent),
+		201);
+	STATUS(ask(f, f->admin, "{\"requires_approval\":true}", "PATCH /tenant/%s/tools/%s",
+		       f->tenant_id, search),
+		200);
+	fixture_tool(f,
+		"{\"name\":\"wiki.taken\",\"kind\":\"http\",\"description\":\"D\",\"config\":"
+		"{\"method\":\"GET\",\"url\":\"https://example.org/\"}}");
+	s.tools = CHANGED;
+
+	test_step("only what is named");
+	r = ask(f, f->admin,
+		arena_printf(&f->arena,
+			"{\"url\":\"http://127.0.0.1:%d/mcp\",\"prefix\":\"wiki.\",\"tools\":[\"new\"]}",
+			s.peer.port),
+		"POST /tenant/%s/tools/import-mcp", f->tenant_id);
+	CHECK_STR(text_at(&r, "created.0.name"), "wiki.new");
+	CHECK_INT(json_array_size(at(&r, "updated")), 0);
+	CHECK_INT(json_array_size(at(&r, "removed")), 0);
+
+	test_step("all");
+	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
+	STATUS(r, 200);
+	CHECK_INT(json_array_size(at(&r, "created")), 0);
+	CHECK_INT(json_array_size(at(&r, "updated")), 1);
+	CHECK_STR(text_at(&r, "updated.0.id"), search);
+	CHECK_STR(text_at(&r, "updated.0.description"), "Finds more.");
+	CHECK(json_is_true(at(&r, "updated.0.requires_approval")));
+	CHECK_INT(json_array_size(at(&r, "removed")), 1);
+	CHECK_STR(text_at(&r, "removed.0.id"), plain);
+	CHECK_STR(text_at(&r, "skipped.0.name"), "taken");
+	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s/tools/%s", f->tenant_id, plain), 404);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/tools", agent);
+	CHECK(!strstr(r.body, plain));
+	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where action = 'tool.delete'"),
+		1);
+
+	test_step("a server that lists nothing is not believed");
+	s.tools = "[]";
+	r = ask(f, f->admin, body, "POST /tenant/%s/tools/import-mcp", f->tenant_id);
+	CHECK_INT(json_array_size(at(&r, "removed")), 0);
+	mcp_fixture_close(&s);
 	fixture_close(f);
 }
 

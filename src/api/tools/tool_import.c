@@ -1,4 +1,4 @@
-/* tool_import.c - tools of an MCP server, made tools of the tenant.
+/* tool_import.c - tools of an MCP server, made tools of the tenant, and brought up to date when it is asked again.
  *
  * The server is asked once, for its list.  What it says is data: each tool is
  * checked like one that a person makes, and those that do not pass are told
@@ -103,90 +103,176 @@ static bool is_wanted(const struct ToolImportMcp *in, const char *name)
 	return !in->tools.at;
 }
 
-/* Makes one; NULL, or the reason why not.  *ret_err is the store's. */
-static const char *import_one(struct call *c, const struct ToolImportMcp *in,
-	const struct mcp_tool *tool, const struct tool_input *input, struct ToolRead *ret,
-	int *ret_err)
+/* What an import has come to. */
+struct import_run {
+	struct call *c;
+	const struct ToolImportMcp *in;
+	struct list standing; /* of struct tool_standing */
+	struct ToolImportResult *out;
+	int err; /* the store's */
+};
+
+/* The tool of an earlier import of the same server under this name, or NULL. */
+static const struct tool_standing *standing_named(
+	const struct import_run *r, const char *name, const char *tool)
 {
+	const struct tool_standing *s = r->standing.at;
+
+	for (size_t i = 0; i < r->standing.count; i++)
+		if (strcmp(s[i].name, name) == 0 && strcmp(s[i].tool, tool) == 0)
+			return &s[i];
+	return NULL;
+}
+
+static const char *name_here(const struct import_run *r, const char *tool)
+{
+	return arena_printf(r->c->arena, "%s%s", r->in->prefix ? r->in->prefix : "", tool);
+}
+
+static int note_import(struct call *c, const char *action, const char *id, const char *meta)
+{
+	return call_audit_also(
+		c, (struct audit_entry){ .action = action, .resource_id = id, .meta = meta });
+}
+
+static void renew_one(struct import_run *r, const struct tool_standing *s,
+	const struct ToolCreate *made, const struct tool_input *input)
+{
+	struct ToolRead *place = (struct ToolRead *)r->out->updated.at + r->out->updated.count;
+	bool changed = false;
+
+	r->err = tool_renew(r->c, s->id, made, input, place, &changed);
+	if (r->err || !changed)
+		return;
+	r->out->updated.count++;
+	r->err = note_import(r->c, "tool.update", s->id,
+		arena_printf(r->c->arena, "{\"name\":\"%s\",\"import\":true}", s->name));
+}
+
+/* Makes one, or brings it up to date; NULL, or the reason why not. */
+static const char *import_one(
+	struct import_run *r, const struct mcp_tool *tool, const struct tool_input *input)
+{
+	const struct ToolImportMcp *in = r->in;
+	struct call *c = r->c;
 	const char *description = tool->description && *tool->description ? tool->description
 				  : tool->title && *tool->title		  ? tool->title
 									  : tool->name;
+	const struct tool_standing *standing;
 	struct problem before = c->problem;
 	struct ToolCreate made;
 	const char *why = NULL;
 	bool taken = false;
 
 	schema_init(&ToolCreate_schema, c->arena, &made);
-	made.name = arena_printf(c->arena, "%s%s", in->prefix ? in->prefix : "", tool->name);
+	made.name = name_here(r, tool->name);
 	made.kind = TOOL_MCP;
 	made.description = arena_strndup(c->arena, description,
 		tool_text_cut(description, strlen(description), DESCRIPTION_MAX));
 	made.input_schema.text = tool->input_schema;
 	made.requires_approval = in->requires_approval;
-	made.config.text = config_text(c, in, tool->name);
 	if (tool->fault)
 		return arena_printf(c->arena, "It %s.", tool->fault);
 	if (!*made.name || strlen(made.name) > NAME_MAX_BYTES ||
 		strspn(made.name, name_characters) != strlen(made.name))
 		return "Its name must have 1 to 128 letters, digits, _, . and -.";
-	*ret_err = tool_named(c, made.name, &taken);
-	if (*ret_err)
+	standing = standing_named(r, made.name, tool->name);
+	if (!standing || in->headers.text)
+		made.config.text = config_text(c, in, tool->name);
+	r->err = standing ? 0 : tool_named(c, made.name, &taken);
+	if (r->err)
 		return NULL;
 	if (taken)
 		return "There is a tool of this name already.";
 	c->problem = (struct problem){ 0 };
-	*ret_err = tool_make(c, &made, input, ret);
-	if (*ret_err == ERR_INVALID && c->problem.first) {
+	if (standing) {
+		renew_one(r, standing, &made, input);
+	} else {
+		r->err = tool_make(c, &made, input,
+			(struct ToolRead *)r->out->created.at + r->out->created.count);
+		r->out->created.count += !r->err;
+	}
+	if (r->err == ERR_INVALID && c->problem.first) {
 		why = arena_printf(
 			c->arena, "%s %s.", c->problem.first->field, c->problem.first->message);
-		*ret_err = 0;
+		r->err = 0;
 	}
-	if (!*ret_err)
+	if (!r->err)
 		c->problem = before;
 	return why;
+}
+
+static bool server_has(const struct server_tools *found, const char *tool)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (strcmp(found->list[i].name, tool) == 0)
+			return true;
+	return false;
+}
+
+/* What the server does not have any more goes, where it still has the name that an import gave it.  A server that
+ * lists nothing at all is not believed. */
+static void remove_missing(struct import_run *r, const struct server_tools *found)
+{
+	const struct tool_standing *s = r->standing.at;
+	struct ToolBundleTool *removed = r->out->removed.at;
+
+	for (size_t i = 0; found->count && !r->err && i < r->standing.count; i++) {
+		const char *meta = NULL;
+
+		if (server_has(found, s[i].tool) || !is_wanted(r->in, s[i].tool) ||
+			strcmp(s[i].name, name_here(r, s[i].tool)) != 0)
+			continue;
+		r->err = tool_drop(r->c, s[i].id, &meta);
+		if (!r->err)
+			r->err = note_import(r->c, "tool.delete", s[i].id, meta);
+		removed[r->out->removed.count++] = (struct ToolBundleTool){ s[i].id, s[i].name };
+	}
 }
 
 OPERATION(importMcpTools, ToolImportMcp, ToolImportResult, .asks_tools = true,
 	.prepare = importMcpTools_prepare)
 {
 	const struct server_tools *found = c->own;
-	struct ToolRead *created = arena_array(c->arena, struct ToolRead, found->count + 1);
 	struct ToolImportSkipped *skipped =
 		arena_array(c->arena, struct ToolImportSkipped, found->count + 1);
-	int err = 0;
+	struct import_run r = { .c = c, .in = in, .out = out };
 
-	out->created.at = created;
+	out->created.at = arena_array(c->arena, struct ToolRead, found->count + 1);
+	out->updated.at = arena_array(c->arena, struct ToolRead, found->count + 1);
 	out->skipped.at = skipped;
-	for (size_t i = 0; !err && i < found->count; i++) {
+	r.err = tool_standing_of(c, in->url, &r.standing);
+	out->removed.at = arena_array(c->arena, struct ToolBundleTool, r.standing.count + 1);
+	for (size_t i = 0; !r.err && i < found->count; i++) {
 		const struct mcp_tool *tool = &found->list[i];
-		const char *why = NULL;
+		const char *why;
 
 		if (!is_wanted(in, tool->name))
 			continue;
-		if (out->created.count == IMPORT_MAX)
-			why = "No more than 200 tools are imported at once; name those that are wanted in "
-			      "tools.";
-		else
-			why = import_one(
-				c, in, tool, &found->inputs[i], &created[out->created.count], &err);
+		why = out->created.count == IMPORT_MAX
+			      ? "No more than 200 tools are imported at once; name those that are "
+				"wanted in tools."
+			      : import_one(&r, tool, &found->inputs[i]);
 		if (why)
 			skipped[out->skipped.count++] = (struct ToolImportSkipped){
 				arena_strndup(c->arena, tool->name,
 					tool_text_cut(tool->name, strlen(tool->name), 255)),
 				why
 			};
-		else
-			out->created.count++;
 	}
-	c->audit.meta = arena_printf(c->arena, "{\"created\":%zu,\"skipped\":%zu}",
-		out->created.count, out->skipped.count);
-	return err;
+	if (!r.err)
+		remove_missing(&r, found);
+	c->audit.meta = arena_printf(c->arena,
+		"{\"created\":%zu,\"updated\":%zu,\"removed\":%zu,\"skipped\":%zu}",
+		out->created.count, out->updated.count, out->removed.count, out->skipped.count);
+	return r.err;
 }
 
 static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/tools/import-mcp", &importMcpTools, PERM_TOOLS_WRITE,
 		200, "tool.import_mcp", .tag = "Tools",
-		.doc = "Make tools of those that an MCP server has; what could not be made is told with "
-		       "the reason." },
+		.doc = "Make tools of those that an MCP server has, bring those of an earlier import up "
+		       "to date and remove what the server has no more; what could not be made is told "
+		       "with the reason." },
 };
 RESOURCE(tool_import, routes, NULL);

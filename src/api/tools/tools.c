@@ -11,9 +11,12 @@
 #include "call/operation.h"
 #include "search/search.h"
 #include "base/fold.h"
+#include "base/json.h"
 #include "outside/tool_config.h"
 #include "sessions/builtin_tools.h"
 #include "store/listing.h"
+
+enum { STANDING_MAX = 10000, SCHEMAS_MAX = 1 << 20 };
 
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
 
@@ -76,6 +79,7 @@ enum {
 	TOOL_FROM_BUNDLES,
 	TOOL_GRANTER,
 	TOOL_NAMED,
+	TOOL_SERVERS,
 };
 
 static const struct statement sql[] = {
@@ -97,6 +101,9 @@ static const struct statement sql[] = {
 		"where tenant_id = $1 and id = $2" },
 	[TOOL_NAMED] = { "tool_named",
 		"select count(*) from tools where tenant_id = $1 and name = $2" },
+	[TOOL_SERVERS] = { "tool_servers",
+		"select {*} from tools where tenant_id = $1 and kind = 'mcp' order by id limit $2",
+		.row = &tool_row_schema },
 };
 STATEMENT_SET(tool_sql, sql);
 
@@ -113,12 +120,16 @@ int tool_grantable(struct call *c, const char *tool_id)
 	return caller_also(&c->caller, c->arena, PERM_TOOLS_WRITE, &c->problem);
 }
 
-static int find_tool(struct call *c, struct tool_row *ret)
+static int find_tool_by(struct call *c, const char *id, struct tool_row *ret)
 {
-	int err = db_one(c->db, c->arena, &sql[TOOL_ROW], ret,
-		ARGS(T(c->caller.tenant_id), T(call_param(c, "tool_id"))));
+	int err = db_one(c->db, c->arena, &sql[TOOL_ROW], ret, ARGS(T(c->caller.tenant_id), T(id)));
 
 	return err == ERR_NOT_FOUND ? call_fail(c, err, "There is no such tool.") : err;
+}
+
+static int find_tool(struct call *c, struct tool_row *ret)
+{
+	return find_tool_by(c, call_param(c, "tool_id"), ret);
 }
 
 static int tool_name_taken(struct call *c, int err, const char *name)
@@ -507,11 +518,11 @@ OPERATION(updateTool, ToolUpdate, ToolRead, .check = updateTool_check, .look = u
 }
 
 /* The agents and bundles that hold it lose it in the same moment. */
-OPERATION(deleteTool, NONE, NONE)
+int tool_drop(struct call *c, const char *id, const char **ret_meta)
 {
 	struct tool_row row;
 	int64_t agents = 0, bundles = 0;
-	int err = find_tool(c, &row);
+	int err = find_tool_by(c, id, &row);
 
 	if (err)
 		return err;
@@ -524,8 +535,102 @@ OPERATION(deleteTool, NONE, NONE)
 			ARGS(T(row.tenant_id), T(row.id)));
 	if (!err)
 		err = db_run(c->db, &sql[TOOL_REMOVE], NULL, ARGS(T(row.tenant_id), T(row.id)));
-	c->audit.meta = arena_printf(c->arena, "{\"name\":\"%s\",\"agents\":%lld,\"bundles\":%lld}",
+	*ret_meta = arena_printf(c->arena, "{\"name\":\"%s\",\"agents\":%lld,\"bundles\":%lld}",
 		row.name, (long long)agents, (long long)bundles);
+	return err;
+}
+
+OPERATION(deleteTool, NONE, NONE)
+{
+	return tool_drop(c, call_param(c, "tool_id"), &c->audit.meta);
+}
+
+/* ---- those of a server ---- */
+
+static const struct json_node *config_of(struct call *c, const struct tool_row *row)
+{
+	return json_tree(c->arena, row->config.text, strlen(row->config.text), NULL, NULL);
+}
+
+int tool_standing_of(struct call *c, const char *url, struct list *ret)
+{
+	struct tool_standing *standing;
+	const struct tool_row *row;
+	struct list rows;
+	int err = db_all(c->db, c->arena, &sql[TOOL_SERVERS], &rows, STANDING_MAX,
+		ARGS(T(c->caller.tenant_id), N(STANDING_MAX)));
+
+	if (err)
+		return err;
+	row = rows.at;
+	standing = arena_array(c->arena, struct tool_standing, rows.count + 1);
+	*ret = (struct list){ .at = standing };
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct json_node *config = config_of(c, &row[i]);
+		const char *there = config ? json_tree_text(config, "url") : NULL;
+		const char *tool = config ? json_tree_text(config, "tool") : NULL;
+
+		if (there && tool && strcmp(there, url) == 0)
+			standing[ret->count++] =
+				(struct tool_standing){ row[i].id, row[i].name, tool };
+	}
+	return 0;
+}
+
+/* How long it may take was set by people, and is not the server's. */
+static const char *config_kept(struct call *c, const char *config, const struct tool_row *before)
+{
+	const struct json_node *old = config_of(c, before);
+	const struct json_node *limit = old ? json_tree_member(old, "timeout_s", 9) : NULL;
+
+	if (!limit || limit->type != JSON_NUMBER)
+		return config;
+	return arena_printf(c->arena, "%.*s,\"timeout_s\":%.0f}", (int)strlen(config) - 1, config,
+		limit->number);
+}
+
+static bool same_json(const char *a, const char *b)
+{
+	struct buf x, y;
+	bool same;
+
+	buf_init(&x, SCHEMAS_MAX);
+	buf_init(&y, SCHEMAS_MAX);
+	json_write_compact(&x, a, strlen(a));
+	json_write_compact(&y, b, strlen(b));
+	same = !x.overflow && x.len == y.len && (!x.len || memcmp(x.at, y.at, x.len) == 0);
+	buf_free(&x);
+	buf_free(&y);
+	return same;
+}
+
+int tool_renew(struct call *c, const char *id, const struct ToolCreate *in,
+	const struct tool_input *input, struct ToolRead *ret, bool *ret_changed)
+{
+	struct tool_row before, after;
+	int err = find_tool_by(c, id, &before);
+
+	*ret_changed = false;
+	if (err)
+		return err;
+	after = before;
+	after.description = in->description;
+	after.input_schema = in->input_schema;
+	if (in->config.text)
+		after.config.text = config_kept(c, in->config.text, &before);
+	err = settle_tool(c, &after, &before, input);
+	if (err)
+		return err;
+	if (same_json(before.input_schema.text, after.input_schema.text))
+		after.input_schema = before.input_schema;
+	*ret_changed = strcmp(before.description, after.description) != 0 ||
+		       strcmp(before.input_schema.text, after.input_schema.text) != 0 ||
+		       strcmp(before.config.text, after.config.text) != 0 ||
+		       strcmp(before.sealed, after.sealed) != 0;
+	after.updated_at.us = c->now;
+	if (*ret_changed)
+		err = db_put(c->db, &sql[TOOL_UPDATE], &after);
+	schema_copy(&tool_row_schema, &after, &ToolRead_schema, ret);
 	return err;
 }
 

@@ -59,8 +59,9 @@ struct ToolImportSkipped {
 SCHEMA_DECLARED(ToolImportSkipped);
 
 struct ToolImportResult {
-	struct list created; /* of struct ToolRead */
-	struct list skipped; /* of struct ToolImportSkipped */
+	struct list created, updated; /* of struct ToolRead */
+	struct list removed;	      /* of struct ToolBundleTool */
+	struct list skipped;	      /* of struct ToolImportSkipped */
 };
 SCHEMA_DECLARED(ToolImportResult);
 
@@ -155,6 +156,18 @@ struct builtin_tool;
 /* Checks and makes one as it is asked for, in the tenant of the call.  ERR_INVALID with its fields. */
 int tool_make(struct call *c, const struct ToolCreate *in, const struct tool_input *input,
 	struct ToolRead *ret);
+/* The tools of the call's tenant that stand for those of the MCP server with this address: struct tool_standing. */
+struct tool_standing {
+	const char *id, *name;
+	const char *tool; /* its name there */
+};
+int tool_standing_of(struct call *c, const char *url, struct list *ret);
+/* Gives one of them another description and input_schema, and another config where there is one; false in
+ * *ret_changed if nothing differs.  ERR_INVALID with its fields. */
+int tool_renew(struct call *c, const char *id, const struct ToolCreate *in,
+	const struct tool_input *input, struct ToolRead *ret, bool *ret_changed);
+/* Removes one, from agents and bundles too; *ret_meta is for the audit log. */
+int tool_drop(struct call *c, const char *id, const char **ret_meta);
 /* Whether the tenant of the call has a tool of this name. */
 int tool_named(struct call *c, const char *name, bool *ret);
 /* Makes one of the tools that are built in; ERR_DUPLICATE if the tenant has it. */

@@ -130,6 +130,11 @@ SCHEMA(ToolImportSkipped, .doc = "A tool of a server that was not imported.");
 FIELDS(ToolImportResult) = {
 	FIELD(ToolImportResult, created, .required = true, .item = OBJECT, .of = &ToolRead_schema,
 		.doc = "The tools that were made, in the server's order."),
+	FIELD(ToolImportResult, updated, .required = true, .item = OBJECT, .of = &ToolRead_schema,
+		.doc = "Those of an earlier import that the server has changed since, as they are now."),
+	FIELD(ToolImportResult, removed, .required = true, .item = OBJECT,
+		.of = &ToolBundleTool_schema,
+		.doc = "Those of an earlier import that the server does not have any more."),
 	FIELD(ToolImportResult, skipped, .required = true, .item = OBJECT,
 		.of = &ToolImportSkipped_schema, .doc = "Those that were not, with the reason."),
 };
