@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { bin, command, equal, here, match, ok, test, within } from "./harness.mjs";
+import { becomes, bin, command, equal, here, match, ok, test, within } from "./harness.mjs";
 
 const home = join(here, "mcp");
 const installed = existsSync(join(home, "node_modules/@modelcontextprotocol")) && Number(process.versions.node.split(".")[0]) >= 20;
@@ -76,4 +76,19 @@ trial("the reference server of the older revisions", async (t) => {
   const last = got.at(-1);
   equal([last.era, last.version, last.session].join(" "), "2 2025-11-25 true", "what is known of the server");
   equal(await (await fetch(`${root}/sessions`)).text(), "0", "sessions left open after us");
+});
+
+trial("sessions with servers end with the service", async (t) => {
+  const root = await serve(t, "legacy.mjs");
+  const lodge = await t.serve(await t.place(), { flags: ["--no-access-log", "--allow-private-addresses"] });
+  await lodge.enter();
+  const { created } = (await lodge.request("POST", `/tenant/${lodge.tenant}/tools/import-mcp`, { body: { url: `${root}/mcp`, tools: ["echo"] } })).json;
+  const { id } = (await lodge.request("POST", "/v1/assistants", { body: { model: "demo", name: "Caller" } })).json;
+  equal((await lodge.request("POST", `/agents/${id}/tools`, { body: { tool_id: created[0].id } })).status, 201, "the agent has the tool");
+  const session = (await lodge.request("POST", `/agents/${id}/sessions`, { body: { message: 'use tool echo with {"message":"hi"}' } })).json;
+  await becomes(async () => (await lodge.request("GET", `/tenant/${lodge.tenant}/sessions/${session.id}`)).json.status, "completed", "the session");
+  const open = async () => (await fetch(`${root}/sessions`)).text();
+  equal(await open(), "1", "sessions while it serves");
+  equal(await lodge.stop(), 0, "its end");
+  equal(await open(), "0", "sessions after it");
 });
