@@ -170,23 +170,6 @@ int mcp_ask(struct call *c, const struct mcp_post *post, const struct mcp_spoken
 
 /* ---- stopped ---- */
 
-int mcp_end_run(struct call *c, const char *agent_id, const char *session_id, const char *run_id)
-{
-	struct session_ender by = session_ender_of(c);
-	struct problem over = { 0 };
-	int err = session_cancel_run(
-		c->db, c->arena, c->caller.tenant_id, session_id, run_id, &by, c->now, &over);
-
-	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
-		return 0;
-	return err ? err
-		   : call_audit_also(c, (struct audit_entry){ .action = "session.cancel",
-						.resource_id = session_id,
-						.agent_id = agent_id,
-						.meta = arena_printf(
-							c->arena, "{\"run_id\":\"%s\"}", run_id) });
-}
-
 int mcp_cancel(struct call *c, const struct mcp_post *post, const struct mcp_spoken *said)
 {
 	const char *digest;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "api/sessions/session_rows.h"
 #include "api/sessions/session_source.h"
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -240,6 +241,23 @@ static enum hub_verdict take_mcp_event_of_run(void *state, const struct hub_even
 }
 
 /* ---- the end ---- */
+
+int mcp_end_run(struct call *c, const char *agent_id, const char *session_id, const char *run_id)
+{
+	struct session_ender by = session_ender_of(c);
+	struct problem over = { 0 };
+	int err = session_cancel_run(
+		c->db, c->arena, c->caller.tenant_id, session_id, run_id, &by, c->now, &over);
+
+	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
+		return 0;
+	return err ? err
+		   : call_audit_also(c, (struct audit_entry){ .action = "session.cancel",
+						.resource_id = session_id,
+						.agent_id = agent_id,
+						.meta = arena_printf(
+							c->arena, "{\"run_id\":\"%s\"}", run_id) });
+}
 
 static int end_left_run(void *state, struct db *db)
 {
