@@ -90,8 +90,9 @@ FIELDS(ResponseMessage) = {
 		.doc = "in_progress, completed or incomplete."),
 	FIELD(ResponseMessage, role, .required = true, .constant = "assistant",
 		.doc = "Always assistant."),
-	FIELD(ResponseMessage, content, .required = true, .item = OBJECT,
-		.of = &ResponseText_schema, .doc = "One part, or none yet."),
+	FIELD(ResponseMessage, content, .required = true, .array = true, .ceiling = ITEM_MAX,
+		.example = "[]",
+		.doc = "One part, or none yet: by its type a ResponseText or a ResponseRefusal."),
 };
 SCHEMA(ResponseMessage, .doc = "An item: a message.");
 
@@ -106,8 +107,40 @@ FIELDS(ResponseFunctionCall) = {
 	FIELD(ResponseFunctionCall, name, .required = true, .example = "\"add\"",
 		.doc = "The caller's function."),
 	SAID(ResponseFunctionCall, arguments, "What it is given, as JSON text."),
+	FIELD(ResponseFunctionCall, extra_content, .left_out = true, .nullable = true,
+		.ceiling = ITEM_MAX, .example = "null",
+		.doc = "What its provider gave along and wants back with the call."),
+	FIELD(ResponseFunctionCall, namespace, .left_out = true, .nullable = true,
+		.example = "null",
+		.doc = "Where the function is, if it was offered in a namespace."),
 };
 SCHEMA(ResponseFunctionCall, .doc = "An item: a call of a function of the caller's.");
+
+FIELDS(ResponseRefusal) = {
+	FIELD(ResponseRefusal, type, .required = true, .constant = "refusal",
+		.doc = "Always refusal."),
+	SAID(ResponseRefusal, refusal, "Why the model does not answer."),
+};
+SCHEMA(ResponseRefusal, .doc = "The part of a message that refuses.");
+
+FIELDS(ResponseSummaryText) = {
+	FIELD(ResponseSummaryText, type, .required = true, .constant = "summary_text",
+		.doc = "Always summary_text."),
+	SAID(ResponseSummaryText, text, "What it thought."),
+};
+SCHEMA(ResponseSummaryText, .doc = "What a model thought, as far as it tells.");
+
+FIELDS(ResponseReasoning) = {
+	FIELD(ResponseReasoning, id, .required = true, .doc = "The item."),
+	FIELD(ResponseReasoning, type, .required = true, .constant = "reasoning",
+		.doc = "Always reasoning."),
+	FIELD(ResponseReasoning, summary, .required = true, .item = OBJECT,
+		.of = &ResponseSummaryText_schema, .doc = "One part, or none."),
+	FIELD(ResponseReasoning, encrypted_content, .left_out = true, .nullable = true,
+		.ceiling = ITEM_MAX, .example = "null",
+		.doc = "What the model wants back, sealed by its provider."),
+};
+SCHEMA(ResponseReasoning, .doc = "An item: what a model thought.");
 
 FIELDS(ResponseApprovalRequest) = {
 	FIELD(ResponseApprovalRequest, id, .required = true, .doc = "The approval."),
@@ -143,15 +176,15 @@ FIELDS(ResponseItemEvent) = {
 	OF_A_RESPONSE(ResponseItemEvent),
 	ITEM_INDEX(ResponseItemEvent),
 	FIELD(ResponseItemEvent, item, .required = true, .ceiling = ITEM_MAX,
-		.doc = "The item: by its type a ResponseMessage, a ResponseFunctionCall or a "
-		       "ResponseApprovalRequest."),
+		.doc = "The item: by its type a ResponseMessage, a ResponseReasoning, a "
+		       "ResponseFunctionCall, a ResponseApprovalRequest, or one of the provider's own."),
 };
 SCHEMA(ResponseItemEvent, .doc = "An item of a response as it now stands.");
 
 FIELDS(ResponsePartEvent) = {
 	OF_A_PART(ResponsePartEvent),
-	FIELD(ResponsePartEvent, part, .required = true, .of = &ResponseText_schema,
-		.doc = "The part as it now stands."),
+	FIELD(ResponsePartEvent, part, .required = true, .ceiling = ITEM_MAX, .example = "{}",
+		.doc = "The part as it now stands: a ResponseText or a ResponseRefusal."),
 };
 SCHEMA(ResponsePartEvent, .doc = "The part of a message as it now stands.");
 
@@ -168,6 +201,40 @@ FIELDS(ResponseTextDone) = {
 	SAID(ResponseTextDone, text, "All of it."),
 };
 SCHEMA(ResponseTextDone, .doc = "A text, whole.");
+
+FIELDS(ResponseRefusalDelta) = {
+	OF_A_PART(ResponseRefusalDelta),
+	SAID(ResponseRefusalDelta, delta, "What is added."),
+};
+SCHEMA(ResponseRefusalDelta, .doc = "More of a refusal.");
+
+FIELDS(ResponseRefusalDone) = {
+	OF_A_PART(ResponseRefusalDone),
+	SAID(ResponseRefusalDone, refusal, "All of it."),
+};
+SCHEMA(ResponseRefusalDone, .doc = "A refusal, whole.");
+
+#define OF_A_SUMMARY(S) \
+	OF_AN_ITEM(S), FIELD(S, summary_index, .required = true, .example = "0", .doc = "Always 0.")
+
+FIELDS(ResponseSummaryPartEvent) = {
+	OF_A_SUMMARY(ResponseSummaryPartEvent),
+	FIELD(ResponseSummaryPartEvent, part, .required = true, .of = &ResponseSummaryText_schema,
+		.doc = "The part as it now stands."),
+};
+SCHEMA(ResponseSummaryPartEvent, .doc = "The part of a thought as it now stands.");
+
+FIELDS(ResponseSummaryDelta) = {
+	OF_A_SUMMARY(ResponseSummaryDelta),
+	SAID(ResponseSummaryDelta, delta, "What is added."),
+};
+SCHEMA(ResponseSummaryDelta, .doc = "More of a thought.");
+
+FIELDS(ResponseSummaryDone) = {
+	OF_A_SUMMARY(ResponseSummaryDone),
+	SAID(ResponseSummaryDone, text, "All of it."),
+};
+SCHEMA(ResponseSummaryDone, .doc = "A thought, whole.");
 
 FIELDS(ResponseArgumentsDelta) = {
 	OF_AN_ITEM(ResponseArgumentsDelta),
@@ -203,6 +270,9 @@ FIELDS(ChatCompletionCallDelta) = {
 		.doc = "function; only with its first piece."),
 	FIELD(ChatCompletionCallDelta, function, .required = true,
 		.of = &ChatCompletionFunctionDelta_schema, .doc = "What is added."),
+	FIELD(ChatCompletionCallDelta, extra_content, LEFT_OUT, .ceiling = ITEM_MAX,
+		.example = "null",
+		.doc = "What its provider gave along and wants back with the call."),
 };
 SCHEMA(ChatCompletionCallDelta, .doc = "More of a call.");
 
@@ -211,6 +281,8 @@ FIELDS(ChatCompletionDelta) = {
 		.doc = "assistant; only in the first piece."),
 	FIELD(ChatCompletionDelta, content, LEFT_OUT, .ceiling = SAID_MAX, .example = "\" way\"",
 		.doc = "What is added to what it says."),
+	FIELD(ChatCompletionDelta, refusal, LEFT_OUT, .ceiling = SAID_MAX, .example = "null",
+		.doc = "What is added to why it does not answer."),
 	FIELD(ChatCompletionDelta, reasoning_content, LEFT_OUT, .ceiling = SAID_MAX,
 		.example = "null", .doc = "What is added to what it thought, where it tells."),
 	FIELD(ChatCompletionDelta, tool_calls, LEFT_OUT, .item = OBJECT,

@@ -66,14 +66,33 @@ SCHEMA_DECLARED(ResponseText);
 
 struct ResponseMessage {
 	const char *id, *type, *status, *role;
-	struct list content;
+	struct json content;
 };
 SCHEMA_DECLARED(ResponseMessage);
 
 struct ResponseFunctionCall {
 	const char *id, *type, *status, *call_id, *name, *arguments;
+	struct json extra_content;
+	const char *namespace;
 };
 SCHEMA_DECLARED(ResponseFunctionCall);
+
+struct ResponseRefusal {
+	const char *type, *refusal;
+};
+SCHEMA_DECLARED(ResponseRefusal);
+
+struct ResponseSummaryText {
+	const char *type, *text;
+};
+SCHEMA_DECLARED(ResponseSummaryText);
+
+struct ResponseReasoning {
+	const char *id, *type;
+	struct list summary;
+	const char *encrypted_content;
+};
+SCHEMA_DECLARED(ResponseReasoning);
 
 struct ResponseApprovalRequest {
 	const char *id, *type, *server_label, *name, *arguments;
@@ -104,7 +123,7 @@ SCHEMA_DECLARED(ResponseItemEvent);
 struct ResponsePartEvent {
 	RESPONSE_ITEM_MEMBERS;
 	int64_t content_index;
-	const struct ResponseText *part;
+	struct json part;
 };
 SCHEMA_DECLARED(ResponsePartEvent);
 
@@ -136,6 +155,41 @@ struct ResponseArgumentsDone {
 };
 SCHEMA_DECLARED(ResponseArgumentsDone);
 
+struct ResponseRefusalDelta {
+	RESPONSE_ITEM_MEMBERS;
+	int64_t content_index;
+	const char *delta;
+};
+SCHEMA_DECLARED(ResponseRefusalDelta);
+
+struct ResponseRefusalDone {
+	RESPONSE_ITEM_MEMBERS;
+	int64_t content_index;
+	const char *refusal;
+};
+SCHEMA_DECLARED(ResponseRefusalDone);
+
+struct ResponseSummaryPartEvent {
+	RESPONSE_ITEM_MEMBERS;
+	int64_t summary_index;
+	const struct ResponseSummaryText *part;
+};
+SCHEMA_DECLARED(ResponseSummaryPartEvent);
+
+struct ResponseSummaryDelta {
+	RESPONSE_ITEM_MEMBERS;
+	int64_t summary_index;
+	const char *delta;
+};
+SCHEMA_DECLARED(ResponseSummaryDelta);
+
+struct ResponseSummaryDone {
+	RESPONSE_ITEM_MEMBERS;
+	int64_t summary_index;
+	const char *text;
+};
+SCHEMA_DECLARED(ResponseSummaryDone);
+
 /* ---- of a chat completion ---- */
 
 struct ChatCompletionFunctionDelta {
@@ -147,11 +201,12 @@ struct ChatCompletionCallDelta {
 	int64_t index;
 	const char *id, *type;
 	const struct ChatCompletionFunctionDelta *function;
+	struct json extra_content;
 };
 SCHEMA_DECLARED(ChatCompletionCallDelta);
 
 struct ChatCompletionDelta {
-	const char *role, *content, *reasoning_content;
+	const char *role, *content, *refusal, *reasoning_content;
 	struct list tool_calls;
 };
 SCHEMA_DECLARED(ChatCompletionDelta);
@@ -204,23 +259,34 @@ SCHEMA_DECLARED(ChatCompletionChunk);
 	X(THREAD_MESSAGE_INCOMPLETE, "thread.message.incomplete", ThreadMessageObject,          \
 		"It was broken off; what is written in its place is another message.")
 
-#define RESPONSE_EVENTS(X)                                                                     \
-	X(RESPONSE_CREATED, "response.created", ResponseEvent, "The response was made.")       \
-	X(RESPONSE_IN_PROGRESS, "response.in_progress", ResponseEvent, "It is being written.") \
-	X(RESPONSE_COMPLETED, "response.completed", ResponseEvent, "The response, whole.")     \
-	X(RESPONSE_INCOMPLETE, "response.incomplete", ResponseEvent, "It reached a bound.")    \
-	X(RESPONSE_FAILED, "response.failed", ResponseEvent, "It failed, or was cancelled.")   \
-	X(ITEM_ADDED, "response.output_item.added", ResponseItemEvent, "An item begins.")      \
-	X(ITEM_DONE, "response.output_item.done", ResponseItemEvent, "The item, whole.")       \
-	X(PART_ADDED, "response.content_part.added", ResponsePartEvent,                        \
-		"A part of a message begins.")                                                 \
-	X(PART_DONE, "response.content_part.done", ResponsePartEvent, "The part, whole.")      \
-	X(TEXT_DELTA, "response.output_text.delta", ResponseTextDelta,                         \
-		"More of the text that is being written.")                                     \
-	X(TEXT_DONE, "response.output_text.done", ResponseTextDone, "The text, whole.")        \
-	X(ARGUMENTS_DELTA, "response.function_call_arguments.delta", ResponseArgumentsDelta,   \
-		"More of the arguments of a call.")                                            \
-	X(ARGUMENTS_DONE, "response.function_call_arguments.done", ResponseArgumentsDone,      \
+#define RESPONSE_EVENTS(X)                                                                       \
+	X(RESPONSE_CREATED, "response.created", ResponseEvent, "The response was made.")         \
+	X(RESPONSE_IN_PROGRESS, "response.in_progress", ResponseEvent, "It is being written.")   \
+	X(RESPONSE_COMPLETED, "response.completed", ResponseEvent, "The response, whole.")       \
+	X(RESPONSE_INCOMPLETE, "response.incomplete", ResponseEvent, "It reached a bound.")      \
+	X(RESPONSE_FAILED, "response.failed", ResponseEvent, "It failed, or was cancelled.")     \
+	X(ITEM_ADDED, "response.output_item.added", ResponseItemEvent, "An item begins.")        \
+	X(ITEM_DONE, "response.output_item.done", ResponseItemEvent, "The item, whole.")         \
+	X(PART_ADDED, "response.content_part.added", ResponsePartEvent,                          \
+		"A part of a message begins.")                                                   \
+	X(PART_DONE, "response.content_part.done", ResponsePartEvent, "The part, whole.")        \
+	X(TEXT_DELTA, "response.output_text.delta", ResponseTextDelta,                           \
+		"More of the text that is being written.")                                       \
+	X(TEXT_DONE, "response.output_text.done", ResponseTextDone, "The text, whole.")          \
+	X(REFUSAL_DELTA, "response.refusal.delta", ResponseRefusalDelta,                         \
+		"More of why the model does not answer.")                                        \
+	X(REFUSAL_DONE, "response.refusal.done", ResponseRefusalDone, "The refusal, whole.")     \
+	X(SUMMARY_PART_ADDED, "response.reasoning_summary_part.added", ResponseSummaryPartEvent, \
+		"What the model thinks begins to be told.")                                      \
+	X(SUMMARY_PART_DONE, "response.reasoning_summary_part.done", ResponseSummaryPartEvent,   \
+		"The thought, whole.")                                                           \
+	X(SUMMARY_DELTA, "response.reasoning_summary_text.delta", ResponseSummaryDelta,          \
+		"More of what the model thinks.")                                                \
+	X(SUMMARY_DONE, "response.reasoning_summary_text.done", ResponseSummaryDone,             \
+		"The text of the thought, whole.")                                               \
+	X(ARGUMENTS_DELTA, "response.function_call_arguments.delta", ResponseArgumentsDelta,     \
+		"More of the arguments of a call.")                                              \
+	X(ARGUMENTS_DONE, "response.function_call_arguments.done", ResponseArgumentsDone,        \
 		"The arguments, whole.")
 
 enum openai_event {

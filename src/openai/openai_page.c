@@ -147,3 +147,24 @@ const char *openai_text(struct arena *a, const char *object, const char *name)
 	json_open(&r, a, json, strlen(json));
 	return json_read_string(&r, &text, &len) ? text : NULL;
 }
+
+const char *openai_quoted(struct arena *a, const char *text)
+{
+	struct buf b;
+
+	buf_init(&b, 6 * strlen(text) + 2);
+	json_write_string(&b, text, strlen(text));
+	return arena_take(a, &b);
+}
+
+const char *openai_header_word(struct arena *a, const char *word)
+{
+	enum { WORD_MAX = 64 };
+	char *out = arena_strndup(a, word, strnlen(word, WORD_MAX));
+
+	for (char *s = out; *s; s++)
+		if (!((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
+			    (*s >= 'a' && *s <= 'z') || *s == '_' || *s == '-' || *s == '.'))
+			*s = '_';
+	return out;
+}

@@ -53,5 +53,9 @@ int openai_metadata(struct call *c, const char *field, const char *json, const c
 
 /* A member of a JSON object as JSON text, or NULL; for objects that were checked before. */
 const char *openai_member(struct arena *a, const char *object, const char *name);
+/* A text as a JSON string. */
+const char *openai_quoted(struct arena *a, const char *text);
+/* A word that may stand in a header: what may not is _. */
+const char *openai_header_word(struct arena *a, const char *word);
 /* A member that is a string, decoded; NULL if it is absent or no string. */
 const char *openai_text(struct arena *a, const char *object, const char *name);

@@ -22,7 +22,7 @@ struct reading {
 	const char *field;
 	enum tool_shape shape;
 	const char *names[OPENAI_TOOLS_MAX];
-	size_t count;
+	size_t count, index;
 	struct buf out;
 };
 
@@ -45,7 +45,7 @@ static void write_member(struct reading *in, const char *function, const char *n
 static int refuse_openai_tool(struct reading *in, const char *what)
 {
 	return call_field(in->c,
-		arena_printf(in->c->arena, "%s[%zu]%s", in->field, in->count,
+		arena_printf(in->c->arena, "%s[%zu]%s", in->field, in->index,
 			in->shape == TOOL_NESTED ? ".function" : ""),
 		"format", "%s", what);
 }
@@ -59,8 +59,10 @@ static int read_openai_tool(struct reading *in, const char *tool)
 	if (in->count == OPENAI_TOOLS_MAX)
 		return call_field(in->c, in->field, "too_long", "must have at most %d items",
 			OPENAI_TOOLS_MAX);
+	if (type && *type && strcmp(type, "function") != 0 && in->shape == TOOL_FLAT)
+		return 0;
 	if (!type || strcmp(type, "function") != 0)
-		return call_field(in->c, arena_printf(a, "%s[%zu].type", in->field, in->count),
+		return call_field(in->c, arena_printf(a, "%s[%zu].type", in->field, in->index),
 			"choice",
 			"must be function: what else an agent can do is set on the agent itself");
 	name = openai_text(a, function, "name");
@@ -76,6 +78,7 @@ static int read_openai_tool(struct reading *in, const char *tool)
 	buf_printf(&in->out, "%s{\"name\":\"%s\"", in->count++ ? "," : "", name);
 	write_member(in, function, "description");
 	write_member(in, function, "parameters");
+	write_member(in, function, "strict");
 	buf_putc(&in->out, '}');
 	return 0;
 }
@@ -96,7 +99,7 @@ int openai_tools(struct call *c, const char *field, const char *list, enum tool_
 	buf_putc(&in.out, '[');
 	json_open(&r, c->arena, list, strlen(list));
 	json_enter_array(&r);
-	while (!err && json_next_item(&r) && json_skip(&r, &tool, &len))
+	for (; !err && json_next_item(&r) && json_skip(&r, &tool, &len); in.index++)
 		err = read_openai_tool(&in, arena_strndup(c->arena, tool, len));
 	buf_putc(&in.out, ']');
 	if (!err && in.out.overflow)
@@ -105,6 +108,26 @@ int openai_tools(struct call *c, const char *field, const char *list, enum tool_
 		*ret = arena_strndup(c->arena, in.out.at, in.out.len);
 	buf_free(&in.out);
 	return err;
+}
+
+const char *openai_tools_passed_over(struct arena *a, const char *list)
+{
+	const char *tool, *all = NULL;
+	struct json_reader r;
+	size_t len;
+
+	if (!list)
+		return NULL;
+	json_open(&r, a, list, strlen(list));
+	json_enter_array(&r);
+	while (json_next_item(&r) && json_skip(&r, &tool, &len)) {
+		const char *type = openai_text(a, arena_strndup(a, tool, len), "type");
+
+		if (type && strcmp(type, "function") != 0)
+			all = arena_printf(a, "%s%s%s", all ? all : "", all ? ", " : "",
+				openai_header_word(a, type));
+	}
+	return all;
 }
 
 int openai_choice(struct call *c, const char *json, enum tool_shape shape, const char **ret_name)
@@ -121,6 +144,8 @@ int openai_choice(struct call *c, const char *json, enum tool_shape shape, const
 			return 0;
 	if (type && strcmp(type, "function") == 0 && function && *function == '{')
 		*ret_name = openai_text(c->arena, function, "name");
+	if (type && *type && strcmp(type, "function") != 0 && shape == TOOL_FLAT)
+		return 0;
 	return !json || *ret_name ? 0
 				  : call_field(c, "tool_choice", "choice",
 					    "must be none, auto, required, or name a function");

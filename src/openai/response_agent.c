@@ -123,13 +123,13 @@ struct response_watch {
 
 static void finish_text(struct response_watch *t, const struct watched_message *m)
 {
-	size_t had = t->out.open ? t->out.text.len : 0;
+	size_t had = t->out.writing ? t->out.text.len : 0;
 
 	if (strlen(m->content) > had && (!had || strncmp(t->out.text.at, m->content, had) == 0))
-		response_out_text(&t->out, m->id, m->content + had);
+		response_out_text(&t->out, m->content + had, false);
 	if (strcmp(m->status, "streaming") != 0)
 		response_out_text_end(&t->out,
-			strcmp(m->status, "complete") == 0 ? m->content : NULL,
+			strcmp(m->status, "complete") == 0 ? m->content : NULL, NULL,
 			strcmp(m->status, "complete") == 0);
 }
 
@@ -150,7 +150,8 @@ static void response_delta(void *ctx, struct run_watch *w, const char *message_i
 	struct response_watch *t = ctx;
 
 	(void)w;
-	response_out_text(&t->out, message_id, text);
+	(void)message_id;
+	response_out_text(&t->out, text, false);
 }
 
 static void response_message(void *ctx, struct run_watch *w, const struct watched_message *m)
@@ -173,7 +174,7 @@ static void response_rested(
 	struct ResponseObject shown;
 	struct list waiting = run_watch_waiting(w);
 
-	response_out_text_end(&t->out, NULL, false);
+	response_out_text_end(&t->out, NULL, NULL, false);
 	response_run_approvals(&t->out, &waiting);
 	response_run_conclude(a, run, words, &t->row);
 	t->row.output = response_out_items(&t->out, a);
@@ -207,7 +208,7 @@ static void answer_response(
 
 	t->row = *row;
 	t->streams = streams;
-	response_out_open(&t->out, NULL);
+	response_out_open(&t->out, NULL, t->row.id);
 	arena_defer(c->arena, close_out, &t->out);
 	run_watch(c,
 		&(struct run_watch_asked){ .at = { row->tenant_id, row->session_id, row->run_id },
@@ -288,7 +289,7 @@ static void note_response(
 int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	const struct gateway_named *named, struct ResponseObject *out)
 {
-	const char *format = openai_member(c->arena, in->text.text, "format");
+	const char *format = openai_member(c->arena, in->text.text, "format"), *left_out, *input;
 	struct response_row row;
 	struct list items;
 	int64_t after = 0;
@@ -296,7 +297,9 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 
 	row.agent_id = named->agent_id;
 	if (!err)
-		err = response_items_read(c, in->input.text, row.id, &items, &row.input);
+		err = response_refer(c, in->input.text, &input);
+	if (!err)
+		err = response_items_read(c, input, row.id, &items, &row.input);
 	if (!err && !items.count)
 		err = call_field(c, "input", "required", "must say something");
 	if (!err)
@@ -308,6 +311,9 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	if (err)
 		return err;
 	note_response(c, &row, &items, in->background == 1);
+	left_out = openai_tools_passed_over(c->arena, in->tools.text);
+	if (left_out)
+		buf_printf(&c->x->reply.extra, "Lodge-Tools-Left-Out: %s\r\n", left_out);
 	if (in->background != 1 || in->stream == 1)
 		answer_response(c, &row, after, in->stream == 1);
 	/* What is answered at once, and to a repeat with the same Idempotency-Key. */

@@ -5,6 +5,7 @@
 #include "openai/responses.h"
 #include "base/json.h"
 #include "broker/chat.h"
+#include "broker/chat_terms.h"
 
 enum { CHAIN_MAX = 256 };
 
@@ -14,56 +15,215 @@ struct asking {
 	struct chat *chat;
 };
 
-static void add_parts(struct chat *chat, struct chat_message *m, const char *parts)
+/* A file as data, or as an address.  What lies at the provider under an id is nobody's here. */
+static int add_file(struct asking *m, struct chat_message *to, const char *part, const char *field)
 {
+	struct chat *chat = m->chat;
+	const char *name = openai_text(chat->arena, part, "filename");
+	const char *data = openai_text(chat->arena, part, "file_data");
+	const char *url = openai_text(chat->arena, part, "file_url");
+	struct chat_part *p;
+
+	if (!data && !url)
+		return call_field(m->c, field, "required",
+			"must have file_data or file_url: no files are kept here");
+	p = chat_part_add(chat, to, PART_FILE_URL);
+	chat_file(p, chat_text(chat, data ? data : url));
+	if (data && p->kind != PART_FILE_DATA)
+		return call_field(m->c, field, "format",
+			"must have file_data as a data: URL, such as data:application/pdf;base64,...");
+	p->place = field;
+	if (name)
+		p->name = chat_text(chat, name);
+	if (!chat->unbounded)
+		chat->unbounded = field;
+	return 0;
+}
+
+static int add_sound(struct asking *m, struct chat_message *to, const char *part, const char *field)
+{
+	struct chat *chat = m->chat;
+	const char *sound = openai_member(chat->arena, part, "input_audio");
+	const char *data = openai_text(chat->arena, sound, "data");
+	const char *format = openai_text(chat->arena, sound, "format");
+	struct chat_part *p;
+
+	if (!data || !format)
+		return call_field(m->c, field, "required", "must have data and format");
+	p = chat_part_add(chat, to, PART_AUDIO);
+	p->text = chat_text(chat, data);
+	p->media = chat_text(chat, format);
+	p->place = field;
+	return 0;
+}
+
+static int add_image(struct asking *m, struct chat_message *to, const char *part, const char *field)
+{
+	struct chat *chat = m->chat;
+	const char *url = openai_text(chat->arena, part, "image_url");
+	const char *detail = openai_text(chat->arena, part, "detail");
+	struct chat_part *p;
+
+	if (!url)
+		return call_field(
+			m->c, field, "required", "must have image_url: no files are kept here");
+	p = chat_part_add(chat, to, PART_IMAGE_URL);
+	chat_image(p, chat_text(chat, url));
+	if (detail)
+		p->detail = chat_text(chat, detail);
+	return 0;
+}
+
+static int add_parts(
+	struct asking *m, struct chat_message *to, const char *parts, const char *field)
+{
+	struct chat *chat = m->chat;
 	struct json_reader r;
 	const char *item;
-	size_t len;
+	size_t len, i = 0;
+	int err = 0;
 
 	json_open(&r, chat->arena, parts, strlen(parts));
 	json_enter_array(&r);
-	while (json_next_item(&r) && json_skip(&r, &item, &len)) {
+	while (!err && json_next_item(&r) && json_skip(&r, &item, &len)) {
 		const char *part = arena_strndup(chat->arena, item, len);
-		const char *url = openai_text(chat->arena, part, "image_url");
+		const char *type = openai_text(chat->arena, part, "type");
 		const char *text = openai_text(chat->arena, part, "text");
+		const char *at = arena_printf(chat->arena, "%s[%zu]", field, i++);
 
-		if (url)
-			chat_image(chat_part_add(chat, m, PART_IMAGE_URL), chat_text(chat, url));
+		if (strcmp(type, "input_image") == 0)
+			err = add_image(m, to, part, at);
+		else if (strcmp(type, "input_file") == 0)
+			err = add_file(m, to, part, at);
+		else if (strcmp(type, "input_audio") == 0)
+			err = add_sound(m, to, part, at);
 		else if (text)
-			chat_part_add(chat, m, PART_TEXT)->text = chat_text(chat, text);
+			chat_part_add(chat, to, PART_TEXT)->text = chat_text(chat, text);
 	}
+	return err;
 }
 
-static void add_chat_item(struct chat *chat, const struct response_item *it)
+static struct slice raw_text(const char *json)
 {
-	struct chat_message *m;
+	return json ? (struct slice){ json, strlen(json) } : (struct slice){ 0 };
+}
+
+static struct chat_message *last_message(const struct chat *chat)
+{
+	struct chat_message *m = chat->messages;
+
+	while (m && m->next)
+		m = m->next;
+	return m;
+}
+
+/* What another than OpenAI sealed has our mark before it. */
+#define SIGNED "anthropic.signed:"
+#define REDACTED "anthropic.redacted:"
+
+const char *response_seal(struct arena *a, const char *maker, const char *sealed, bool redacted)
+{
+	if (!maker || strcmp(maker, "anthropic") != 0)
+		return sealed;
+	return arena_printf(a, "%s%s", redacted ? REDACTED : SIGNED, sealed);
+}
+
+static const char *after_mark(const char *sealed, const char *mark)
+{
+	return strncmp(sealed, mark, strlen(mark)) == 0 ? sealed + strlen(mark) : NULL;
+}
+
+static bool is_sealed_by_openai(const struct response_item *it)
+{
+	return it->sealed && !after_mark(it->sealed, SIGNED) && !after_mark(it->sealed, REDACTED);
+}
+
+static void add_thought(struct chat *chat, struct chat_message *to, const struct response_item *it)
+{
+	struct chat_thought *t = chat_thought_add(chat, to);
+	const char *given = it->sealed ? after_mark(it->sealed, SIGNED) : NULL;
+
+	t->text = chat_text(chat, it->text);
+	t->maker = it->sealed ? "anthropic" : "openai";
+	t->redacted = it->sealed && !given;
+	if (t->redacted)
+		given = after_mark(it->sealed, REDACTED);
+	if (given)
+		t->signature = chat_text(chat, given);
+}
+
+/* Thoughts, words and calls that stand together are of one message: what was thought leads to what is said, and that
+ * to the calls. */
+static struct chat_message *message_for(struct chat *chat, const struct response_item *it)
+{
+	struct chat_message *m = last_message(chat);
+	bool open = m && m->role == CHAT_ASSISTANT && !m->item.at;
+
+	if (it->kind == ITEM_CALL)
+		return m && m->role == CHAT_ASSISTANT
+			       ? m
+			       : chat_message_add(chat, CHAT_ASSISTANT, NULL);
+	if (it->kind == ITEM_THOUGHT)
+		return open && !m->parts && !m->calls
+			       ? m
+			       : chat_message_add(chat, CHAT_ASSISTANT, NULL);
+	return open && m->thoughts && !m->parts && !m->calls ? m : NULL;
+}
+
+static int add_words(struct asking *m, const struct response_item *it, const char *field)
+{
+	struct chat *chat = m->chat;
+	bool said = strcmp(it->role, "assistant") == 0;
+	struct chat_message *to = said ? message_for(chat, it) : NULL;
+
+	if (!to)
+		to = chat_message_add(chat,
+			said				  ? CHAT_ASSISTANT
+			: strcmp(it->role, "system") == 0 ? CHAT_SYSTEM
+							  : CHAT_USER,
+			NULL);
+	to->item = raw_text(it->raw);
+	if (it->content)
+		return add_parts(
+			m, to, it->content, arena_printf(chat->arena, "%s.content", field));
+	chat_part_add(chat, to, PART_TEXT)->text = chat_text(chat, it->text);
+	return 0;
+}
+
+static int add_chat_item(struct asking *m, const struct response_item *it, const char *field)
+{
+	struct chat *chat = m->chat;
+	struct chat_message *to;
+	struct chat_call *call;
 
 	switch (it->kind) {
 	case ITEM_MESSAGE:
-		m = chat_message_add(chat,
-			strcmp(it->role, "user") == 0	  ? CHAT_USER
-			: strcmp(it->role, "system") == 0 ? CHAT_SYSTEM
-							  : CHAT_ASSISTANT,
-			it->content ? NULL : it->text);
-		if (it->content)
-			add_parts(chat, m, it->content);
-		break;
+		return add_words(m, it, field);
+	case ITEM_THOUGHT:
+		if (is_sealed_by_openai(it)) /* nobody else can read it */
+			chat_message_add(chat, CHAT_ASSISTANT, NULL)->item = raw_text(it->raw);
+		else
+			add_thought(chat, message_for(chat, it), it);
+		return 0;
 	case ITEM_CALL:
-		/* Calls that stand together are of one message. */
-		m = NULL;
-		for (struct chat_message *last = chat->messages; last; last = last->next)
-			m = last;
-		if (!m || m->role != CHAT_ASSISTANT)
-			m = chat_message_add(chat, CHAT_ASSISTANT, NULL);
-		chat_call_add(chat, m, it->call_id, it->name, it->arguments);
-		break;
+		call = chat_call_add(
+			chat, message_for(chat, it), it->call_id, it->name, it->arguments);
+		call->item = raw_text(it->raw);
+		call->extra = raw_text(it->extra);
+		return 0;
 	case ITEM_OUTPUT:
-		chat_result_add(chat, it->call_id, it->text);
-		break;
+		to = chat_message_add(chat, CHAT_TOOL, it->content ? NULL : it->text);
+		to->call_id = chat_text(chat, it->call_id);
+		to->item = raw_text(it->raw);
+		return it->content ? add_parts(m, to, it->content,
+					     arena_printf(chat->arena, "%s.output", field))
+				   : 0;
 	case ITEM_APPROVAL:
 	case ITEM_OTHER:
+		chat_message_add(chat, CHAT_ASSISTANT, NULL)->item = raw_text(it->raw);
 		break;
 	}
+	return 0;
 }
 
 static int add_items(struct asking *m, const char *json, const char **ret_json)
@@ -74,7 +234,7 @@ static int add_items(struct asking *m, const char *json, const char **ret_json)
 
 	it = items.at;
 	for (size_t i = 0; !err && i < items.count; i++)
-		add_chat_item(m->chat, &it[i]);
+		err = add_chat_item(m, &it[i], arena_printf(m->c->arena, "input[%zu]", i));
 	return err;
 }
 
@@ -118,9 +278,34 @@ static void add_chat_tools(struct asking *m, const char *functions)
 	json_enter_array(&r);
 	while (json_next_item(&r) && json_skip(&r, &item, &len)) {
 		const char *f = arena_strndup(a, item, len);
+		const char *strict = openai_member(a, f, "strict");
+		struct chat_tool *t = chat_tool_add(m->chat, openai_text(a, f, "name"),
+			openai_text(a, f, "description"), openai_member(a, f, "parameters"));
 
-		chat_tool_add(m->chat, openai_text(a, f, "name"), openai_text(a, f, "description"),
-			openai_member(a, f, "parameters"));
+		t->has_strict = strict && *strict != 'n';
+		t->strict = t->has_strict && *strict == 't';
+	}
+}
+
+/* Tools that are no functions go as they are to who knows them. */
+static void add_hosted_tools(struct asking *m, const char *tools)
+{
+	struct arena *a = m->c->arena;
+	struct json_reader r;
+	const char *item;
+	size_t len;
+
+	if (!tools)
+		return;
+	json_open(&r, a, tools, strlen(tools));
+	json_enter_array(&r);
+	while (json_next_item(&r) && json_skip(&r, &item, &len)) {
+		const char *tool = arena_strndup(a, item, len);
+		const char *type = openai_text(a, tool, "type");
+
+		if (type && strcmp(type, "function") != 0)
+			chat_hosted_add(m->chat, "openai_responses", openai_header_word(a, type),
+				raw_text(tool));
 	}
 }
 
@@ -132,17 +317,23 @@ static int read_tool_choice(struct asking *m, const char *json)
 	} words[] = { { "\"auto\"", CHOICE_AUTO }, { "\"none\"", CHOICE_NONE },
 		{ "\"required\"", CHOICE_REQUIRED } };
 	const char *name;
-	int err = openai_choice(m->c, json, TOOL_FLAT, &name);
+	int err;
 
 	for (size_t i = 0; json && i < sizeof words / sizeof *words; i++)
 		if (strcmp(json, words[i].word) == 0) {
 			m->chat->tool_choice = words[i].choice;
 			return 0;
 		}
+	err = openai_choice(m->c, json, TOOL_FLAT, &name);
 	if (err || !json)
 		return err;
-	m->chat->tool_choice = CHOICE_NAMED;
-	m->chat->tool_chosen = chat_text(m->chat, name);
+	if (name) {
+		m->chat->tool_choice = CHOICE_NAMED;
+		m->chat->tool_chosen = chat_text(m->chat, name);
+	} else {
+		m->chat->choice_raw = raw_text(json);
+		m->chat->choice_shape = "openai_responses";
+	}
 	return 0;
 }
 
@@ -185,11 +376,54 @@ static int read_reasoning_effort(struct asking *m, const char *reasoning)
 		      : 0;
 }
 
+/* What goes along as it is: members that chat completions have too, and those of responses alone.  Some have a
+ * price of their own and go to nobody (broker/chat_terms.h). */
+static void add_forwarded(struct asking *m, const struct ResponseCreate *in)
+{
+	const char *verbosity = openai_member(m->c->arena, in->text.text, "verbosity");
+	const struct {
+		const char *name, *json;
+		const char *shape;
+	} fields[] = {
+		{ "verbosity", verbosity, NULL },
+		{ "metadata", in->metadata.text, NULL },
+		{ "prompt_cache_key", in->prompt_cache_key.text, NULL },
+		{ "prompt_cache_options", in->prompt_cache_options.text, NULL },
+		{ "prompt_cache_retention", in->prompt_cache_retention.text, NULL },
+		{ "safety_identifier", in->safety_identifier.text, NULL },
+		{ "service_tier", in->service_tier.text, NULL },
+		{ "top_logprobs", in->top_logprobs.text, NULL },
+		{ "logprobs", in->top_logprobs.text ? "true" : NULL, NULL },
+		{ "user", in->user ? openai_quoted(m->c->arena, in->user) : NULL, NULL },
+		{ "reasoning", in->reasoning.text, "openai_responses" },
+		{ "include", in->include.text, "openai_responses" },
+		{ "max_tool_calls", in->max_tool_calls.text, "openai_responses" },
+		{ "context_management", in->context_management.text, "openai_responses" },
+		{ "truncation", in->truncation ? openai_quoted(m->c->arena, in->truncation) : NULL,
+			"openai_responses" },
+	};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+		const char *json = fields[i].json;
+		const struct chat_term *t;
+
+		if (!json || strcmp(json, "null") == 0)
+			continue;
+		t = chat_term_of(fields[i].name, raw_text(json));
+		if (t)
+			m->chat->dropped = arena_printf(m->c->arena, "%s%s%s",
+				m->chat->dropped ? m->chat->dropped : "",
+				m->chat->dropped ? ", " : "", t->name);
+		else
+			chat_field_add(m->chat, fields[i].name, raw_text(json), fields[i].shape);
+	}
+}
+
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
 	struct chat *chat)
 {
 	struct asking asking = { c, row, chat }, *m = &asking;
-	const char *functions;
+	const char *functions, *input;
 	int err = openai_tools(m->c, "tools", in->tools.text, TOOL_FLAT, &functions);
 
 	chat_open(chat, m->c->arena);
@@ -204,12 +438,16 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 	if (!err)
 		err = add_chain(m);
 	if (!err)
-		err = add_items(m, in->input.text, &m->row->input);
+		err = response_refer(c, in->input.text, &input);
+	if (!err)
+		err = add_items(m, input, &m->row->input);
 	if (!err && !chat->messages)
 		err = call_field(m->c, "input", "required", "must say something");
 	if (err)
 		return err;
 	add_chat_tools(m, functions);
+	add_hosted_tools(m, in->tools.text);
+	add_forwarded(m, in);
 	err = read_tool_choice(m, in->tool_choice.text);
 	if (!err)
 		err = read_text_format(m, in->text.text);

@@ -262,6 +262,12 @@ int response_waiting(struct call *c, struct response_row *row, const struct list
 
 /* ---- into the session ---- */
 
+/* What stands between words and calls and is neither. */
+static bool is_aside(const struct response_item *it)
+{
+	return it->kind == ITEM_OTHER || it->kind == ITEM_THOUGHT;
+}
+
 static void put_recalled_call(struct buf *b, struct arena *a, const struct response_item *it)
 {
 	const char *arguments = call_arguments(a, it->arguments);
@@ -286,7 +292,7 @@ static int recall_calls(
 	buf_init(&b, CALLS_MAX_BYTES);
 	if (item[n].kind == ITEM_MESSAGE)
 		step->content = item[n++].text;
-	for (; n < items->count && (item[n].kind == ITEM_CALL || item[n].kind == ITEM_OTHER); n++)
+	for (; n < items->count && (item[n].kind == ITEM_CALL || is_aside(&item[n])); n++)
 		if (item[n].kind == ITEM_CALL)
 			put_recalled_call(&b, c->arena, &item[n]);
 	buf_putc(&b, ']');
@@ -302,7 +308,7 @@ static bool leads_to_call(const struct list *items, size_t i)
 
 	if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "assistant") == 0)
 		i++;
-	while (i < items->count && item[i].kind == ITEM_OTHER)
+	while (i < items->count && is_aside(&item[i]))
 		i++;
 	return i < items->count && item[i].kind == ITEM_CALL;
 }
@@ -353,6 +359,7 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 			*instructions ? "\n\n" : "", it->text);
 		return 0;
 	case ITEM_CALL:
+	case ITEM_THOUGHT:
 	case ITEM_OTHER:
 		break;
 	}
@@ -374,8 +381,11 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 
 		taken = 1;
 		if (item[i].content)
-			return call_field(c, arena_printf(c->arena, "input[%zu].content", i),
-				"format", "must be text: an agent's session holds no images");
+			return call_field(c,
+				arena_printf(c->arena, "input[%zu].%s", i,
+					item[i].kind == ITEM_OUTPUT ? "output" : "content"),
+				"format",
+				"must be text: an agent's session holds no images, files or sounds");
 		if (leads_to_call(items, i))
 			err = recall_calls(c, &step, items, i, &taken);
 		else

@@ -38,11 +38,19 @@ static struct response_item *new_response_item(struct item_reader *in)
 static bool is_text_part(const char *type)
 {
 	return strcmp(type, "input_text") == 0 || strcmp(type, "output_text") == 0 ||
-	       strcmp(type, "text") == 0;
+	       strcmp(type, "text") == 0 || strcmp(type, "summary_text") == 0 ||
+	       strcmp(type, "reasoning_text") == 0;
 }
 
-/* The words of all parts, a line each; *ret_mixed if there is an image among them. */
-static int join_parts(struct item_reader *in, const char *parts, const char **ret, bool *ret_mixed)
+static bool is_media_part(const char *type)
+{
+	return strcmp(type, "input_image") == 0 || strcmp(type, "input_file") == 0 ||
+	       strcmp(type, "input_audio") == 0;
+}
+
+/* The words of all parts, a line each; *ret_mixed if there is an image, a file or a sound among them. */
+static int join_parts(struct item_reader *in, const char *member, const char *parts,
+	const char **ret, bool *ret_mixed)
 {
 	struct arena *a = in->c->arena;
 	struct json_reader r;
@@ -61,11 +69,12 @@ static int join_parts(struct item_reader *in, const char *parts, const char **re
 
 		text = openai_text(
 			a, part, type && strcmp(type, "refusal") == 0 ? "refusal" : "text");
-		if (type && strcmp(type, "input_image") == 0)
+		if (type && is_media_part(type))
 			*ret_mixed = true;
 		else if (!type || (!is_text_part(type) && strcmp(type, "refusal") != 0) || !text)
-			err = refuse_item(in, ".content",
-				"must have parts of type input_text or input_image");
+			err = refuse_item(in, arena_printf(a, ".%s", member),
+				"must have parts of type input_text, input_image, input_file or "
+				"input_audio");
 		else
 			buf_printf(&b, "%s%s", b.len ? "\n" : "", text);
 	}
@@ -88,7 +97,7 @@ static int read_item_content(struct item_reader *in, const char *object, const c
 	if (!content || *content != '[')
 		return refuse_item(in, arena_printf(in->c->arena, ".%s", member),
 			"must be a text or an array of parts");
-	err = join_parts(in, content, ret, &mixed);
+	err = join_parts(in, member, content, ret, &mixed);
 	if (mixed)
 		*ret_parts = content;
 	return err;
@@ -120,9 +129,40 @@ static int read_call(struct item_reader *in, const char *object, struct response
 	out->call_id = openai_text(a, object, "call_id");
 	out->name = openai_text(a, object, "name");
 	out->arguments = openai_text(a, object, "arguments");
+	out->extra = openai_member(a, object, "extra_content");
 	if (!out->call_id || !out->name || !out->arguments)
 		return refuse_item(in, "", "must have call_id, name and arguments");
 	return 0;
+}
+
+/* Its input is a text; for providers that know functions alone it is the one argument. */
+static int read_custom_call(struct item_reader *in, const char *object, struct response_item *out)
+{
+	struct arena *a = in->c->arena;
+	const char *input = openai_member(a, object, "input");
+
+	out->kind = ITEM_CALL;
+	out->call_id = openai_text(a, object, "call_id");
+	out->name = openai_text(a, object, "name");
+	if (!out->call_id || !out->name || !input || *input != '"')
+		return refuse_item(in, "", "must have call_id, name and input");
+	out->arguments = arena_printf(a, "{\"input\":%s}", input);
+	return 0;
+}
+
+/* What a model thought: the summary, or where there is none what it thought aloud. */
+static int read_reasoning(struct item_reader *in, const char *object, struct response_item *out)
+{
+	struct arena *a = in->c->arena;
+	const char *parts = openai_member(a, object, "summary");
+	bool mixed;
+
+	out->kind = ITEM_THOUGHT;
+	out->sealed = openai_text(a, object, "encrypted_content");
+	out->text = "";
+	if (!parts || strcmp(parts, "[]") == 0)
+		parts = openai_member(a, object, "content");
+	return parts && *parts == '[' ? join_parts(in, "summary", parts, &out->text, &mixed) : 0;
 }
 
 static int read_output(struct item_reader *in, const char *object, struct response_item *out)
@@ -155,6 +195,9 @@ static int read_input_item(struct item_reader *in, const char *object)
 		{ "message", read_message_item },
 		{ "function_call", read_call },
 		{ "function_call_output", read_output },
+		{ "custom_tool_call", read_custom_call },
+		{ "custom_tool_call_output", read_output },
+		{ "reasoning", read_reasoning },
 		{ "mcp_approval_response", read_approval },
 	};
 	const char *type = openai_text(in->c->arena, object, "type");
@@ -165,10 +208,10 @@ static int read_input_item(struct item_reader *in, const char *object)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(type, kinds[i].type) == 0)
 			return kinds[i].read(in, object, out);
-	out->kind = ITEM_OTHER; /* what a model thought, and what was asked for approval */
-	if (strcmp(type, "reasoning") == 0 || strcmp(type, "mcp_approval_request") == 0)
+	out->kind = ITEM_OTHER;
+	if (strcmp(type, "item_reference") != 0)
 		return 0;
-	return refuse_item(in, ".type", "is not a kind of item that is taken here");
+	return refuse_item(in, ".id", "is not the id of an item that is kept here for you");
 }
 
 /* ---- the same as JSON, with ids and full parts ---- */
@@ -176,6 +219,29 @@ static int read_input_item(struct item_reader *in, const char *object)
 static void put_item_text(struct buf *b, const char *text)
 {
 	json_write_string(b, text, strlen(text));
+}
+
+/* The same without the id: a name of ours means nothing to a provider. */
+static const char *without_id(struct arena *a, const char *object)
+{
+	struct json_reader r;
+	const char *key, *value;
+	size_t key_len, len;
+	struct buf b;
+
+	buf_init(&b, ITEMS_TEXT_MAX);
+	json_open(&r, a, object, strlen(object));
+	json_enter_object(&r);
+	while (json_next_key(&r, &key, &key_len) && json_skip(&r, &value, &len)) {
+		if (strcmp(key, "id") == 0)
+			continue;
+		buf_putc(&b, b.len ? ',' : '{');
+		put_item_text(&b, key);
+		buf_putc(&b, ':');
+		buf_put(&b, value, len);
+	}
+	buf_puts(&b, b.len ? "}" : "{}");
+	return arena_take(a, &b);
 }
 
 static void write_item(struct item_reader *in, const char *object)
@@ -235,6 +301,8 @@ static int read_item_list(struct item_reader *in, const char *json)
 			break;
 		item = arena_strndup(in->c->arena, item, len);
 		err = read_input_item(in, item);
+		if (!err)
+			in->items[in->count - 1].raw = without_id(in->c->arena, item);
 		if (!err)
 			write_item(in, item);
 	}

@@ -19,7 +19,7 @@ struct model_call {
 	struct chat chat;
 	struct candidates candidates;
 	struct response_row row;
-	const char *model_id;
+	const char *model_id, *maker;
 	bool streams, stores;
 	struct response_out out;
 	struct collected whole;
@@ -32,9 +32,54 @@ static void model_call_begin(struct model_call *m)
 {
 	struct ResponseObject shown;
 
+	model_say_dropped(m->stream.c, &m->chat, m->maker);
 	call_stream_begin(m->stream.stream);
 	response_show(&m->scratch, &m->row, &shown);
 	response_out_begin(&m->out, &shown);
+}
+
+/* A call begins, grows or ends; what it is then is what was collected. */
+static void model_call_calls(struct model_call *m, const struct event *e)
+{
+	struct arena *a = &m->scratch;
+	const struct collected_call *c = m->whole.calls;
+	const char *item = e->kind == EVENT_CALL_END && e->extra.at
+				   ? arena_strndup(a, e->extra.at, e->extra.len)
+				   : NULL;
+	struct response_call call = { 0 };
+
+	for (int i = 0; c && i < e->index; i++)
+		c = c->next;
+	if (!c)
+		return;
+	if (e->kind == EVENT_ARGUMENTS) {
+		response_out_arguments(&m->out, e->index, text_plain(a, e->text));
+		return;
+	}
+	call = (struct response_call){ .call_id = text_plain(a, c->id),
+		.name = text_plain(a, c->name),
+		.arguments = text_plain(a,
+			(struct slice){ c->arguments.at ? c->arguments.at : "", c->arguments.len }),
+		.extra = c->extra.at ? arena_strndup(a, c->extra.at, c->extra.len) : NULL,
+		.namespace = item ? openai_text(a, item, "namespace") : NULL };
+	if (e->kind == EVENT_CALL)
+		response_out_call_begin(&m->out, e->index, &call);
+	else
+		response_out_call_end(&m->out, e->index, &call);
+}
+
+/* A message has been told but for what is noted in it (citations); others are the provider's own. */
+static void model_call_item(struct model_call *m, const char *item)
+{
+	const char *type = openai_text(&m->scratch, item, "type");
+	const char *content = openai_member(&m->scratch, item, "content");
+	const char *status = openai_text(&m->scratch, item, "status");
+
+	if (type && strcmp(type, "message") == 0)
+		response_out_text_end(
+			&m->out, NULL, content, !status || strcmp(status, "completed") == 0);
+	else if (type)
+		response_out_item(&m->out, &m->scratch, item);
 }
 
 static void model_call_on_event(void *data, const struct event *e)
@@ -42,10 +87,34 @@ static void model_call_on_event(void *data, const struct event *e)
 	struct model_call *m = data;
 
 	collect_take(&m->whole, e);
-	if (e->kind == EVENT_START && m->streams)
-		model_call_begin(m);
-	else if (e->kind == EVENT_TEXT)
-		response_out_text(&m->out, m->row.id, text_plain(&m->scratch, e->text));
+	switch (e->kind) {
+	case EVENT_START:
+		m->maker = e->maker;
+		if (m->streams)
+			model_call_begin(m);
+		break;
+	case EVENT_TEXT:
+		response_out_text(&m->out, text_plain(&m->scratch, e->text), e->refusal);
+		break;
+	case EVENT_THOUGHT:
+		response_out_thought(&m->out, text_plain(&m->scratch, e->text));
+		break;
+	case EVENT_SIGNATURE:
+		response_out_thought_end(
+			&m->out, response_seal(&m->scratch, m->maker,
+					 text_plain(&m->scratch, e->text), e->redacted));
+		break;
+	case EVENT_CALL:
+	case EVENT_ARGUMENTS:
+	case EVENT_CALL_END:
+		model_call_calls(m, e);
+		break;
+	case EVENT_ITEM:
+		model_call_item(m, arena_strndup(&m->scratch, e->text.at, e->text.len));
+		break;
+	default:
+		break;
+	}
 	call_stream_flush(m->stream.stream);
 	arena_reset(&m->scratch);
 }
@@ -69,6 +138,7 @@ static enum stream_end tell_end(struct model_call *m)
 		response_out_end(&m->out, &shown);
 		call_stream_flush(m->stream.stream);
 	} else {
+		model_say_dropped(m->stream.c, &m->chat, m->maker);
 		reply->status = 200;
 		reply->type = "application/json";
 		encode_object(&reply->body, &ResponseObject_schema, &shown);
@@ -127,14 +197,8 @@ static void model_call_conclude(struct model_call *m, const struct completion_en
 	bool cut = m->whole.finish == FINISH_LENGTH,
 	     filtered = m->whole.finish == FINISH_CONTENT_FILTER;
 
-	response_out_text_end(&m->out, NULL, !end->fault && !cut && !filtered);
-	for (struct collected_call *call = m->whole.calls; call && !end->fault; call = call->next) {
-		struct slice arguments = { call->arguments.at ? call->arguments.at : "",
-			call->arguments.len };
-
-		response_out_call(&m->out, text_plain(a, call->id), text_plain(a, call->name),
-			text_plain(a, arguments));
-	}
+	response_out_thought_end(&m->out, NULL);
+	response_out_text_end(&m->out, NULL, NULL, !end->fault && !cut && !filtered);
 	m->row.output = response_out_items(&m->out, a);
 	m->row.completed_at = clock_now_us();
 	m->row.usage = response_usage(a, u->input + u->cache_read + u->cache_write, u->cache_read,
@@ -190,7 +254,8 @@ static int start_response(void *state)
 	int err;
 
 	collect_open(&m->whole);
-	response_out_open(&m->out, m->streams ? call_stream_out(m->stream.stream) : NULL);
+	response_out_open(
+		&m->out, m->streams ? call_stream_out(m->stream.stream) : NULL, m->row.id);
 	err = model_stream_start(&m->stream, &asked);
 	if (err)
 		model_call_release(m);

@@ -6,6 +6,16 @@
 #include "openai/run_view.h"
 #include "base/json.h"
 
+static void put_run_call(
+	struct response_out *o, const char *id, const char *name, const char *arguments)
+{
+	const struct response_call call = { .call_id = id, .name = name, .arguments = arguments };
+
+	response_out_call_begin(o, 0, &call);
+	response_out_arguments(o, 0, arguments);
+	response_out_call_end(o, 0, &call);
+}
+
 void response_run_calls(struct response_out *o, struct arena *a, const char *calls)
 {
 	struct json_reader r;
@@ -22,7 +32,7 @@ void response_run_calls(struct response_out *o, struct arena *a, const char *cal
 		if (!arguments)
 			arguments = openai_member(a, call, "arguments");
 		if (id && name && openai_member(a, call, "client"))
-			response_out_call(o, id, name, arguments ? arguments : "{}");
+			put_run_call(o, id, name, arguments ? arguments : "{}");
 	}
 }
 
@@ -75,12 +85,12 @@ int response_agent_fill(struct db *db, struct arena *a, struct response_row *row
 	if (err)
 		return err;
 	word = words.at;
-	response_out_open(&out, NULL);
+	response_out_open(&out, NULL, row->id);
 	for (size_t i = 0; i < words.count; i++) {
 		if (strcmp(word[i].role, "assistant") != 0)
 			continue;
-		response_out_text(&out, word[i].id, word[i].content);
-		response_out_text_end(&out, NULL, strcmp(word[i].status, "complete") == 0);
+		response_out_text(&out, word[i].content, false);
+		response_out_text_end(&out, NULL, NULL, strcmp(word[i].status, "complete") == 0);
 		response_run_calls(&out, a, word[i].tool_calls);
 	}
 	response_run_approvals(&out, &waiting);

@@ -6,6 +6,7 @@
 #include "openai/responses.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "broker/chat_terms.h"
 
 enum { ASKED_MAX = 8 << 20 };
 
@@ -108,6 +109,15 @@ static const char *asked_json(struct arena *a, const struct ResponseCreate *in)
 	note_json(&n, "text", in->text.text);
 	note_json(&n, "reasoning", in->reasoning.text);
 	note_text(&n, "user", in->user);
+	note_text(&n, "truncation", in->truncation);
+	note_json(&n, "prompt_cache_key", in->prompt_cache_key.text);
+	note_json(&n, "safety_identifier", in->safety_identifier.text);
+	if (!chat_term_of("service_tier",
+		    (struct slice){ in->service_tier.text ? in->service_tier.text : "null",
+			    in->service_tier.text ? strlen(in->service_tier.text) : 4 }))
+		note_json(&n, "service_tier", in->service_tier.text);
+	note_json(&n, "top_logprobs", in->top_logprobs.text);
+	note_json(&n, "max_tool_calls", in->max_tool_calls.text);
 	note_json(&n, "store", in->store == 0 ? "false" : NULL);
 	buf_putc(&n.b, '}');
 	text = arena_strndup(a, n.b.at, n.b.len);
@@ -134,6 +144,12 @@ int response_row_new(struct call *c, const struct ResponseCreate *in, struct res
 	if (in->conversation.text)
 		return call_field(c, "conversation", "format",
 			"must be null: go on with previous_response_id");
+	if (in->prompt.text && strcmp(in->prompt.text, "null") != 0)
+		return call_field(c, "prompt", "format",
+			"must be null: a prompt that is stored at a provider cannot be reckoned");
+	if (in->moderation.text && strcmp(in->moderation.text, "null") != 0)
+		return call_field(
+			c, "moderation", "format", "must be null: it has a price of its own");
 	return openai_metadata(c, "metadata", in->metadata.text, &ret->metadata);
 }
 
@@ -189,6 +205,7 @@ void response_show(struct arena *a, const struct response_row *row, struct Respo
 	const char *parallel = openai_member(a, row->asked, "parallel_tool_calls");
 	const char *choice = openai_member(a, row->asked, "tool_choice");
 	const char *text = openai_member(a, row->asked, "text");
+	const char *truncation = openai_text(a, row->asked, "truncation");
 	bool partial = strcmp(row->status, "incomplete") == 0;
 
 	*out = (struct ResponseObject){ .id = row->id,
@@ -213,7 +230,12 @@ void response_show(struct arena *a, const struct response_row *row, struct Respo
 		.tool_choice = { choice ? choice : "\"auto\"" },
 		.tools = { openai_member(a, row->asked, "tools") },
 		.top_p = { openai_member(a, row->asked, "top_p") },
-		.truncation = "disabled",
+		.truncation = truncation ? truncation : "disabled",
 		.usage = { row->usage },
-		.user = openai_text(a, row->asked, "user") };
+		.user = openai_text(a, row->asked, "user"),
+		.prompt_cache_key = { openai_member(a, row->asked, "prompt_cache_key") },
+		.safety_identifier = { openai_member(a, row->asked, "safety_identifier") },
+		.service_tier = { openai_member(a, row->asked, "service_tier") },
+		.top_logprobs = { openai_member(a, row->asked, "top_logprobs") },
+		.max_tool_calls = { openai_member(a, row->asked, "max_tool_calls") } };
 }

@@ -192,5 +192,6 @@ static const struct route routes[] = {
 		.doc = "List what a response was given." },
 };
 static const struct schema *const schemas[] = { &ResponseObject_schema, &ResponseMessage_schema,
-	&ResponseFunctionCall_schema, &ResponseApprovalRequest_schema, NULL };
+	&ResponseFunctionCall_schema, &ResponseApprovalRequest_schema, &ResponseReasoning_schema,
+	&ResponseText_schema, &ResponseRefusal_schema, NULL };
 RESOURCE(responses, routes, schemas, &responses_sql);

@@ -21,6 +21,7 @@ struct ResponseObject {
 	const char *truncation;
 	struct json usage;
 	const char *user;
+	struct json prompt_cache_key, safety_identifier, service_tier, top_logprobs, max_tool_calls;
 };
 SCHEMA_DECLARED(ResponseObject);
 
@@ -44,18 +45,32 @@ struct ResponseCreate {
 	tri parallel_tool_calls;
 	struct json text, reasoning, conversation;
 	const char *truncation, *user;
+	struct json include, prompt_cache_key, prompt_cache_options, prompt_cache_retention,
+		safety_identifier, service_tier, top_logprobs, max_tool_calls, context_management,
+		stream_options, prompt, moderation;
 };
 SCHEMA_DECLARED(ResponseCreate);
 
 /* ---- items ---- */
 
-enum item_kind { ITEM_MESSAGE, ITEM_CALL, ITEM_OUTPUT, ITEM_APPROVAL, ITEM_OTHER };
+enum item_kind {
+	ITEM_MESSAGE,
+	ITEM_CALL,
+	ITEM_OUTPUT,
+	ITEM_APPROVAL,
+	ITEM_THOUGHT,
+	ITEM_OTHER, /* of a provider's own: for providers that speak responses */
+};
 
 /* One thing that was said, called or answered. */
 struct response_item {
 	enum item_kind kind;
-	const char *role;    /* ITEM_MESSAGE: user, assistant, system */
-	const char *text;    /* its words; ITEM_OUTPUT: the result */
+	const char *role; /* ITEM_MESSAGE: user, assistant, system */
+	const char
+		*text; /* its words; ITEM_OUTPUT: the result; ITEM_THOUGHT: what was told of it */
+	const char *sealed;  /* ITEM_THOUGHT: what its model wants back, or NULL */
+	const char *extra;   /* ITEM_CALL: extra_content as JSON text, or NULL */
+	const char *raw;     /* the item as it came, without its id */
 	const char *content; /* JSON text of its parts, where some are no text; else NULL */
 	const char *call_id; /* ITEM_CALL, ITEM_OUTPUT; ITEM_APPROVAL: what is decided */
 	const char *name, *arguments;
@@ -66,6 +81,9 @@ struct response_item {
  * NULL, is the same as a list with ids made from `tag`.  Otherwise a field of `input` is refused. */
 int response_items_read(
 	struct call *c, const char *json, const char *tag, struct list *ret, const char **ret_json);
+
+/* The input with each item_reference replaced by what it names, if that is the caller's to read. */
+int response_refer(struct call *c, const char *json, const char **ret);
 
 /* ---- a response as it is stored ---- */
 
@@ -93,27 +111,49 @@ void response_show(struct arena *a, const struct response_row *row, struct Respo
 
 /* ---- what a model has said so far, as items and as events ---- */
 
+enum { RESPONSE_CALLS_MAX = 128 };
+
+enum response_writing { WRITING_NOTHING, WRITING_TEXT, WRITING_REFUSAL, WRITING_THOUGHT };
+
+/* Items have their place from their beginning; ids name the response, so that one can be found by them. */
 struct response_out {
 	struct buf *events; /* NULL: nobody listens */
-	struct buf items;   /* those that are complete, with commas */
-	struct buf text;    /* of the message being written */
+	const char *tag;    /* the response's id */
+	char **items;	    /* by place, JSON text; NULL: not whole yet */
+	size_t count, room;
+	enum response_writing writing; /* of the message or thought under way */
+	struct buf text;
 	char item_id[96];
-	bool open; /* a message is being written */
-	int64_t sequence;
 	size_t index;
+	size_t calls[RESPONSE_CALLS_MAX]; /* the places of calls under way, by their number */
+	int64_t sequence;
 };
 
-void response_out_open(struct response_out *o, struct buf *events);
+void response_out_open(struct response_out *o, struct buf *events, const char *tag);
 void response_out_close(struct response_out *o);
 /* response.created and .in_progress; `whole` is the response as it is. */
 void response_out_begin(struct response_out *o, const struct ResponseObject *whole);
-void response_out_text(struct response_out *o, const char *message_id, const char *text);
-/* Ends the message being written; `text` is all of it, or NULL if what came is all. */
-void response_out_text_end(struct response_out *o, const char *text, bool complete);
-void response_out_call(
-	struct response_out *o, const char *call_id, const char *name, const char *arguments);
+void response_out_text(struct response_out *o, const char *text, bool refusal);
+/* Ends the message being written; `text` is all of it, or NULL if what came is all; `content`, if it is not NULL, its
+ * parts as JSON text. */
+void response_out_text_end(
+	struct response_out *o, const char *text, const char *content, bool complete);
+void response_out_thought(struct response_out *o, const char *text);
+/* Ends the thought being written, or tells one that is not shown, with what the model wants back or NULL. */
+void response_out_thought_end(struct response_out *o, const char *sealed);
+/* A call by its number: its beginning, more of its arguments, and all of it. */
+struct response_call {
+	const char *call_id, *name, *arguments;
+	const char *extra; /* extra_content as JSON text, or NULL */
+	const char *namespace;
+};
+void response_out_call_begin(struct response_out *o, int number, const struct response_call *call);
+void response_out_arguments(struct response_out *o, int number, const char *more);
+void response_out_call_end(struct response_out *o, int number, const struct response_call *call);
 void response_out_approval(
 	struct response_out *o, const char *id, const char *name, const char *arguments);
+/* An item of the provider's own, whole, as JSON text of an object. */
+void response_out_item(struct response_out *o, struct arena *a, const char *item);
 /* The items so far, as a JSON list. */
 const char *response_out_items(struct response_out *o, struct arena *a);
 /* response.completed, .incomplete or .failed, by its status. */
@@ -126,6 +166,8 @@ const char *response_usage(
 
 struct chat;
 
+/* encrypted_content for what a model of this kind wants back of a thought. */
+const char *response_seal(struct arena *a, const char *maker, const char *sealed, bool redacted);
 /* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row. */
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
 	struct chat *chat);

@@ -33,10 +33,16 @@ FIELDS(ResponseObject) = {
 	FIELD(ResponseObject, tool_choice, AS_ASKED),
 	FIELD(ResponseObject, tools, .array = true, .doc = "The caller's functions."),
 	FIELD(ResponseObject, top_p, AS_ASKED),
-	FIELD(ResponseObject, truncation, .required = true, .doc = "Always disabled."),
+	FIELD(ResponseObject, truncation, .required = true, .doc = "As asked for, or disabled."),
 	FIELD(ResponseObject, usage, .nullable = true,
 		.doc = "{input_tokens, output_tokens, total_tokens} and their details, at the end."),
 	FIELD(ResponseObject, user, .nullable = true, .doc = "As asked for."),
+	FIELD(ResponseObject, prompt_cache_key, AS_ASKED),
+	FIELD(ResponseObject, safety_identifier, AS_ASKED),
+	FIELD(ResponseObject, service_tier, .nullable = true, .any = true,
+		.doc = "As asked for, where it went to the provider."),
+	FIELD(ResponseObject, top_logprobs, AS_ASKED),
+	FIELD(ResponseObject, max_tool_calls, AS_ASKED),
 };
 SCHEMA(ResponseObject, .doc = "The answer of an agent or a model.");
 
@@ -53,6 +59,10 @@ SCHEMA(ResponseItemList, .doc = "What a response was given.");
 
 enum { INPUT_MAX = 30 << 20, TOKENS_ASKED_MAX = 1000000000 };
 
+#define FORWARDED(member, words)                                     \
+	FIELD(ResponseCreate, member, .nullable = true, .any = true, \
+		.doc = words " Passed on to providers that know it.")
+
 FIELDS(ResponseCreate) = {
 	FIELD(ResponseCreate, model, .required = true, BOUNDS(1, 255),
 		.example = "\"agent:helper\"",
@@ -64,7 +74,9 @@ FIELDS(ResponseCreate) = {
 	FIELD(ResponseCreate, previous_response_id, .nullable = true, BOUNDS(1, 64),
 		.doc = "Goes on from that response; of an agent, from the last one of its session."),
 	FIELD(ResponseCreate, tools, .nullable = true, .array = true,
-		.doc = "Functions that the caller runs itself: {type: function, name, parameters}."),
+		.doc = "Functions that the caller runs itself: {type: function, name, parameters}. Tools of "
+		       "other kinds go to providers that speak responses; elsewhere they are left out, "
+		       "and the header Lodge-Tools-Left-Out names them."),
 	FIELD(ResponseCreate, tool_choice, .nullable = true, .any = true,
 		.doc = "none, auto, required, or {type: function, name}."),
 	FIELD(ResponseCreate, stream, .nullable = true, .doc = "Answer with a stream of events."),
@@ -80,11 +92,30 @@ FIELDS(ResponseCreate) = {
 	FIELD(ResponseCreate, parallel_tool_calls, .nullable = true,
 		.doc = "Whether a model may call several functions at once."),
 	FIELD(ResponseCreate, text, .nullable = true, .doc = "{format}; an agent answers in text."),
-	FIELD(ResponseCreate, reasoning, .nullable = true, .doc = "{effort}, for a model."),
+	FIELD(ResponseCreate, reasoning, .nullable = true,
+		.doc = "{effort, summary}, for a model."),
 	FIELD(ResponseCreate, conversation, .nullable = true, .any = true,
 		.doc = "Must be null: go on with previous_response_id."),
 	FIELD(ResponseCreate, truncation, .nullable = true, BOUNDS(1, 32),
-		.doc = "Overlooked: a session keeps itself inside its model's window."),
+		.doc = "auto or disabled, for providers that know it; a session keeps itself inside "
+		       "its model's window."),
 	FIELD(ResponseCreate, user, .nullable = true, BOUNDS(0, 512), .doc = "Kept and shown."),
+	FORWARDED(include, "What the output is to hold besides, such as "
+			   "reasoning.encrypted_content."),
+	FORWARDED(prompt_cache_key, "Which requests share a cache."),
+	FORWARDED(prompt_cache_options, "How the provider is to cache."),
+	FORWARDED(prompt_cache_retention, "How long the provider is to cache."),
+	FORWARDED(safety_identifier, "Who uses it, for the provider's safety."),
+	FORWARDED(service_tier, "auto or default; another has a price of its own and is left out, "
+				"which X-Lodge-Dropped says."),
+	FORWARDED(top_logprobs, "How many likely tokens are to be told with each."),
+	FORWARDED(max_tool_calls, "The most calls of the provider's own tools."),
+	FORWARDED(context_management, "How the provider is to shorten what it reads."),
+	FIELD(ResponseCreate, stream_options, .nullable = true, .any = true,
+		.doc = "Overlooked: nothing is obfuscated here."),
+	FIELD(ResponseCreate, prompt, .nullable = true, .any = true,
+		.doc = "Must be null: a prompt that is stored at the provider cannot be reckoned."),
+	FIELD(ResponseCreate, moderation, .nullable = true, .any = true,
+		.doc = "Must be null: it has a price of its own."),
 };
 SCHEMA(ResponseCreate, .doc = "A response to be made.");

@@ -36,20 +36,22 @@ static struct ResponseObject some_response(const char *status)
 	"\"metadata\":{},\"model\":\"my\",\"output\":[],\"parallel_tool_calls\":true,"          \
 	"\"previous_response_id\":null,\"reasoning\":null,\"store\":true,\"temperature\":null," \
 	"\"text\":{\"format\":{\"type\":\"text\"}},\"tool_choice\":\"auto\",\"tools\":[],"      \
-	"\"top_p\":null,\"truncation\":\"disabled\",\"usage\":null,\"user\":null}"
+	"\"top_p\":null,\"truncation\":\"disabled\",\"usage\":null,\"user\":null,"              \
+	"\"prompt_cache_key\":null,\"safety_identifier\":null,\"service_tier\":null,"           \
+	"\"top_logprobs\":null,\"max_tool_calls\":null}"
 #define EVENT(name, seq, members)                                                                  \
 	"event: response." name "\ndata: {\"type\":\"response." name "\",\"sequence_number\":" seq \
 	"," members "}\n\n"
-#define IN_MESSAGE "\"item_id\":\"msg_m1\",\"output_index\":0,\"content_index\":0,"
+#define IN_MESSAGE "\"item_id\":\"msg_r1_0\",\"output_index\":0,\"content_index\":0,"
 #define PART(text) \
 	"{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":\"" text "\"}"
-#define MESSAGE(status, content)                                             \
-	"{\"id\":\"msg_m1\",\"type\":\"message\",\"status\":\"" status "\"," \
+#define MESSAGE(status, content)                                               \
+	"{\"id\":\"msg_r1_0\",\"type\":\"message\",\"status\":\"" status "\"," \
 	"\"role\":\"assistant\",\"content\":[" content "]}"
-#define CALL(status, arguments)                                                      \
-	"{\"id\":\"fc_call1\",\"type\":\"function_call\",\"status\":\"" status "\"," \
+#define CALL(status, arguments)                                                     \
+	"{\"id\":\"fc_r1_1\",\"type\":\"function_call\",\"status\":\"" status "\"," \
 	"\"call_id\":\"call\\\"1\",\"name\":\"add\",\"arguments\":\"" arguments "\"}"
-#define IN_CALL "\"item_id\":\"fc_call1\",\"output_index\":1,"
+#define IN_CALL "\"item_id\":\"fc_r1_1\",\"output_index\":1,"
 #define APPROVAL                                                                                \
 	"{\"id\":\"a1\",\"type\":\"mcp_approval_request\",\"server_label\":\"lodge\",\"name\":" \
 	"\"refund\",\"arguments\":\"{}\"}"
@@ -59,21 +61,24 @@ TEST(openai_events_of_a_response)
 	struct ResponseObject begun = some_response("in_progress"),
 			      done = some_response("completed");
 	struct ResponseObject cancelled = some_response("cancelled");
+	const struct response_call call = {
+		.call_id = "call\"1", .name = "add", .arguments = "{\"a\":1}"
+	};
 	struct response_out o;
 	struct arena a = { 0 };
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
-	response_out_open(&o, &b);
+	response_out_open(&o, &b, "r1");
 	response_out_begin(&o, &begun);
 	CHECK_STR(text_of(&a, &b),
 		EVENT("created", "0", "\"response\":" WHOLE("in_progress"))
 			EVENT("in_progress", "1", "\"response\":" WHOLE("in_progress")));
 
 	test_step("words");
-	response_out_text(&o, "m1", "");
-	response_out_text(&o, "m1", "Hi \"you\"");
-	response_out_text(&o, "m1", "\n\xc3\xa9");
+	response_out_text(&o, "", false);
+	response_out_text(&o, "Hi \"you\"", false);
+	response_out_text(&o, "\n\xc3\xa9", false);
 	CHECK_STR(text_of(&a, &b),
 		EVENT("output_item.added", "2",
 			"\"output_index\":0,\"item\":" MESSAGE("in_progress", ""))
@@ -82,7 +87,7 @@ TEST(openai_events_of_a_response)
 				IN_MESSAGE "\"logprobs\":[],\"delta\":\"Hi \\\"you\\\"\"")
 				EVENT("output_text.delta", "5",
 					IN_MESSAGE "\"logprobs\":[],\"delta\":\"\\n\xc3\xa9\""));
-	response_out_text_end(&o, NULL, true);
+	response_out_text_end(&o, NULL, NULL, true);
 	CHECK_STR(text_of(&a, &b),
 		EVENT("output_text.done", "6",
 			IN_MESSAGE "\"logprobs\":[],\"text\":\"Hi \\\"you\\\"\\n\xc3\xa9\"")
@@ -93,7 +98,9 @@ TEST(openai_events_of_a_response)
 						"completed", PART("Hi \\\"you\\\"\\n\xc3\xa9"))));
 
 	test_step("a call, whose id may be anything");
-	response_out_call(&o, "call\"1", "add", "{\"a\":1}");
+	response_out_call_begin(&o, 0, &call);
+	response_out_arguments(&o, 0, call.arguments);
+	response_out_call_end(&o, 0, &call);
 	CHECK_STR(text_of(&a, &b),
 		EVENT("output_item.added", "9",
 			"\"output_index\":1,\"item\":" CALL(
@@ -128,9 +135,9 @@ TEST(openai_events_of_a_response_nobody_listens_to)
 	struct response_out o;
 	struct arena a = { 0 };
 
-	response_out_open(&o, NULL);
-	response_out_text(&o, "m1", "Hal");
-	response_out_text_end(&o, "Half", false);
+	response_out_open(&o, NULL, "r1");
+	response_out_text(&o, "Hal", false);
+	response_out_text_end(&o, "Half", NULL, false);
 	CHECK_STR(response_out_items(&o, &a), "[" MESSAGE("incomplete", PART("Half")) "]");
 	response_out_close(&o);
 	arena_free(&a);
