@@ -443,6 +443,10 @@ static void anthropic_write_request(const struct chat *c, const struct target *t
 	buf_puts(out, c->stream ? ",\"stream\":true}" : "}");
 }
 
+static const char *const anthropic_carries[] = { "model", "messages", "stream", "stream_options",
+	"temperature", "top_p", "max_completion_tokens", "max_tokens", "tools", "tool_choice",
+	"parallel_tool_calls", "response_format", "reasoning_effort", "stop", "store", NULL };
+
 const struct provider provider_anthropic = {
 	.name = "anthropic",
 	.base_url = "https://api.anthropic.com/v1",
@@ -451,5 +455,6 @@ const struct provider provider_anthropic = {
 	.write = anthropic_write_request,
 	.read_event = anthropic_read_event,
 	.read_whole = anthropic_read_whole,
+	.carries = anthropic_carries,
 	.takes = CHAT_FILES | CHAT_FILE_URLS,
 };

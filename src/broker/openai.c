@@ -91,9 +91,59 @@ static void openai_write_part(const struct chat_part *p, struct buf *out)
 	}
 }
 
+/* Results of tools are text here; what else they gave follows them as the user's. */
+static bool is_result_media(const struct chat_message *m, const struct chat_part *p)
+{
+	return m->role == CHAT_TOOL && p->kind != PART_TEXT && p->kind != PART_OTHER;
+}
+
+static bool has_result_media(const struct chat_message *m)
+{
+	for (const struct chat_part *p = m->parts; p; p = p->next)
+		if (is_result_media(m, p))
+			return true;
+	return false;
+}
+
+static void write_result_media(
+	const struct chat_message *from, const struct chat_message *to, struct buf *out)
+{
+	bool any = false;
+
+	for (const struct chat_message *m = from; m != to; m = m->next)
+		for (const struct chat_part *p = m->parts; p; p = p->next) {
+			if (!is_result_media(m, p))
+				continue;
+			buf_puts(out, any ? "," : ",{\"role\":\"user\",\"content\":[");
+			any = true;
+			openai_write_part(p, out);
+		}
+	if (any)
+		buf_lit(out, "]}");
+}
+
+static void write_result_text(const struct chat_message *m, struct buf *out)
+{
+	bool any = false;
+
+	buf_putc(out, '"');
+	for (const struct chat_part *p = m->parts; p; p = p->next) {
+		if (p->kind != PART_TEXT)
+			continue;
+		buf_puts(out, any ? "\\n" : "");
+		any = true;
+		text_put(out, p->text);
+	}
+	buf_puts(out, any ? "\"" : "See what follows.\"");
+}
+
 static void write_content(const struct chat_message *m, struct buf *out)
 {
 	buf_lit(out, ",\"content\":");
+	if (has_result_media(m)) {
+		write_result_text(m, out);
+		return;
+	}
 	if (!m->parts) {
 		/* An assistant that only called tools said nothing; for others that is an empty text. */
 		buf_puts(out, m->role == CHAT_ASSISTANT ? "null" : "\"\"");
@@ -288,6 +338,7 @@ static void write_limits(const struct chat *c, const struct target *t, struct bu
 static void openai_write_request(const struct chat *c, const struct target *t, struct buf *out)
 {
 	bool aloud = strcmp(chat_limit_name(t), "max_tokens") == 0, first = true;
+	const struct chat_message *results = NULL; /* the first of those that stand together */
 
 	if (chat_splices(c)) {
 		chat_splice(c, t, out);
@@ -303,6 +354,12 @@ static void openai_write_request(const struct chat *c, const struct target *t, s
 			buf_putc(out, ',');
 		first = false;
 		openai_write_message(m, aloud, out);
+		if (m->role == CHAT_TOOL && !results)
+			results = m;
+		if (results && (!m->next || m->next->role != CHAT_TOOL)) {
+			write_result_media(results, m->next, out);
+			results = NULL;
+		}
 	}
 	buf_putc(out, ']');
 	openai_write_tools(c, out);
@@ -311,7 +368,7 @@ static void openai_write_request(const struct chat *c, const struct target *t, s
 	if (c->stream)
 		buf_lit(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
 	for (const struct chat_field *f = c->fields; f; f = f->next) {
-		if (f->understood || f->shape)
+		if (f->understood || (f->shape && strcmp(f->shape, "openai") != 0))
 			continue;
 		buf_putc(out, ',');
 		text_put_quoted(out, f->name);

@@ -280,6 +280,12 @@ static void responses_write_request(const struct chat *c, const struct target *t
 	buf_puts(out, c->stream ? ",\"stream\":true}" : "}");
 }
 
+static const char *const responses_carries[] = { "model", "messages", "stream", "stream_options",
+	"temperature", "top_p", "max_completion_tokens", "max_tokens", "tools", "tool_choice",
+	"parallel_tool_calls", "response_format", "reasoning_effort", "verbosity", "metadata",
+	"prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier",
+	"service_tier", "top_logprobs", "user", "store", NULL };
+
 const struct provider provider_openai_responses = {
 	.name = KIND,
 	.base_url = "https://api.openai.com/v1",
@@ -289,5 +295,6 @@ const struct provider provider_openai_responses = {
 	.write = responses_write_request,
 	.read_event = responses_read_event,
 	.read_whole = responses_read_whole,
+	.carries = responses_carries,
 	.takes = CHAT_FILES | CHAT_FILE_URLS | CHAT_AUDIO,
 };

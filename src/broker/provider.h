@@ -28,7 +28,9 @@ struct provider {
 	const char *name; /* the kind, as in a model's row */
 	const char *
 		base_url; /* where it lives if nobody says otherwise; NULL: it is inside the program */
-	const char *path;     /* after the base URL */
+	const char *path; /* after the base URL */
+	/* The members of a chat-completions body that reach it, ending with NULL; NULL: all, or none matters. */
+	const char *const *carries;
 	unsigned takes;	      /* parts of messages besides text and images: CHAT_FILES, ... */
 	int64_t least_output; /* it refuses a lower limit than this, and is sent none; 0: 1 */
 	size_t (*headers)(const struct target *t, struct provider_header out[PROVIDER_HEADERS_MAX]);
@@ -56,6 +58,9 @@ const char *provider_url(struct arena *a, const struct provider *p, const struct
 
 /* The most that may be written: the least of what the chat and the target say; 0: neither. */
 int64_t provider_max_tokens(const struct chat *c, const struct target *t);
+
+/* Members of the request that do not reach this provider, as in "seed, logit_bias"; NULL: all do. */
+const char *provider_loses(struct arena *a, const struct provider *p, const struct chat *c);
 
 /* True if the request came in OpenAI's shape and goes out in it: then each member is what came in, but
  * for the model, stream_options.include_usage and the limit, of which there is one; nothing is encoded

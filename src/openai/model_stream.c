@@ -67,10 +67,14 @@ void model_fault_reply(struct call *c, const struct fault *f)
 
 void model_say_dropped(struct call *c, const struct chat *chat, const char *maker)
 {
-	const char *tools = maker ? chat_left_out(chat, c->arena, maker) : NULL;
+	const struct provider *p = maker ? provider_find(maker) : NULL;
+	const char *tools = p ? chat_left_out(chat, c->arena, maker) : NULL;
+	const char *lost = p ? provider_loses(c->arena, p, chat) : NULL;
 
-	if (chat->dropped)
-		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", chat->dropped);
+	if (chat->dropped || lost)
+		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s%s%s\r\n",
+			chat->dropped ? chat->dropped : "", chat->dropped && lost ? ", " : "",
+			lost ? lost : "");
 	if (tools)
 		buf_printf(&c->x->reply.extra, "Lodge-Tools-Left-Out: %s\r\n", tools);
 }

@@ -393,7 +393,7 @@ static void add_forwarded(struct asking *m, const struct ResponseCreate *in)
 		{ "safety_identifier", in->safety_identifier.text, NULL },
 		{ "service_tier", in->service_tier.text, NULL },
 		{ "top_logprobs", in->top_logprobs.text, NULL },
-		{ "logprobs", in->top_logprobs.text ? "true" : NULL, NULL },
+		{ "logprobs", in->top_logprobs.text ? "true" : NULL, "openai" },
 		{ "user", in->user ? openai_quoted(m->c->arena, in->user) : NULL, NULL },
 		{ "reasoning", in->reasoning.text, "openai_responses" },
 		{ "include", in->include.text, "openai_responses" },
