@@ -19,7 +19,7 @@ const stage = shared(async (t) => {
   await lodge.enter();
   const made = await lodge.request("POST", "/v1/assistants", { body: { model: "demo", name: "Helper" } });
   equal(made.status, 200, made.text);
-  return { lodge, baseURL: `${lodge.url}/v1`, apiKey: lodge.token, agent: made.json.id };
+  return { lodge, baseURL: `http://127.0.0.1:${lodge.port}/v1`, apiKey: lodge.token, agent: made.json.id };
 });
 
 const ASKED = 'use tool add with {"a":1}';
