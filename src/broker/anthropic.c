@@ -2,8 +2,10 @@
  *
  * System messages move to the top; messages of one side that follow each
  * other become one; tool results are blocks of the user's side.  Empty text
- * is left out, because it is refused; so is whatever has no equal here. */
+ * is left out, because it is refused; so is whatever has no equal here.  A
+ * request that came in this very shape goes out as it came (anthropic_splice). */
 #include "broker/anthropic.h"
+#include "broker/anthropic_input.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -17,7 +19,10 @@ static size_t anthropic_headers(
 	size_t n = 0;
 
 	out[n++] = (struct provider_header){ "Content-Type", "", "application/json" };
-	out[n++] = (struct provider_header){ "anthropic-version", "", "2023-06-01" };
+	out[n++] = (struct provider_header){ "anthropic-version", "",
+		t->version && *t->version ? t->version : "2023-06-01" };
+	if (t->beta && *t->beta)
+		out[n++] = (struct provider_header){ "anthropic-beta", "", t->beta };
 	if (t->api_key && *t->api_key)
 		out[n++] = (struct provider_header){ "x-api-key", "", t->api_key };
 	return n;
@@ -124,8 +129,7 @@ static bool anthropic_write_parts(const struct chat_message *m, bool first, stru
 	return any;
 }
 
-/* The arguments as an object.  A model that wrote something else is shown what it wrote. */
-static void write_input(struct arena *a, struct slice arguments, struct buf *out)
+void anthropic_write_input(struct arena *a, struct slice arguments, struct buf *out)
 {
 	struct json_reader r;
 	const char *text;
@@ -186,7 +190,7 @@ static bool write_assistant(
 		buf_lit(out, ",\"name\":");
 		text_put_quoted(out, call->name);
 		buf_lit(out, ",\"input\":");
-		write_input(c->arena, call->arguments, out);
+		anthropic_write_input(c->arena, call->arguments, out);
 		buf_putc(out, '}');
 	}
 	if (!any)
@@ -423,6 +427,10 @@ static void anthropic_write_request(const struct chat *c, const struct target *t
 {
 	int64_t limit = provider_max_tokens(c, t);
 
+	if (anthropic_splices(c)) {
+		anthropic_splice(c, t, out);
+		return;
+	}
 	if (!limit)
 		limit = t->default_max_tokens ? t->default_max_tokens : DEFAULT_MAX_TOKENS;
 	buf_lit(out, "{\"model\":");

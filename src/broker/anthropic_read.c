@@ -14,28 +14,40 @@ enum block_kind { BLOCK_OTHER, BLOCK_TEXT, BLOCK_THINKING, BLOCK_CALL };
 static const struct {
 	const char *word;
 	enum finish finish;
+	bool plain; /* it says no more than that */
 } reasons[] = {
-	{ "end_turn", FINISH_STOP },
-	{ "max_tokens", FINISH_LENGTH },
-	{ "stop_sequence", FINISH_STOP },
-	{ "tool_use", FINISH_TOOL_CALLS },
-	{ "pause_turn", FINISH_STOP },
-	{ "refusal", FINISH_CONTENT_FILTER },
-	{ "model_context_window_exceeded", FINISH_LENGTH },
+	{ "end_turn", FINISH_STOP, true },
+	{ "max_tokens", FINISH_LENGTH, true },
+	{ "stop_sequence", FINISH_STOP, false },
+	{ "tool_use", FINISH_TOOL_CALLS, true },
+	{ "pause_turn", FINISH_STOP, false },
+	{ "refusal", FINISH_CONTENT_FILTER, true },
+	{ "model_context_window_exceeded", FINISH_LENGTH, false },
 };
 
 static void anthropic_read_reason(struct reply *r, struct json_reader *j)
 {
+	enum finish finish = FINISH_STOP;
+	bool plain = false;
 	const char *word;
 
 	if (!text_read_word(j, &word) || !*word)
 		return;
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (strcmp(word, reasons[i].word) == 0) {
-			reply_reason(r, reasons[i].finish);
-			return;
+			finish = reasons[i].finish;
+			plain = reasons[i].plain;
 		}
-	reply_reason(r, FINISH_STOP);
+	reply_reason(r, finish);
+	reply_reason_word(r, plain ? "" : word);
+}
+
+static void anthropic_read_stop(struct reply *r, struct json_reader *j)
+{
+	struct slice text = { 0 };
+
+	if (text_read(j, &text))
+		reply_stop(r, text);
 }
 
 static const struct usage_member output_details[] = {
@@ -95,7 +107,7 @@ static void anthropic_read_usage(struct reply *r, struct json_reader *j, bool la
 /* The members of a block, or of what it grows by: their names do not collide. */
 struct content_block {
 	const char *type;
-	struct slice id, name, text, thinking, signature, data, json, input;
+	struct slice id, name, text, thinking, signature, data, json, input, citations;
 };
 
 static void anthropic_read_block(struct json_reader *j, struct content_block *b)
@@ -124,8 +136,44 @@ static void anthropic_read_block(struct json_reader *j, struct content_block *b)
 			text_read(j, &b->json);
 		else if (strcmp(key, "input") == 0)
 			text_read_raw(j, &b->input);
+		else if (strcmp(key, "citations") == 0)
+			text_read_raw(j, &b->citations);
 		else
 			json_skip(j, NULL, NULL);
+	}
+}
+
+static void anthropic_end_block(struct reply *r, int64_t index)
+{
+	int call = reply_call_find(r, index);
+
+	if (call >= 0 && r->block_kind == BLOCK_CALL)
+		reply_call_end(r, call);
+	else
+		reply_piece(r, PIECE_END, (struct slice){ 0 });
+	r->block = -1;
+}
+
+/* Those of a text that came whole, each as it would have been streamed. */
+static void take_citations(struct reply *r, struct json_reader *j, struct slice citations)
+{
+	struct json_reader in;
+	struct slice one;
+
+	if (!citations.at || !r->pieces)
+		return;
+	json_open(&in, j->arena, citations.at, citations.len);
+	if (json_peek(&in) != JSON_ARRAY)
+		return;
+	json_enter_array(&in);
+	while (json_next_item(&in)) {
+		if (text_read_raw(&in, &one) && one.at) {
+			const char *delta = arena_printf(j->arena,
+				"{\"type\":\"citations_delta\",\"citation\":%.*s}", (int)one.len,
+				one.at);
+
+			reply_piece(r, PIECE_DELTA, (struct slice){ delta, strlen(delta) });
+		}
 	}
 }
 
@@ -134,8 +182,12 @@ static void take_block(struct reply *r, struct json_reader *j, int64_t index, bo
 {
 	const struct slice none = { 0 };
 	struct content_block b;
+	struct slice raw;
 
+	json_peek(j); /* passes the white space */
+	raw.at = j->at;
 	anthropic_read_block(j, &b);
+	raw.len = (size_t)(j->at - raw.at);
 	if (j->fault)
 		return;
 	r->block = index;
@@ -143,6 +195,7 @@ static void take_block(struct reply *r, struct json_reader *j, int64_t index, bo
 	if (strcmp(b.type, "text") == 0) {
 		r->block_kind = BLOCK_TEXT;
 		reply_text(r, b.text, none);
+		take_citations(r, j, b.citations);
 	} else if (strcmp(b.type, "thinking") == 0) {
 		r->block_kind = BLOCK_THINKING;
 		reply_thought(r, b.thinking);
@@ -161,15 +214,23 @@ static void take_block(struct reply *r, struct json_reader *j, int64_t index, bo
 		/* In a stream this is {}, and the arguments follow. */
 		if (whole && b.input.at)
 			reply_arguments(r, call, text_escape(j->arena, b.input.at, b.input.len));
+	} else if (*b.type) {
+		reply_piece(r, PIECE_BLOCK, raw);
 	}
+	if (whole)
+		anthropic_end_block(r, index);
 }
 
 static void anthropic_take_delta(struct reply *r, struct json_reader *j, int64_t index)
 {
 	const struct slice none = { 0 };
 	struct content_block b;
+	struct slice raw;
 
+	json_peek(j);
+	raw.at = j->at;
 	anthropic_read_block(j, &b);
+	raw.len = (size_t)(j->at - raw.at);
 	if (j->fault)
 		return;
 	if (index != r->block) {
@@ -185,6 +246,8 @@ static void anthropic_take_delta(struct reply *r, struct json_reader *j, int64_t
 		reply_signature(r, b.signature, none, false);
 	else if (r->block_kind == BLOCK_CALL && strcmp(b.type, "input_json_delta") == 0)
 		reply_arguments(r, reply_call_find(r, index), b.json);
+	else if (r->block_kind == BLOCK_OTHER || r->block_kind == BLOCK_TEXT)
+		reply_piece(r, PIECE_DELTA, raw);
 }
 
 /* ---- messages ---- */
@@ -216,6 +279,8 @@ static void anthropic_read_message(struct reply *r, struct json_reader *j, bool 
 			text_read_raw(j, &content);
 		else if (strcmp(key, "stop_reason") == 0)
 			anthropic_read_reason(r, j);
+		else if (strcmp(key, "stop_sequence") == 0)
+			anthropic_read_stop(r, j);
 		else if (strcmp(key, "usage") == 0)
 			anthropic_read_usage(r, j, whole);
 		else
@@ -316,8 +381,7 @@ void anthropic_read_event(struct reply *r, const char *name, struct slice data)
 	if (j.fault) {
 		reply_unreadable(r, &j);
 	} else if (strcmp(e.type, "content_block_stop") == 0) {
-		reply_call_end(r, reply_call_find(r, e.index));
-		r->block = -1;
+		anthropic_end_block(r, e.index);
 	} else if (strcmp(e.type, "message_stop") == 0) {
 		reply_finish(r);
 	} else {

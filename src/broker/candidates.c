@@ -154,8 +154,12 @@ static const struct gate_rule without_bound = { ERR_INVALID, "not_reckonable",
 /* Whether a budget stands against a part whose tokens nobody can tell beforehand. */
 static bool is_boundless(const struct candidate_walk *w, const struct gate_facts *f)
 {
-	return w->candidates->hourly_limit_pd != NIL && w->asked->chat->unbounded &&
-	       f->kind != ModelKind_demo && !f->is_free;
+	const struct chat *chat = w->asked->chat;
+	/* a part of Anthropic's own goes to nobody else */
+	bool goes = f->kind != ModelKind_demo &&
+		    (chat->shape != SHAPE_ANTHROPIC || f->kind == ModelKind_anthropic);
+
+	return w->candidates->hourly_limit_pd != NIL && chat->unbounded && goes && !f->is_free;
 }
 
 static const struct gate_rule without_part = { ERR_INVALID, "part_not_taken",
@@ -215,7 +219,9 @@ static int add_candidate(struct candidate_walk *w, const struct gate_facts *f)
 		.slug = f->slug,
 		.provider = provider,
 		.target = { .model = f->slug,
-			.max_tokens = f->max_tokens == NIL ? 0 : f->max_tokens },
+			.max_tokens = f->max_tokens == NIL ? 0 : f->max_tokens,
+			.version = w->asked->chat->version,
+			.beta = w->asked->chat->beta },
 		.price = price_of(f),
 		.without_tools = w->asked->chat->tools && !f->supports_tools,
 		.silence_ms = (int)f->timeout_s * 1000,

@@ -23,6 +23,7 @@ void chat_open(struct chat *c, struct arena *a)
 	c->last_stop = &c->stop;
 	c->last_field = &c->fields;
 	c->last_hosted = &c->hosted;
+	c->last_patch = &c->patches;
 }
 
 struct slice chat_text(struct chat *c, const char *plain)

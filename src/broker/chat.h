@@ -1,7 +1,7 @@
 /* chat.h - a request to a model as the service means it, whoever asks and whoever answers.
  *
- * It is read from an OpenAI chat-completions body in one pass (chat_read), or
- * built by the functions below.  Text is escaped JSON text (text.h) that lies
+ * It is read from an OpenAI chat-completions body in one pass (chat_read), from
+ * a body of Anthropic's messages elsewhere, or built by the functions below.  Text is escaped JSON text (text.h) that lies
  * in the body or the arena, both of which must outlive the chat.  It keeps
  * what every provider can be told; members of the body that it does not know
  * are kept aside, for providers of the same kind. */
@@ -108,6 +108,15 @@ struct chat_field {
 	bool understood; /* it is in the chat: only a body that goes out as it came needs it */
 };
 
+/* Whose shape the body has: providers of that kind are sent it as it came. */
+enum chat_shape { SHAPE_OPENAI, SHAPE_ANTHROPIC };
+
+/* A piece of the body that does not go out as it came. */
+struct chat_patch {
+	struct chat_patch *next;
+	struct slice at, with;
+};
+
 struct chat {
 	struct arena *arena;
 	struct slice model; /* as asked for */
@@ -138,6 +147,17 @@ struct chat {
 
 	/* The body it was read from, and where in it usage is asked for; absent if it was built. */
 	struct slice body, include_usage_at;
+	enum chat_shape shape;
+
+	/* SHAPE_ANTHROPIC: what is left out for providers of another kind, as in "a, b"; NULL: nothing. */
+	const char *elsewhere;
+	/* What goes before the caller's system; absent: nothing.  In the messages it stands too. */
+	struct slice lead;
+	int64_t thinking_budget; /* tokens; 0: none was said */
+	/* By their place in the body. */
+	struct chat_patch *patches, **last_patch;
+	const char *version,
+		*beta; /* of the protocol, for providers that speak it; NULL: not said */
 };
 
 /* What is wrong with a body, as OpenAI would say it. */

@@ -31,7 +31,7 @@ const char *chat_limit_name(const struct target *t)
 
 bool chat_splices(const struct chat *c)
 {
-	return c->body.at != NULL;
+	return c->body.at != NULL && c->shape == SHAPE_OPENAI;
 }
 
 static bool is_limit(struct slice name)

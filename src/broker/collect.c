@@ -111,6 +111,7 @@ void collect_take(void *collected, const struct event *e)
 		break;
 	case EVENT_CALL_END:
 	case EVENT_ITEM:
+	case EVENT_PIECE:
 		break;
 	case EVENT_USAGE:
 		c->usage = e->usage;

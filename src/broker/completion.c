@@ -164,6 +164,7 @@ bool completion_next(struct completion *r)
 	r->usage = (struct usage){ 0 };
 	r->used = false;
 	r->start_id = r->start_name = (struct slice){ 0 };
+	r->start_usage = (struct usage){ 0 };
 	completion_reserve(r);
 	return true;
 }
@@ -220,7 +221,8 @@ static void completion_begin(struct completion *r)
 	completion_pass_event(r, &(struct event){ .kind = EVENT_START,
 					 .id = r->start_id,
 					 .name = r->start_name,
-					 .maker = r->candidate->provider->name });
+					 .maker = r->candidate->provider->name,
+					 .usage = r->start_usage });
 }
 
 static struct slice completion_keep_slice(struct completion *r, struct slice s)
@@ -286,6 +288,7 @@ void completion_take(void *run, const struct event *e)
 	case EVENT_START:
 		r->start_id = completion_keep_slice(r, e->id);
 		r->start_name = completion_keep_slice(r, e->name);
+		r->start_usage = e->usage;
 		break;
 	case EVENT_USAGE:
 		note_usage(r, &e->usage);

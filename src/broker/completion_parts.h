@@ -80,6 +80,7 @@ struct completion {
 	void *speaker;	/* the state of a model inside the program */
 	char owner[26]; /* of the key: the tenant's id, or "" */
 	struct slice start_id, start_name;
+	struct usage start_usage;
 	struct usage usage;
 	bool used; /* as the provider says, not as we guess */
 	struct fault fault;

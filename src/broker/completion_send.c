@@ -305,6 +305,7 @@ int completion_send(struct completion *r)
 		.tag = r->id,
 		.prompt_tokens = r->prompt_tokens,
 		.streamed = r->asked.chat->stream,
+		.pieces = r->asked.chat->shape == SHAPE_ANTHROPIC,
 	};
 
 	completion_move(r, COMPLETION_ASKING);

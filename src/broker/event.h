@@ -2,8 +2,8 @@
  *
  * Every provider's reply, streamed or whole, becomes the same sequence:
  *
- *   START, then TEXT, THOUGHT, SEAL, CALL, ARGUMENTS and CALL_END as they
- *   come, then USAGE, then FINISH;
+ *   START, then TEXT, THOUGHT, SIGNATURE, CALL, ARGUMENTS, CALL_END and PIECE
+ *   as they come, then USAGE, then FINISH;
  *
  * or, at any point, an ERROR instead of the rest (with a USAGE before it if
  * the reply had begun, since what was used is owed).  FINISH and ERROR come
@@ -23,6 +23,7 @@ enum event_kind {
 	EVENT_CALL_END,	 /* the arguments of call `index` are complete */
 	EVENT_ITEM, /* text: an item of OpenAI's responses that is none of these, or a message of theirs
 			  * whose text has been told, as JSON text */
+	EVENT_PIECE, /* only the provider's own shape has it; for those who asked for such */
 	EVENT_USAGE, /* tokens, for the whole call */
 	EVENT_FINISH,
 	EVENT_ERROR,
@@ -33,10 +34,13 @@ enum finish { FINISH_STOP, FINISH_LENGTH, FINISH_TOOL_CALLS, FINISH_CONTENT_FILT
 /* As OpenAI spells them: stop, length, tool_calls, content_filter. */
 extern const char *const finish_names[FINISH_COUNT];
 
+/* Of an answer in blocks: one of a kind that is not known here, more of the block under way, its end. */
+enum event_piece { PIECE_BLOCK, PIECE_DELTA, PIECE_END };
+
 /* The slices last as long as the call of the sink. */
 struct event {
 	enum event_kind kind;
-	struct slice text; /* TEXT, THOUGHT, ARGUMENTS; SEAL: the seal itself */
+	struct slice text; /* TEXT, THOUGHT, ARGUMENTS; SIGNATURE: itself; PIECE: JSON text */
 	struct slice id,
 		name; /* START: of the reply, of the model; CALL: of the call, of the tool */
 	struct slice logprobs; /* TEXT: JSON text in OpenAI's shape, where asked for */
@@ -45,9 +49,13 @@ struct event {
 	bool refusal;	       /* TEXT: the model says why it does not answer */
 	struct slice
 		extra; /* CALL: extra_content; CALL_END: the item of OpenAI's responses; JSON text */
-	const char *maker; /* START: the kind of provider that answers */
-	struct usage usage;
+	enum event_piece piece;
+	const char *maker;  /* START: the kind of provider that answers */
+	struct usage usage; /* START: what is known of it already */
 	enum finish finish;
+	/* FINISH: the provider's own word, where it says more than `finish`, and the text at which it stopped; absent:
+	 * neither was said. */
+	struct slice reason, stop;
 	const struct fault *fault; /* ERROR */
 };
 

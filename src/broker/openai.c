@@ -368,7 +368,8 @@ static void openai_write_request(const struct chat *c, const struct target *t, s
 	if (c->stream)
 		buf_lit(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
 	for (const struct chat_field *f = c->fields; f; f = f->next) {
-		if (f->understood || (f->shape && strcmp(f->shape, "openai") != 0))
+		if (f->understood || c->shape != SHAPE_OPENAI ||
+			(f->shape && strcmp(f->shape, "openai") != 0))
 			continue;
 		buf_putc(out, ',');
 		text_put_quoted(out, f->name);

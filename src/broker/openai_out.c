@@ -193,6 +193,7 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 	case EVENT_SIGNATURE: /* these have no place in this shape */
 	case EVENT_ITEM:
 	case EVENT_CALL_END:
+	case EVENT_PIECE:
 		break;
 	case EVENT_USAGE:
 		o->usage = e->usage;

@@ -15,6 +15,8 @@ struct target {
 	const char *api_key;	    /* NULL: none is sent */
 	int64_t max_tokens;	    /* the most it may write; 0: as the chat says */
 	int64_t default_max_tokens; /* where the provider demands one and nobody said; 0: 4,096 */
+	/* Of Anthropic's protocol, as the caller said; NULL: not said. */
+	const char *version, *beta;
 };
 
 enum { PROVIDER_HEADERS_MAX = 4, DEFAULT_MAX_TOKENS = 4096 };

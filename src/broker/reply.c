@@ -37,17 +37,22 @@ void reply_open(struct reply *r, const struct reply_asked *asked)
 		.sink = asked->sink,
 		.prompt_tokens = asked->prompt_tokens,
 		.streamed = asked->streamed,
+		.pieces = asked->pieces,
 		.block = -1,
 	};
 	snprintf(r->tag, sizeof r->tag, "%s", asked->tag ? asked->tag : "");
 	sse_open(&r->sse, reply_take_event, r);
 	buf_init(&r->body, REPLY_BODY_MAX);
+	buf_init(&r->reason, REPLY_REASON_MAX);
+	buf_init(&r->stop, REPLY_REASON_MAX);
 }
 
 void reply_close(struct reply *r)
 {
 	sse_close(&r->sse);
 	buf_free(&r->body);
+	buf_free(&r->reason);
+	buf_free(&r->stop);
 	arena_free(&r->scratch);
 }
 
@@ -154,7 +159,11 @@ void reply_start(struct reply *r, struct slice id, struct slice model)
 	if (r->started || r->ended)
 		return;
 	r->started = true;
-	reply_emit(r, &(struct event){ .kind = EVENT_START, .id = id, .name = model });
+	reply_emit(r, &(struct event){ .kind = EVENT_START,
+			      .id = id,
+			      .name = model,
+			      .maker = r->provider->name,
+			      .usage = r->usage });
 }
 
 void reply_text(struct reply *r, struct slice text, struct slice logprobs)
@@ -281,6 +290,32 @@ void reply_reason(struct reply *r, enum finish finish)
 	r->finish_said = true;
 }
 
+void reply_reason_word(struct reply *r, const char *word)
+{
+	buf_clear(&r->reason);
+	buf_puts(&r->reason, word);
+}
+
+void reply_stop(struct reply *r, struct slice text)
+{
+	buf_clear(&r->stop);
+	text_put(&r->stop, text);
+}
+
+void reply_piece(struct reply *r, enum event_piece piece, struct slice text)
+{
+	if (r->ended || !r->pieces)
+		return;
+	reply_start_once(r);
+	tokens_add(&r->spoken, text);
+	reply_emit(r, &(struct event){ .kind = EVENT_PIECE, .piece = piece, .text = text });
+}
+
+static struct slice said_or_absent(const struct buf *b)
+{
+	return b->len && !b->overflow ? (struct slice){ b->at, b->len } : (struct slice){ 0 };
+}
+
 /* Says what was used; what the provider did not say is counted.  Figures that came before the end are not
  * the last, a prompt that has text was read, and an answer that took no tokens was not counted. */
 static void say_usage(struct reply *r)
@@ -321,7 +356,10 @@ void reply_finish(struct reply *r)
 		r->finish = FINISH_STOP;
 	say_usage(r);
 	r->ended = true;
-	reply_emit(r, &(struct event){ .kind = EVENT_FINISH, .finish = r->finish });
+	reply_emit(r, &(struct event){ .kind = EVENT_FINISH,
+			      .finish = r->finish,
+			      .reason = said_or_absent(&r->reason),
+			      .stop = said_or_absent(&r->stop) });
 }
 
 void reply_fail_with(struct reply *r, const struct fault *f)

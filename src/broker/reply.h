@@ -18,6 +18,7 @@ enum {
 	REPLY_STREAM_MAX = 64 << 20, /* bytes of a stream */
 	REPLY_CALLS_MAX = 128,	     /* tool calls of one reply */
 	REPLY_TAG_MAX = 48,
+	REPLY_REASON_MAX = 64 << 10, /* bytes of why it ended; a longer one is not told */
 };
 
 enum reply_mode { REPLY_HEAD, REPLY_STREAM, REPLY_WHOLE, REPLY_REFUSAL };
@@ -34,6 +35,7 @@ struct reply {
 	int64_t prompt_tokens;	 /* our estimate */
 	enum reply_mode mode;
 	bool streamed;		/* a stream was asked for */
+	bool pieces;		/* EVENT_PIECE is wanted */
 	bool started, ended;	/* ended: FINISH or ERROR has gone out */
 	uint64_t events, bytes; /* so far: events of the provider's stream, bytes of its reply */
 	int status;
@@ -46,6 +48,7 @@ struct reply {
 	unsigned usage_said; /* USAGE_INPUT, USAGE_OUTPUT */
 	enum finish finish;
 	bool finish_said;
+	struct buf reason, stop; /* see struct event */
 	struct reply_call calls[REPLY_CALLS_MAX];
 	int call_count;
 	/* The provider's own notes. */
@@ -59,7 +62,7 @@ struct reply_asked {
 	struct sink sink;
 	const char *tag;       /* unique for this call, such as an id */
 	int64_t prompt_tokens; /* chat_tokens of what was asked */
-	bool streamed;
+	bool streamed, pieces;
 };
 
 void reply_open(struct reply *r, const struct reply_asked *asked);
@@ -101,6 +104,11 @@ void reply_call_item(struct reply *r, int index, struct slice item);
 enum { USAGE_INPUT = 1, USAGE_OUTPUT = 2 };
 void reply_usage(struct reply *r, const struct usage *u, unsigned said);
 void reply_reason(struct reply *r, enum finish finish);
+/* The provider's own word for it, which says more; the text at which the model stopped. */
+void reply_reason_word(struct reply *r, const char *word);
+void reply_stop(struct reply *r, struct slice text);
+/* Goes out only to those who asked for pieces. */
+void reply_piece(struct reply *r, enum event_piece piece, struct slice text);
 /* The proper end of the reply has come.  Without a reason before it, it is none. */
 void reply_finish(struct reply *r);
 

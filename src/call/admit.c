@@ -115,7 +115,7 @@ void call_decode(struct call *c)
 	struct query_target targets[2];
 	size_t count = 0;
 	const char *type = http_header(r, "content-type");
-	bool none = (c->op->body_optional || c->route->openai) && !r->body_len;
+	bool none = (c->op->body_optional || route_foreign(c->route)) && !r->body_len;
 	void *object;
 
 	if (c->op->query) {
@@ -137,11 +137,11 @@ void call_decode(struct call *c)
 			return;
 		}
 		c->body = object = arena_alloc(c->arena, c->op->body->size);
-		/* OpenAI's own service overlooks what it does not know. */
+		/* Other services overlook what they do not know. */
 		decode_body(c->app->patterns, c->arena, c->op->body,
-			c->route->openai ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, none ? "{}" : r->body,
-			none ? 2 : r->body_len, object, &c->refusal);
-	} else if (r->body_len && !c->route->openai && !is_empty_object(c)) {
+			route_foreign(c->route) ? UNKNOWN_IGNORED : UNKNOWN_REFUSED,
+			none ? "{}" : r->body, none ? 2 : r->body_len, object, &c->refusal);
+	} else if (r->body_len && !route_foreign(c->route) && !is_empty_object(c)) {
 		problem_set(&c->refusal, c->arena, ERR_MALFORMED, "This operation takes no body.");
 	}
 }

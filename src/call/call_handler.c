@@ -23,6 +23,10 @@ static enum http_verdict on_request_head(void *ctx, struct http_exchange *x)
 	c->total = NIL;
 	router_find(c->app->router, c->arena, x->request.method, x->request.path,
 		x->request.path_len, &c->match);
+	if (c->match.versioned && http_header(&x->request, ANTHROPIC_HEADER)) {
+		c->match.route = c->match.versioned;
+		c->match.index = c->match.versioned_index;
+	}
 	c->route = c->match.route;
 	x->patient = c->route && c->route->patient;
 	x->late = c->route && c->route->op->unstored ? &unanswered : NULL;
@@ -41,8 +45,7 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	if (!c->route)
 		return call_unrouted(c);
 	c->op = c->route->op;
-	c->credential = credential_read(
-		http_header(&x->request, "authorization"), http_header(&x->request, "cookie"));
+	c->credential = call_credential(c);
 	return call_is_large(c) ? call_aside(c) : call_enter(c);
 }
 

@@ -36,6 +36,17 @@ static void head_checked(struct work *w, int err)
 	http_finish_head(c->x, !err);
 }
 
+struct credential call_credential(const struct call *c)
+{
+	const struct http_request *r = &c->x->request;
+	const char *authorization = http_header(r, "authorization");
+	const char *key = c->route->anthropic ? http_header(r, "x-api-key") : NULL;
+
+	if (!authorization && key)
+		return credential_read(arena_printf(c->arena, "Bearer %s", key), NULL);
+	return credential_read(authorization, http_header(r, "cookie"));
+}
+
 static enum http_verdict check_now(struct call *c)
 {
 	struct db *here = http_loop_get(c->x->loop);
@@ -44,8 +55,7 @@ static enum http_verdict check_now(struct call *c)
 	c->op = c->route->op;
 	c->now = clock_now_us();
 	c->ip = call_address(c);
-	c->credential = credential_read(http_header(&c->x->request, "authorization"),
-		http_header(&c->x->request, "cookie"));
+	c->credential = call_credential(c);
 	c->work = (struct work){ .run = check_head, .done = head_checked, .mode = READ_ONLY };
 	c->x->vouched = true; /* or the body is not taken */
 	if (!here) {

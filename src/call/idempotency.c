@@ -50,7 +50,7 @@ static const char *idempotency_key(const struct call *c)
 static void key_hash(const struct call *c, const char *key, char out[65])
 {
 	const char *tenant =
-		c->route->openai ? http_header(&c->x->request, "openai-organization") : NULL;
+		route_foreign(c->route) ? http_header(&c->x->request, "openai-organization") : NULL;
 	const char *name = arena_printf(c->arena, "%s\n%s\n%s",
 		c->caller.hash ? c->caller.hash : "", c->route->op->id, key);
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "call/call.h"
 #include "call/steps.h"
+#include "contract/anthropic_fault.h"
 #include "contract/encode.h"
 
 enum { LOCATION_MAX = 8 * 1024 };
@@ -75,17 +76,49 @@ static void reply_to_openai(struct http_exchange *x, const struct problem *p)
 	buf_putc(&r->body, '\n');
 }
 
+/* Their clients find the request's id in a header of this name. */
+static void reply_to_anthropic(struct http_exchange *x, const struct problem *p)
+{
+	struct http_reply *r = &x->reply;
+	const struct error_row *row = error_row(p->err);
+	const struct field_error *first = p->first;
+	const char *message = p->detail ? p->detail : row->title;
+
+	if (p->err == ERR_INVALID)
+		r->status = 400;
+	if (r->status == 409 && !p->final)
+		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
+	buf_printf(&r->extra, "request-id: %s\r\n", x->request_id);
+	if (first)
+		message = arena_printf(&x->arena, "%s: %s", first->field, first->message);
+	r->type = "application/json";
+	anthropic_fault_write(&r->body, r->status, message, x->request_id);
+	r->status = anthropic_status(r->status);
+	buf_putc(&r->body, '\n');
+}
+
+/* A client of Anthropic's is told so wherever one of OpenAI's would be. */
+static enum dialect dialect_of(const struct app *app, const struct http_request *r)
+{
+	enum dialect d = r->path ? router_dialect(app->router, r->path, r->path_len) : DIALECT_OWN;
+
+	return d == DIALECT_OPENAI && http_header(r, ANTHROPIC_HEADER) ? DIALECT_ANTHROPIC : d;
+}
+
 void problem_reply(const struct app *app, struct http_exchange *x, const struct problem *p)
 {
-	const struct http_request *r = &x->request;
-
 	head_of_problem(&x->reply, p);
-	if (r->path && router_speaks_openai(app->router, r->path, r->path_len)) {
+	switch (dialect_of(app, &x->request)) {
+	case DIALECT_OPENAI:
 		reply_to_openai(x, p);
-		return;
+		break;
+	case DIALECT_ANTHROPIC:
+		reply_to_anthropic(x, p);
+		break;
+	case DIALECT_OWN:
+		x->reply.type = "application/problem+json";
+		write_problem(&x->reply.body, x->request_id, p);
 	}
-	x->reply.type = "application/problem+json";
-	write_problem(&x->reply.body, x->request_id, p);
 }
 
 static void allow_header(struct call *c)

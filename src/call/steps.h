@@ -10,6 +10,9 @@ enum http_verdict call_head(struct call *c);
 enum http_verdict call_unrouted(struct call *c);
 /* What a body that is too large is told, with the limit. */
 const char *call_too_large(struct http_exchange *x);
+/* The credential of the request: the Authorization header, the console's cookie, or where Anthropic's clients ask their
+ * own header. */
+struct credential call_credential(const struct call *c);
 
 /* admit.c */
 /* The caller's address: the peer's, or what trusted proxies say, read from the near end. */

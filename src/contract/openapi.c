@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "contract/anthropic_fault.h"
 #include "contract/openai_fault.h"
 #include "contract/openapi_parts.h"
 
@@ -33,7 +34,7 @@ static const char description[] =
 	"For forms, x-label is what a field is called where its name says it badly, x-unit what a number counts, "
 	"x-long marks a text of many lines, x-unused a field that is kept and that nothing is done with. "
 	"x-events lists the events of a stream by name, with the schema of their data.\n\n"
-	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does. "
+	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does, and what begins with /v1/messages as Anthropic's. "
 	"Faults of HTTP itself, which no operation sees, are 408, 413, 414, 417, 431, 501 and 505; a path that is not "
 	"there is 404, a method that it does not take 405 with Allow. Every answer carries X-Request-Id.";
 
@@ -126,7 +127,7 @@ static bool names_something(const struct schema *query)
 /* It answers with what a model says, or with why none did. */
 static bool calls_models(const struct route *r)
 {
-	return r->openai && r->patient;
+	return route_foreign(r) && r->patient;
 }
 
 static bool can_occur(const struct document *d, const struct route *r, int err)
@@ -143,7 +144,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 		return calls_models(r);
 	case ERR_NOT_FOUND: /* what the path names, or the query, or the body, or OpenAI-Organization */
 		return strchr(r->path, '{') || names_something(r->op->query) || r->agent_in_body ||
-		       r->openai;
+		       route_foreign(r);
 	case ERR_CONFLICT: /* or something is lacking that it waits for */
 		return method_changes(r) || r->op->awaits || r->op->unseals;
 	case ERR_PRECONDITION:
@@ -152,7 +153,8 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_MEDIA_TYPE:
 		return body;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
-		return route_repeatable(r) || (!r->openai && (body || query || !r->op->open_query));
+		return route_repeatable(r) ||
+		       (!route_foreign(r) && (body || query || !r->op->open_query));
 	default:
 		return true;
 	}
@@ -219,7 +221,7 @@ static void write_operation_parameters(struct document *d, const struct route *r
 		doc_reference(d->o, "parameters", "if_none_match");
 	if (r->method == METHOD_GET && gives_events(r))
 		doc_reference(d->o, "parameters", "last_event_id");
-	if (r->openai)
+	if (route_foreign(r))
 		doc_reference(d->o, "parameters", "openai_organization");
 	buf_putc(d->o, ']');
 }
@@ -342,7 +344,11 @@ static void write_operation_responses(struct document *d, const struct route *r)
 			continue;
 		doc_key(d->o, arena_printf(&d->arena, "%d", error_row(e->err)->status));
 		doc_reference(d->o, "responses",
-			r->openai ? arena_printf(&d->arena, "OpenAI%s", e->name) : e->name);
+			arena_printf(&d->arena, "%s%s",
+				r->openai      ? "OpenAI"
+				: r->anthropic ? "Anthropic"
+					       : "",
+				e->name));
 	}
 	buf_putc(d->o, '}');
 }
@@ -489,6 +495,7 @@ void openapi_write(struct buf *out, const struct contract_parts *parts)
 	types_collect(&d.types, &d.arena, parts->resources, parts->count);
 	types_add(&d.types, &d.arena, &Problem_schema, TYPE_SHOWN);
 	types_add(&d.types, &d.arena, &OpenAIProblem_schema, TYPE_SHOWN);
+	types_add(&d.types, &d.arena, &AnthropicProblem_schema, TYPE_SHOWN);
 	types_sort(&d.types);
 	buf_putc(out, '{');
 	write_info(&d);

@@ -103,7 +103,8 @@ static const struct {
 	{ "X-Should-Retry", "{\"const\":\"false\"}",
 		"Tells OpenAI's clients not to try again by themselves.", true },
 	{ "X-Lodge-Dropped", "{\"type\":\"string\"}",
-		"Members of the request that were sent to no model, because the price hangs on them.",
+		"Parts of the request that the model was not sent: the price hangs on them, or its provider does "
+		"not know them.",
 		true },
 	{ "X-Last-Event-Id", "{\"type\":\"integer\"}",
 		"The latest event of the session at the moment the list was read; a stream of "
@@ -180,6 +181,7 @@ static void write_shared_responses(struct buf *o)
 	doc_json(o, "responses", "{");
 	write_errors(o, "", "application/problem+json", "Problem");
 	write_errors(o, "OpenAI", "application/json", "OpenAIProblem");
+	write_errors(o, "Anthropic", "application/json", "AnthropicProblem");
 	buf_putc(o, '}');
 }
 

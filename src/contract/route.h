@@ -90,6 +90,9 @@ struct route {
 	bool finds_agent; /* its operation answers ERR_NOT_FOUND by itself if the agent is not there */
 	bool patient;	  /* it may wait for a model: the longer deadline holds */
 	bool openai;	  /* errors have the shape that OpenAI's clients know */
+	/* The same for Anthropic's.  Where a row of OpenAI's has the same path, this one answers those who send the header
+	 * of Anthropic's clients. */
+	bool anthropic;
 	bool agent_in_body; /* the permission is decided on the agent that the body's agent_id names */
 	size_t max_body;    /* lower or higher than the setting; 0: the setting */
 };
@@ -114,6 +117,15 @@ const char *method_name(enum method m);
 static inline bool route_repeatable(const struct route *r)
 {
 	return r->method == METHOD_POST && (!r->as_printed || (r->openai && r->audit));
+}
+
+/* What tells Anthropic's clients from OpenAI's. */
+#define ANTHROPIC_HEADER "anthropic-version"
+
+/* True if it answers as somebody else's service does: what it does not know it overlooks. */
+static inline bool route_foreign(const struct route *r)
+{
+	return r->openai || r->anthropic;
 }
 
 /* True if what it answers with 200 is one object, which carries an ETag. */

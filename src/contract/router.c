@@ -16,7 +16,10 @@ struct node {
 	struct node *words, *id, *any; /* children: literals, an id, anything */
 	const struct route *routes[METHOD_COUNT];
 	size_t index[METHOD_COUNT];
-	bool openai; /* a word on the way to a route that answers as OpenAI's service does */
+	const struct route *versioned; /* a GET for Anthropic's clients beside one of OpenAI's */
+	size_t versioned_index;
+	bool openai,
+		anthropic; /* a word on the way to a route that answers as their service does */
 };
 
 struct router {
@@ -107,6 +110,12 @@ static void insert_route(
 	for (int i = 0; i < count; i++) {
 		n = node_child(r, n, s[i]);
 		n->openai |= route->openai;
+		n->anthropic |= route->anthropic;
+	}
+	if (route->anthropic && route->unpublished) {
+		n->versioned = route;
+		n->versioned_index = index;
+		return;
 	}
 	n->routes[route->method] = route;
 	n->index[route->method] = index;
@@ -255,11 +264,15 @@ void router_find(const struct router *r, struct arena *a, enum method method, co
 		return;
 	ret->route = n->routes[method];
 	ret->index = n->index[method];
+	if (n->versioned && method == n->versioned->method) {
+		ret->versioned = n->versioned;
+		ret->versioned_index = n->versioned_index;
+	}
 	if (!name_params(ret, a, &w))
 		*ret = (struct route_match){ 0 };
 }
 
-bool router_speaks_openai(const struct router *r, const char *path, size_t len)
+enum dialect router_dialect(const struct router *r, const char *path, size_t len)
 {
 	struct segment s[SEGMENTS_MAX];
 	const struct node *n = &r->root;
@@ -272,7 +285,7 @@ bool router_speaks_openai(const struct router *r, const char *path, size_t len)
 			break;
 		n = next;
 	}
-	return n->openai;
+	return n->openai ? DIALECT_OPENAI : n->anthropic ? DIALECT_ANTHROPIC : DIALECT_OWN;
 }
 
 bool route_tags(const struct route *r)

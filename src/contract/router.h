@@ -16,7 +16,10 @@ enum { ROUTE_PARAMS_MAX = 6 };
 struct route_match {
 	const struct route *route; /* NULL: no such path, or not with this method */
 	size_t index;		   /* of the route, counted over all resources */
-	unsigned allowed;	   /* bits of the methods the path takes; 0: no such path */
+	/* The row of the same path for who sends ANTHROPIC_HEADER, or NULL; and its index. */
+	const struct route *versioned;
+	size_t versioned_index;
+	unsigned allowed; /* bits of the methods the path takes; 0: no such path */
 	size_t count;
 	struct {
 		const char *name, *value;
@@ -32,8 +35,9 @@ const struct route *router_route(const struct router *r, size_t index);
 void router_find(const struct router *r, struct arena *a, enum method method, const char *path,
 	size_t len, struct route_match *ret);
 const char *route_param(const struct route_match *m, const char *name);
-/* Whether what is wrong at a path is told in OpenAI's shape, be there a route or not: the last word from its
- * beginning that leads to a route decides.  /v1 itself is OpenAI's, /v1/tenants is ours. */
-bool router_speaks_openai(const struct router *r, const char *path, size_t len);
+/* In whose shape what is wrong at a path is told, be there a route or not: the last word from its
+ * beginning that leads to a route decides.  /v1 itself is OpenAI's, /v1/messages Anthropic's, /v1/tenants ours. */
+enum dialect { DIALECT_OWN, DIALECT_OPENAI, DIALECT_ANTHROPIC };
+enum dialect router_dialect(const struct router *r, const char *path, size_t len);
 /* The GET row of the same path, or NULL. */
 const struct route *router_sibling_get(const struct router *r, const struct route *route);

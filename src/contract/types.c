@@ -73,7 +73,8 @@ void types_collect(
 		for (size_t j = 0; j < r->route_count; j++) {
 			const struct operation *op = r->routes[j].op;
 			bool seen = !r->routes[j].unpublished;
-			unsigned taken = r->routes[j].openai ? TYPE_TAKEN | TYPE_LOOSE : TYPE_TAKEN;
+			unsigned taken =
+				route_foreign(&r->routes[j]) ? TYPE_TAKEN | TYPE_LOOSE : TYPE_TAKEN;
 
 			if (!op)
 				continue;

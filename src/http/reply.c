@@ -46,6 +46,7 @@ static const struct {
 	{ 503, "Service Unavailable" },
 	{ 504, "Gateway Timeout" },
 	{ 505, "HTTP Version Not Supported" },
+	{ 529, "Overloaded" },
 };
 
 static const char *status_phrase(int status)

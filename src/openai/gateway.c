@@ -51,10 +51,8 @@ static void gateway_read_body(struct call *c)
 }
 
 /* An agent speaks with its own words before the caller's. */
-static void gateway_add_prompt(struct gateway *g)
+static void gateway_add_prompt(struct chat *chat, const char *prompt)
 {
-	const char *prompt = g->named.description_prompt;
-	struct chat *chat = &g->chat;
 	struct chat_message *first = chat->messages, *m;
 
 	if (!prompt || !*prompt)
@@ -66,6 +64,35 @@ static void gateway_add_prompt(struct gateway *g)
 	m = chat_message_add(chat, CHAT_SYSTEM, prompt);
 	m->next = first;
 	chat->prompt = m;
+	if (chat->shape == SHAPE_ANTHROPIC)
+		chat->lead = m->parts->text;
+}
+
+int gateway_candidates(
+	struct call *c, struct chat *chat, struct gateway_named *named, struct candidates *ret)
+{
+	struct candidates_asked asked = { .chat = chat,
+		.vault = c->app->vault,
+		.keys = broker_keys(service_of(c->app)->broker, c->arena),
+		.now = c->now };
+	const char *model = text_plain(c->arena, chat->model);
+	int err = gateway_tenant(c);
+
+	if (!err)
+		err = gateway_find(c, model, PERM_SESSION_WRITE, named);
+	if (err)
+		return err;
+	gateway_add_prompt(chat, named->description_prompt);
+	asked.tenant_id = c->caller.tenant_id;
+	asked.user_id = c->caller.user_id;
+	asked.agent_id = named->agent_id;
+	asked.model_id = named->model_id;
+	err = candidates_find(c->db, c->arena, &asked, ret, &c->problem);
+	/* What the tenant does not reach is not there. */
+	if (err && !asked.agent_id && c->problem.code &&
+		strcmp(c->problem.code, "model_not_reached") == 0)
+		return gateway_unknown(c, model);
+	return err;
 }
 
 static const struct stream_source gateway_source;
@@ -73,11 +100,6 @@ static const struct stream_source gateway_source;
 static int gateway_look(struct call *c)
 {
 	struct gateway *g = c->own;
-	struct candidates_asked asked = { .chat = &g->chat,
-		.vault = c->app->vault,
-		.keys = broker_keys(service_of(c->app)->broker, c->arena),
-		.now = c->now };
-	const char *model;
 	int err;
 
 	if (*g->fault.message && arena_full(c->arena))
@@ -86,22 +108,7 @@ static int gateway_look(struct call *c)
 		c->deferred = answer_fault;
 		return 0;
 	}
-	model = text_plain(c->arena, g->chat.model);
-	err = gateway_tenant(c);
-	if (!err)
-		err = gateway_find(c, model, PERM_SESSION_WRITE, &g->named);
-	if (err)
-		return err;
-	gateway_add_prompt(g);
-	asked.tenant_id = c->caller.tenant_id;
-	asked.user_id = c->caller.user_id;
-	asked.agent_id = g->named.agent_id;
-	asked.model_id = g->named.model_id;
-	err = candidates_find(c->db, c->arena, &asked, &g->candidates, &c->problem);
-	/* What the tenant does not reach is not there. */
-	if (err && !asked.agent_id && c->problem.code &&
-		strcmp(c->problem.code, "model_not_reached") == 0)
-		return gateway_unknown(c, model);
+	err = gateway_candidates(c, &g->chat, &g->named, &g->candidates);
 	g->stream.c = c;
 	g->stream.stream = call_stream(c, &gateway_source, g);
 	return err;

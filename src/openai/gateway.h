@@ -83,5 +83,13 @@ bool gateway_calls_models(const struct caller *who);
  * call it if it is a model; 404 `model_not_found` in one form for all
  * that is not for them. */
 int gateway_find(struct call *c, const char *model, int permission, struct gateway_named *ret);
+/* What a chat names, with an agent's own words before the caller's, and the models it may go to. */
+struct chat;
+struct candidates;
+int gateway_candidates(
+	struct call *c, struct chat *chat, struct gateway_named *named, struct candidates *ret);
+/* All that can be called by who asks, agents first, as struct OpenAIModel; and one of them by its name. */
+int gateway_list(struct call *c, struct list *ret);
+int gateway_one(struct call *c, const char *model, struct OpenAIModel *ret);
 /* That 404. */
 int gateway_unknown(struct call *c, const char *model);

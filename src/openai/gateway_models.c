@@ -216,7 +216,7 @@ static bool is_callable(struct gate_facts *f)
 	return !gate_refusal(f);
 }
 
-OPERATION(listOpenAIModels, NONE, OpenAIModelList, .open_query = true)
+int gateway_list(struct call *c, struct list *ret)
 {
 	struct gate_who who = { .user_id = c->caller.user_id };
 	struct list agents, models = { 0 };
@@ -248,13 +248,18 @@ OPERATION(listOpenAIModels, NONE, OpenAIModelList, .open_query = true)
 			shown[n++] = (struct OpenAIModel){ f->slug, "model", made_at(f->model_id),
 				"lodge" };
 	}
-	*out = (struct OpenAIModelList){ "list", { shown, n } };
+	*ret = (struct list){ shown, n };
 	return 0;
 }
 
-OPERATION(readOpenAIModel, NONE, OpenAIModel, .open_query = true)
+OPERATION(listOpenAIModels, NONE, OpenAIModelList, .open_query = true)
 {
-	const char *model = call_param(c, "model");
+	out->object = "list";
+	return gateway_list(c, &out->data);
+}
+
+int gateway_one(struct call *c, const char *model, struct OpenAIModel *ret)
+{
 	struct gateway_named named;
 	struct gate_facts facts;
 	int err = gateway_tenant_read(c);
@@ -263,7 +268,7 @@ OPERATION(readOpenAIModel, NONE, OpenAIModel, .open_query = true)
 		err = gateway_find(c, model, PERM_AGENT_READ, &named);
 	if (err)
 		return err;
-	*out = (struct OpenAIModel){ model, "model",
+	*ret = (struct OpenAIModel){ model, "model",
 		made_at(named.agent_id ? named.agent_id : named.model_id),
 		named.agent_id ? c->caller.tenant_id : "lodge" };
 	if (named.agent_id)
@@ -273,6 +278,11 @@ OPERATION(readOpenAIModel, NONE, OpenAIModel, .open_query = true)
 			.tenant_id = c->caller.tenant_id, .user_id = c->caller.user_id },
 		named.model_id, &facts);
 	return err ? err : is_callable(&facts) ? 0 : gateway_unknown(c, model);
+}
+
+OPERATION(readOpenAIModel, NONE, OpenAIModel, .open_query = true)
+{
+	return gateway_one(c, call_param(c, "model"), out);
 }
 
 static const struct route routes[] = {

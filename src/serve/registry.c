@@ -69,7 +69,9 @@
 	X(runs) \
 	X(responses) \
 	X(mcp) \
-	X(mcp_issuers)
+	X(mcp_issuers) \
+	X(messages) \
+	X(anthropic_models)
 
 /* Types that are published; their operations come with their rooms. */
 #define TYPES(X) \

@@ -294,6 +294,13 @@ const struct row matrix_rows[] = {
 	{ "POST /v1/chat/completions", "session:write",
 		"{\"model\":\"$agent\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
 		.organization = true },
+	{ "POST /v1/messages", "session:write",
+		"{\"model\":\"$agent\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\","
+		"\"content\":\"hi\"}]}",
+		.organization = true },
+	{ "POST /v1/messages/count_tokens", "session:write",
+		"{\"model\":\"$agent\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+		.organization = true },
 	{ "GET /v1/assistants", "tenant:read", .organization = true },
 	{ "POST /v1/assistants", "agents:create", "{\"model\":\"lodge-agent\",\"name\":\"N\"}",
 		.organization = true },

@@ -32,7 +32,7 @@ static void expect(struct router *r, struct arena *a, const struct route *route,
 
 	test_step("%s %s", method_name(route->method), path);
 	router_find(r, a, route->method, path, strlen(path), &m);
-	CHECK(m.route == route);
+	CHECK(m.route == route || m.versioned == route);
 }
 
 static void expect_none(struct router *r, struct arena *a, const char *path)
@@ -76,43 +76,47 @@ TEST(router_knows_whose_shape_an_error_has)
 {
 	static const struct {
 		const char *path;
-		bool openai;
+		enum dialect dialect;
 	} rows[] = {
-		{ "/v1", true },
-		{ "/v1/", true },
-		{ "/v1/embeddings", true },
-		{ "/v1/files/file-abc/content", true },
-		{ "/v1/assistants/asst_abc123", true },
-		{ "/v1/threads/thread_abc123/runs/run_x/steps", true },
-		{ "/v1/models/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s", true },
-		{ "/v1/tenants", false },
-		{ "/v1/tenants/nope/agents", false },
-		{ "/v1/agents/asst_abc123", false },
-		{ "/v1/me/nope", false },
-		{ "/v1/admin", false },
-		{ "/api/v1/embeddings", false },
-		{ "/embeddings", false },
-		{ "/", false },
-		{ "*", false },
-		{ "", false },
+		{ "/v1", DIALECT_OPENAI },
+		{ "/v1/", DIALECT_OPENAI },
+		{ "/v1/embeddings", DIALECT_OPENAI },
+		{ "/v1/files/file-abc/content", DIALECT_OPENAI },
+		{ "/v1/assistants/asst_abc123", DIALECT_OPENAI },
+		{ "/v1/threads/thread_abc123/runs/run_x/steps", DIALECT_OPENAI },
+		{ "/v1/models/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s", DIALECT_OPENAI },
+		{ "/v1/messages", DIALECT_ANTHROPIC },
+		{ "/v1/messages/batches/msgbatch_x", DIALECT_ANTHROPIC },
+		{ "/v1/tenants", DIALECT_OWN },
+		{ "/v1/tenants/nope/agents", DIALECT_OWN },
+		{ "/v1/agents/asst_abc123", DIALECT_OWN },
+		{ "/v1/me/nope", DIALECT_OWN },
+		{ "/v1/admin", DIALECT_OWN },
+		{ "/api/v1/embeddings", DIALECT_OWN },
+		{ "/embeddings", DIALECT_OWN },
+		{ "/", DIALECT_OWN },
+		{ "*", DIALECT_OWN },
+		{ "", DIALECT_OWN },
 	};
 	struct router *r = router_new(api_resources, api_resource_count);
 	struct arena a = { 0 };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		test_step("%s", rows[i].path);
-		CHECK_INT(router_speaks_openai(r, rows[i].path, strlen(rows[i].path)),
-			rows[i].openai);
+		CHECK_INT(router_dialect(r, rows[i].path, strlen(rows[i].path)), rows[i].dialect);
 	}
 	for (size_t i = 0; i < router_route_count(r); i++) {
 		const struct route *route = router_route(r, i);
 		const char *path = filled(&a, route->path);
 
 		test_step("%s", path);
-		CHECK_INT(router_speaks_openai(r, path, strlen(path)), route->openai);
+		CHECK_INT(router_dialect(r, path, strlen(path)),
+			route->openai || (route->unpublished && route->anthropic) ? DIALECT_OPENAI
+			: route->anthropic ? DIALECT_ANTHROPIC
+					   : DIALECT_OWN);
 		path = arena_printf(&a, "/v1%s", path);
 		if (!route->as_printed)
-			CHECK(!router_speaks_openai(r, path, strlen(path)));
+			CHECK_INT(router_dialect(r, path, strlen(path)), DIALECT_OWN);
 	}
 	router_free(r);
 	arena_free(&a);
