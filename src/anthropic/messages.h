@@ -32,10 +32,16 @@ struct AnthropicCacheCreation {
 };
 SCHEMA_DECLARED(AnthropicCacheCreation);
 
+struct AnthropicOutputDetails {
+	int64_t thinking_tokens;
+};
+SCHEMA_DECLARED(AnthropicOutputDetails);
+
 struct AnthropicUsage {
 	int64_t input_tokens, cache_creation_input_tokens, cache_read_input_tokens;
 	const struct AnthropicCacheCreation *cache_creation;
 	int64_t output_tokens;
+	const struct AnthropicOutputDetails *output_tokens_details;
 	struct json server_tool_use;
 	const char *service_tier;
 };

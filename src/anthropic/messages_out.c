@@ -59,7 +59,9 @@ static void write_messages_usage(const struct usage *u, struct buf *out)
 	buf_put_int(out, u->cache_write);
 	buf_lit(out, ",\"ephemeral_1h_input_tokens\":0},\"output_tokens\":");
 	buf_put_int(out, u->output);
-	buf_lit(out, ",\"server_tool_use\":null,\"service_tier\":\"standard\"}");
+	buf_lit(out, ",\"output_tokens_details\":{\"thinking_tokens\":");
+	buf_put_int(out, u->reasoning);
+	buf_lit(out, "},\"server_tool_use\":null,\"service_tier\":\"standard\"}");
 }
 
 static void write_stop_reason(const struct event *e, struct buf *out)

@@ -77,6 +77,12 @@ FIELDS(AnthropicCacheCreation) = {
 };
 SCHEMA(AnthropicCacheCreation, .doc = "What was written into the provider's cache.");
 
+FIELDS(AnthropicOutputDetails) = {
+	FIELD(AnthropicOutputDetails, thinking_tokens, .required = true, .example = "0",
+		.doc = "Thought, and not said."),
+};
+SCHEMA(AnthropicOutputDetails, .doc = "What an answer consists of.");
+
 FIELDS(AnthropicUsage) = {
 	FIELD(AnthropicUsage, input_tokens, .required = true, .example = "12",
 		.doc = "Tokens that were read, and neither from the cache nor into it."),
@@ -88,6 +94,8 @@ FIELDS(AnthropicUsage) = {
 		.of = &AnthropicCacheCreation_schema, .doc = "Of those that were written."),
 	FIELD(AnthropicUsage, output_tokens, .required = true, .example = "6",
 		.doc = "Tokens of the answer."),
+	FIELD(AnthropicUsage, output_tokens_details, .required = true,
+		.of = &AnthropicOutputDetails_schema, .doc = "Of those."),
 	FIELD(AnthropicUsage, server_tool_use, .required = true, .nullable = true,
 		.example = "null", .doc = "Always null."),
 	FIELD(AnthropicUsage, service_tier, .required = true, .constant = "standard",

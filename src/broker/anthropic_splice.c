@@ -116,6 +116,7 @@ void anthropic_splice(const struct chat *c, const struct target *t, struct buf *
 	if (c->lead.at && !system) {
 		buf_putc(out, ',');
 		put_lead(c, out);
+		buf_putc(out, ']');
 	}
 	buf_putc(out, '}');
 }

@@ -38,6 +38,7 @@ const struct chat_term chat_terms[] = {
 		"what a go-between adds is not in the model's price. Leave it out.", { "[]" } },
 	{ "compound_custom", TERM_REFUSED, ELSEWHERE },
 	{ "models", TERM_REFUSED, ELSEWHERE, { "[]" } },
+	{ "fallbacks", TERM_REFUSED, ELSEWHERE, { "[]" } },
 	{ "provider", TERM_REFUSED, ELSEWHERE, { "{}" } },
 	{ "preset", TERM_REFUSED, ELSEWHERE },
 	{ "cached_content", TERM_REFUSED,
