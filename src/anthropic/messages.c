@@ -140,7 +140,7 @@ static void messages_fault_reply(struct call *c, const struct fault *f)
 {
 	const struct fault_row *row = &fault_rows[f->class];
 
-	if (row->status == 429)
+	if (row->status == 429 || row->status == 503)
 		buf_printf(&c->x->reply.extra, "Retry-After: %d\r\n",
 			f->retry_after_s ? f->retry_after_s : 1);
 	reply_fault(c, row->status, f->sentence);

@@ -288,7 +288,7 @@ static void write_success_headers(struct document *d, const struct route *r, int
 	bool tag = (status == 200 || status == 304) && route_tags(r);
 	bool place = status == 201;
 
-	if (!tag && !place && !r->op->header)
+	if (!tag && !place && !r->op->header && !r->anthropic)
 		return;
 	doc_json(d->o, "headers", "{");
 	if (tag)
@@ -297,6 +297,8 @@ static void write_success_headers(struct document *d, const struct route *r, int
 		write_header(d, "Location");
 	if (r->op->header)
 		write_header(d, r->op->header);
+	if (r->anthropic)
+		write_header(d, "request-id");
 	buf_putc(d->o, '}');
 }
 
@@ -340,9 +342,13 @@ static void write_operation_responses(struct document *d, const struct route *r)
 	doc_json(d->o, "responses", "{");
 	write_success(d, r);
 	for (const struct shared *e = doc_shared_errors; e->name; e++) {
+		int status = error_row(e->err)->status;
+
 		if (!can_occur(d, r, e->err))
 			continue;
-		doc_key(d->o, arena_printf(&d->arena, "%d", error_row(e->err)->status));
+
+		doc_key(d->o, arena_printf(&d->arena, "%d",
+				      r->anthropic ? anthropic_status(status) : status));
 		doc_reference(d->o, "responses",
 			arena_printf(&d->arena, "%s%s",
 				r->openai      ? "OpenAI"

@@ -106,6 +106,8 @@ static const struct {
 		"Parts of the request that the model was not sent: the price hangs on them, or its provider does "
 		"not know them.",
 		true },
+	{ "request-id", "{\"type\":\"string\"}",
+		"The request, under the name by which Anthropic's clients look for it." },
 	{ "X-Last-Event-Id", "{\"type\":\"integer\"}",
 		"The latest event of the session at the moment the list was read; a stream of "
 		"events that goes on after it has neither gap nor repeat." },
@@ -141,17 +143,18 @@ static void write_shared_headers(struct buf *o)
 	buf_putc(o, '}');
 }
 
-static void write_error_headers(struct buf *o, const struct shared *e)
+static void write_error_headers(struct buf *o, const struct shared *e, bool names_request)
 {
 	int status = error_row(e->err)->status;
 	/* What clients of OpenAI would repeat by themselves. */
 	bool final = status == 409 || status == 429;
-	const char *names[] = { e->header, final ? "X-Should-Retry" : NULL };
+	const char *names[] = { e->header, final ? "X-Should-Retry" : NULL,
+		names_request ? "request-id" : NULL };
 
-	if (!e->header && !final)
+	if (!e->header && !final && !names_request)
 		return;
 	doc_json(o, "headers", "{");
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (names[i]) {
 			doc_key(o, names[i]);
 			doc_reference(o, "headers", names[i]);
@@ -168,7 +171,7 @@ static void write_errors(struct buf *o, const char *prefix, const char *type, co
 		snprintf(name, sizeof name, "%s%s", prefix, e->name);
 		doc_json(o, name, "{");
 		doc_text(o, "description", error_row(e->err)->title);
-		write_error_headers(o, e);
+		write_error_headers(o, e, strcmp(prefix, "Anthropic") == 0);
 		doc_json(o, "content", "{");
 		doc_json(o, type, "{\"schema\":");
 		doc_reference(o, "schemas", schema);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "contract/anthropic_fault.h"
 #include "serve/registry.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -151,7 +152,9 @@ void conform(const struct route *route, int status, json_t *body)
 	json_t *item;
 
 	if (status >= 400) {
-		if (route->openai || json_object_get(body, "jsonrpc"))
+		if (route->anthropic)
+			check_raw(&AnthropicProblem_schema, body);
+		else if (route->openai || json_object_get(body, "jsonrpc"))
 			CHECK(json_is_string(
 				json_object_get(json_object_get(body, "error"), "message")));
 		else

@@ -72,6 +72,12 @@ void gateway_agent(struct gateway_fixture *s, const char *const *scripts)
 
 struct answer gateway_ask(struct gateway_fixture *s, const char *token, const char *more)
 {
+	if (s->messages)
+		return ask(s->f, token,
+			GATEWAY_BODY(s,
+				arena_printf(&s->f->arena, "%s%s", more,
+					strstr(more, "max_tokens") ? "" : ",\"max_tokens\":4096")),
+			"POST /v1/messages");
 	return ask(s->f, token, GATEWAY_BODY(s, more), "POST /v1/chat/completions");
 }
 
@@ -90,6 +96,8 @@ const char *gateway_text(struct gateway_fixture *s, const struct answer *r)
 			*next = '\0';
 			next += 2;
 		}
+		if (s->messages && strstr(line, "\ndata: {"))
+			line = strstr(line, "data: {");
 		if (strncmp(line, "data: {", 7) != 0)
 			continue;
 		v = json_loads(line + 6, 0, NULL);
@@ -98,6 +106,9 @@ const char *gateway_text(struct gateway_fixture *s, const struct answer *r)
 		text = json_string_value(json_object_get(
 			json_object_get(json_array_get(json_object_get(v, "choices"), 0), "delta"),
 			"content"));
+		if (s->messages)
+			text = json_string_value(
+				json_object_get(json_object_get(v, "delta"), "text"));
 		if (text) {
 			memcpy(out + len, text, strlen(text));
 			len += strlen(text);

@@ -18,6 +18,7 @@ struct gateway_fixture {
 	const char *model; /* what is asked for: the agent's id unless a test says otherwise */
 	const char *models[CHAIN_MAX], *slugs[CHAIN_MAX];
 	int count;
+	bool messages; /* it is asked by Anthropic's Messages API */
 };
 
 void gateway_open(struct gateway_fixture *s);

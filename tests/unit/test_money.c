@@ -53,6 +53,7 @@ struct money_fixture {
 	int64_t limit_pd;
 	const char *kind;
 	int answered;
+	bool messages; /* asked by Anthropic's Messages API */
 };
 
 static void fresh_agent(struct money_fixture *m)
@@ -69,6 +70,7 @@ static void money_open(struct money_fixture *m, const char *kind, int64_t limit_
 	gateway_open(&m->s);
 	m->kind = kind;
 	m->answered = 0;
+	m->messages = false;
 	m->limit_pd = limit_tokens * PROMPT_PD;
 	m->big = arena_alloc(&m->s.f->arena, BIG + 1);
 	memset(m->big, 'a', BIG);
@@ -103,7 +105,7 @@ static void try_chat(struct money_fixture *m, const char *messages, const char *
 	struct answer r = ask(m->s.f, m->s.f->admin,
 		arena_printf(&m->s.f->arena, "{\"model\":\"%s\",\"messages\":[%s]%s}", m->s.model,
 			messages, more),
-		"POST /v1/chat/completions");
+		m->messages ? "POST /v1/messages" : "POST /v1/chat/completions");
 
 	if (r.status != 200 && r.status != 400 && r.status != 429)
 		test_fail(__FILE__, __LINE__, "status %d: %.200s", r.status, r.body);
@@ -226,6 +228,41 @@ TEST(money_holds_for_every_kind_of_provider)
 }
 
 /* ---- by other doors ---- */
+
+/* Anthropic's request, and what nobody has added to it. */
+static const char *const anthropic_members[] = { "cache_control", "container", "context_management",
+	"diagnostics", "fallbacks", "inference_geo", "max_tokens", "mcp_servers", "metadata", "n",
+	"output_config", "output_format", "service_tier", "speed", "stop_sequences", "stream",
+	"system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p",
+	"user_profile_id", "nobody_knows" };
+static const char *const block_types[] = { "text", "image", "document", "search_result",
+	"tool_result", "container_upload", "nobody_knows" };
+static const char *const block_members[] = { "text", "source", "content", "title", "context",
+	"tool_use_id", "cache_control", "nobody_knows" };
+
+TEST(money_no_member_of_anthropics_messages_spends_more_than_the_limit)
+{
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct money_fixture m;
+
+		money_open(&m, kinds[k], LIMIT_TOKENS);
+		m.messages = true;
+		test_step("%s: a small question is answered", kinds[k]);
+		try_chat(&m, HI, ",\"max_tokens\":5");
+		CHECK_INT(m.answered, 1);
+		for (size_t i = 0; i < COUNT(anthropic_members); i++)
+			try_member(&m, anthropic_members[i]);
+		for (size_t i = 0; i < COUNT(block_types); i++)
+			for (size_t j = 0; j < COUNT(block_members); j++)
+				try_part(&m, block_types[i], block_members[j]);
+		test_step("%s: in an agent's words", kinds[k]);
+		fixture_sql(m.s.f, "update agent_rows set description_prompt = $2 where id = $1",
+			ARGS(T(m.s.agent_id), T("Be brief.")));
+		try_member(&m, "system");
+		try_member(&m, "max_tokens");
+		gateway_close(&m.s);
+	}
+}
 
 static const char *const response_members[] = { "instructions", "input", "tools", "tool_choice",
 	"max_output_tokens", "max_tokens", "max_completion_tokens", "metadata", "reasoning", "text",

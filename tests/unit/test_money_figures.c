@@ -9,7 +9,8 @@ static const char *const kinds[] = { "openai", "openai_responses", "anthropic" }
 
 static void check_entry(struct gateway_fixture *s, const char *kind, int way, const char *more)
 {
-	test_step("%s%s, figures %d: %s", kind, more, way, mock_figure_name(way));
+	test_step("%s%s%s, figures %d: %s", kind, more, s->messages ? " by messages" : "", way,
+		mock_figure_name(way));
 	fixture_sql(s->f, "delete from ledger", NO_ARGS);
 	fixture_sql(s->f, "update models set base_url = $2 where id = $1",
 		ARGS(T(s->models[0]), T(mock_url(&s->mock, &s->f->arena,
@@ -33,10 +34,13 @@ TEST(money_is_entered_whatever_the_provider_says)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		fixture_sql(s.f, "update models set kind = $2 where id = $1",
 			ARGS(T(s.models[0]), T(kinds[i])));
-		for (int way = 0; way < mock_figures(); way++) {
-			check_entry(&s, kinds[i], way, ",\"max_tokens\":50");
-			check_entry(&s, kinds[i], way, ",\"max_tokens\":50,\"stream\":true");
-		}
+		for (int way = 0; way < mock_figures(); way++)
+			for (int messages = 0; messages < 2; messages++) {
+				s.messages = messages;
+				check_entry(&s, kinds[i], way, ",\"max_tokens\":50");
+				check_entry(
+					&s, kinds[i], way, ",\"max_tokens\":50,\"stream\":true");
+			}
 	}
 	gateway_close(&s);
 }

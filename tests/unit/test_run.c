@@ -70,7 +70,8 @@ static void try_fault(
 	struct answer r;
 	int64_t failed;
 
-	test_step("%s, %d of %d fail, %s", c->script, bad, length, stream ? "stream" : "whole");
+	test_step("%s, %d of %d fail, %s%s", c->script, bad, length, stream ? "stream" : "whole",
+		s->messages ? " message" : "");
 	for (int i = 0; i < length; i++)
 		scripts[i] = i < bad ? c->script : "ok";
 	gateway_agent(s, scripts);
@@ -80,15 +81,18 @@ static void try_fault(
 	if (clean && stream) {
 		CHECK_INT(r.status, 200);
 		CHECK_STR(gateway_text(s, &r), MOCK_TEXT);
-		CHECK(strstr(r.body, "[DONE]") != NULL);
+		CHECK(strstr(r.body, s->messages ? "event: message_stop\n" : "[DONE]") != NULL);
 	} else if (clean) {
 		CHECK_INT(r.status, 200);
-		CHECK_STR(text_at(&r, "choices.0.message.content"), MOCK_TEXT);
+		CHECK_STR(text_at(&r, s->messages ? "content.0.text" : "choices.0.message.content"),
+			MOCK_TEXT);
 	} else if (late) {
 		CHECK_INT(r.status, 200);
 		CHECK_STR(gateway_text(s, &r), prefixes[c->shown]);
-		CHECK(strstr(r.body, "{\"error\":{\"message\":") != NULL);
-		CHECK(!strstr(r.body, "[DONE]"));
+		CHECK(strstr(r.body, s->messages
+					     ? "event: error\ndata: {\"type\":\"error\",\"error\":"
+					     : "{\"error\":{\"message\":") != NULL);
+		CHECK(!strstr(r.body, s->messages ? "message_stop" : "[DONE]"));
 		CHECK(!strstr(r.body, "sk-"));
 	} else {
 		check_error(&r, c->status);
@@ -109,11 +113,12 @@ static void try_fault(
 	CHECK_INT(fixture_count(s->f, "select count(*) from ledger"), failed + clean);
 }
 
-TEST(run_every_fault_at_every_place_in_every_chain)
+static void try_faults(bool messages)
 {
 	struct gateway_fixture s;
 
 	gateway_open(&s);
+	s.messages = messages;
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
 		bool slow = strncmp(faults[i].script, "stall", 5) == 0;
 
@@ -123,6 +128,16 @@ TEST(run_every_fault_at_every_place_in_every_chain)
 					try_fault(&s, &faults[i], length, bad, stream);
 	}
 	gateway_close(&s);
+}
+
+TEST(run_every_fault_at_every_place_in_every_chain)
+{
+	try_faults(false);
+}
+
+TEST(run_every_fault_at_every_place_in_every_chain_by_messages)
+{
+	try_faults(true);
 }
 
 TEST(run_counts_what_a_provider_does_not_say_or_cannot_mean)
