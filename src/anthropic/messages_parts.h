@@ -24,6 +24,10 @@ bool messages_wrong(struct messages_reader *in, const char *key, const char *fmt
 /* True if a value of that type comes next; otherwise the error is filled. */
 bool messages_expect(
 	struct messages_reader *in, struct json_reader *r, const char *key, enum json_type want);
+/* A name as a header may hold it. */
+bool messages_plain_name(const char *name);
+/* Nobody is sent it. */
+void messages_dropped(struct messages_reader *in, const char *name);
 /* Only providers that speak this protocol are sent it. */
 void messages_elsewhere(struct messages_reader *in, const char *name);
 /* What the provider may read of it is not bounded by its bytes. */

@@ -4,149 +4,13 @@
  * this protocol as they came, unless the price hangs on them (chat_terms.h). */
 #include "anthropic/messages_parts.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "broker/chat_terms.h"
 
-enum { NAMED_MAX = 512 };
-
-/* ---- what is wrong, and where ---- */
-
-bool messages_wrong(struct messages_reader *in, const char *key, const char *fmt, ...)
-{
-	char sentence[sizeof in->e->message], *at = in->e->param;
-	const size_t room = sizeof in->e->param;
-	size_t n = 0;
-	va_list ap;
-
-	if (in->wrong)
-		return false;
-	in->wrong = true;
-	if (in->member)
-		n = (size_t)snprintf(at, room, "%.40s", in->member);
-	if (in->item != NOWHERE)
-		n += (size_t)snprintf(at + n, room - n, ".%d", in->item);
-	if (in->block != NOWHERE)
-		n += (size_t)snprintf(at + n, room - n, ".content.%d", in->block);
-	if (in->inner != NOWHERE)
-		n += (size_t)snprintf(at + n, room - n, ".content.%d", in->inner);
-	if (key)
-		snprintf(at + n, room - n, "%s%.24s", n ? "." : "", key);
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof sentence, fmt, ap);
-	va_end(ap);
-	snprintf(
-		in->e->message, sizeof in->e->message, "%s%s%.150s", at, *at ? ": " : "", sentence);
-	return false;
-}
-
-bool messages_expect(
-	struct messages_reader *in, struct json_reader *r, const char *key, enum json_type want)
-{
-	static const char *const names[] = { "", "null", "boolean", "number", "string", "array",
-		"object" };
-	enum json_type got = json_peek(r);
-
-	if (got == want)
-		return true;
-	if (got != JSON_FAULT)
-		messages_wrong(in, key, "Input should be a valid %s", names[want]);
-	return false;
-}
-
-/* A name as a header may hold it. */
-static bool is_plain_name(const char *name)
-{
-	for (const char *p = name; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
-			    *p))
-			return false;
-	return *name && strlen(name) <= 64;
-}
-
-static void name_once(struct arena *a, const char **list, const char *name)
-{
-	const char *found = *list ? strstr(*list, name) : NULL;
-	size_t len = strlen(name);
-
-	if (found && (found == *list || found[-1] == ' ') && (!found[len] || found[len] == ','))
-		return;
-	if (!*list || strlen(*list) < NAMED_MAX)
-		*list = arena_printf(a, "%s%s%s", *list ? *list : "", *list ? ", " : "", name);
-}
-
-void messages_elsewhere(struct messages_reader *in, const char *name)
-{
-	name_once(in->c->arena, &in->c->elsewhere, is_plain_name(name) ? name : "other");
-}
-
-void messages_unbounded(struct messages_reader *in)
-{
-	if (!in->c->unbounded)
-		in->c->unbounded = in->member;
-}
-
-/* By their place: what is read later may stand before. */
-void messages_patch(struct messages_reader *in, struct slice at, struct slice with)
-{
-	struct chat_patch *p = arena_new(in->c->arena, struct chat_patch), **to = &in->c->patches;
-
-	*p = (struct chat_patch){ .at = at, .with = with };
-	while (*to && (*to)->at.at < at.at)
-		to = &(*to)->next;
-	p->next = *to;
-	*to = p;
-}
-
-/* How long something stays in the cache has its price: there is one for writing it there. */
-void messages_cache(struct messages_reader *in, struct json_reader *r, struct slice *ret)
-{
-	const char *key, *start;
-	struct slice life = { 0 };
-	size_t len;
-
-	if (json_peek(r) == JSON_NULL) {
-		json_read_null(r);
-		return;
-	}
-	if (!messages_expect(in, r, "cache_control", JSON_OBJECT))
-		return;
-	start = r->at;
-	json_enter_object(r);
-	while (json_next_key(r, &key, &len)) {
-		if (strcmp(key, "ttl") == 0)
-			text_read(r, &life);
-		else
-			json_skip(r, NULL, NULL);
-	}
-	if (life.at && !text_is(life, "5m")) {
-		messages_patch(in, life, SLICE("5m"));
-		name_once(in->c->arena, &in->c->dropped, "cache_control.ttl");
-	}
-	*ret = (struct slice){ start, (size_t)(r->at - start) };
-}
-
 /* ---- messages ---- */
-
-struct chat_message *messages_begin(struct messages_reader *in, enum chat_role role)
-{
-	struct chat_message *m = arena_new(in->c->arena, struct chat_message);
-
-	m->role = role;
-	m->last_part = &m->parts;
-	m->last_call = &m->calls;
-	m->last_thought = &m->thoughts;
-	return m;
-}
-
-void messages_end(struct messages_reader *in, struct chat_message *m)
-{
-	*in->c->last_message = m;
-	in->c->last_message = &m->next;
-}
 
 static bool messages_role(const char *word, enum chat_role *ret)
 {
@@ -468,7 +332,7 @@ static bool messages_pass_on(struct messages_reader *in, const char *key, struct
 	if (t && t->rule == TERM_REFUSED)
 		return messages_wrong(in, NULL, "%s", t->why);
 	if (t) {
-		name_once(in->c->arena, &in->c->dropped, t->name);
+		messages_dropped(in, t->name);
 		return false;
 	}
 	messages_elsewhere(in, key);
@@ -482,7 +346,9 @@ static void messages_member(struct messages_reader *in, const char *key, size_t 
 	struct chat_field *f;
 	bool kept = true;
 
-	in->member = m ? m->name : arena_strndup(in->c->arena, key, len);
+	in->member = m				? m->name
+		     : messages_plain_name(key) ? arena_strndup(in->c->arena, key, len)
+						: "other";
 	json_peek(&in->r); /* passes the white space */
 	raw.at = in->r.at;
 	if (!m)
@@ -516,20 +382,20 @@ static void messages_prepend_system(struct messages_reader *in)
 	c->messages = in->system;
 }
 
-int messages_read(struct chat *c, struct arena *a, struct slice body,
+int messages_read(struct chat *chat, struct arena *a, struct slice body,
 	const struct messages_asked *asked, struct messages_read *ret, struct chat_error *e)
 {
 	struct messages_reader in = {
-		.c = c, .ret = ret, .e = e, .item = NOWHERE, .block = NOWHERE, .inner = NOWHERE
+		.c = chat, .ret = ret, .e = e, .item = NOWHERE, .block = NOWHERE, .inner = NOWHERE
 	};
 	const char *key;
 	size_t len;
 
 	*e = (struct chat_error){ 0 };
 	*ret = (struct messages_read){ 0 };
-	chat_open(c, a);
-	c->shape = SHAPE_ANTHROPIC;
-	c->body = body;
+	chat_open(chat, a);
+	chat->shape = SHAPE_ANTHROPIC;
+	chat->body = body;
 	json_open(&in.r, a, body.at, body.len);
 	if (json_peek(&in.r) != JSON_OBJECT && !in.r.fault) {
 		messages_wrong(&in, NULL, "The body must be a JSON object.");
@@ -547,11 +413,11 @@ int messages_read(struct chat *c, struct arena *a, struct slice body,
 		return ERR_BAD_JSON;
 	}
 	in.member = NULL;
-	if (!c->model.at)
+	if (!chat->model.at)
 		messages_wrong(&in, "model", "Field required");
-	else if (!c->messages)
+	else if (!chat->messages)
 		messages_wrong(&in, "messages", "Field required");
-	else if (!c->max_tokens && !asked->counts)
+	else if (!chat->max_tokens && !asked->counts)
 		messages_wrong(&in, "max_tokens", "Field required");
 	messages_prepend_system(&in);
 	return in.wrong ? ERR_INVALID : 0;

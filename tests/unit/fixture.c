@@ -432,6 +432,10 @@ static struct answer send_and_read(
 	r = read_answer(f, &in);
 	path = strchr(text, ' ') + 1;
 	router_find(f->app.router, &f->arena, method_of(text), path, strcspn(path, "? "), &match);
+	/* text may have been cut at its first line by now; what was sent was not */
+	if (match.versioned && memmem(out.at, out.len, "\r\n" ANTHROPIC_HEADER ":",
+				       strlen("\r\n" ANTHROPIC_HEADER ":")))
+		match.route = match.versioned;
 	if (match.route && match.route->method == method_of(text)) {
 		conform(match.route, r.status, r.json);
 		published(f, match.route, &r);
