@@ -38,6 +38,32 @@ gateway_way() {
 		"nginx: p50 $(calc "$(median "${proxied[@]%% *}") - $(median "${direct[@]}")" %.0f) us, p99 $(calc "$(median "${proxied[@]##* }") - $(median "${direct[@]}")" %.0f) us" - "$limits" "$judged"
 }
 
+# The same question by Anthropic's Messages API, beside chat completions in the same run: gateway_messages WHAT MODEL.
+gateway_messages() {
+	local what=$1 round ours=() theirs=() direct=() added=() ratio
+	local chat=("BENCH_LINE=$scratch/chat.line" "BENCH_BODY=$scratch/chat-$2.json")
+	local messages=("BENCH_LINE=$scratch/messages.line" "BENCH_BODY=$scratch/messages-$2.json")
+
+	echo "/v1/messages $key" >"$scratch/messages.line"
+	sed "s|MODEL|$2|" "$here/messages.json" >"$scratch/messages-$2.json"
+	side "http://127.0.0.1:$port/" "$pid" 1 "${messages[@]}"
+	for ((round = 0; round < rounds; round++)); do
+		side "http://127.0.0.1:$port/" "$pid" "$seconds" "${messages[@]}"
+		ours+=("$cost")
+		side "http://127.0.0.1:$port/" "$pid" "$seconds" "${chat[@]}"
+		theirs+=("$cost")
+		load "http://127.0.0.1:$mock_port/" 1 1 1 "${messages[@]}"
+		direct+=("$p50")
+		load "http://127.0.0.1:$port/" 1 1 1 "${messages[@]}"
+		added+=("$p50")
+	done
+	ratio=$(calc "$(median "${ours[@]}") / $(median "${theirs[@]}")" %.2f)
+	row "gateway: messages, $what: CPU a call" "$(calc "$(median "${ours[@]}")" %.1f) us" \
+		"chat completions: $(calc "$(median "${theirs[@]}")" %.1f) us" "$ratio" "<= 1.15" "$(verdict "$ratio" '<=' 1.15)"
+	row "gateway: messages, $what: added at 1 connection" \
+		"p50 $(calc "$(median "${added[@]}") - $(median "${direct[@]}")" %.0f) us" - - - -
+}
+
 # What a long prompt costs beside copying it, inside the process.
 gateway_prompt() {
 	local copied fresh spliced
@@ -83,12 +109,14 @@ part_gateway() {
 	gateway_ready "$mock_port"
 	say "Measuring the gateway"
 	gateway_way "accounting off" 4 agent:bench 120 300
+	gateway_messages "accounting off" agent:bench
 	gateway_large
 	gateway_prompt
 	stop "$pid"
 	start_lodge "$folder" LODGE_ALLOW_PRIVATE_ADDRESSES=true
 	gateway_way "key, permission, budget, ledger" 6 agent:bench
 	synced=$added50
+	gateway_messages "key, permission, budget, ledger" agent:bench
 	stop "$pid"
 	start_lodge "$folder" LODGE_ALLOW_PRIVATE_ADDRESSES=true "LD_PRELOAD=$scratch/nosync.so"
 	gateway_way "the same on a disk that does not sync" 6 agent:bench

@@ -229,6 +229,8 @@ static const struct {
 	const char *id, *why;
 } unlogged[] = {
 	{ "createChatCompletion", "each call is entered in the ledger" },
+	{ "createAnthropicMessage", "each call is entered in the ledger" },
+	{ "countAnthropicTokens", "it changes nothing" },
 	{ "receiveEvent", "each delivery has a log of its own" },
 	{ "callSkill", "each call has a log of its own" },
 	{ "startOidc", "nobody has signed in yet" },
