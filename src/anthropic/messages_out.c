@@ -2,28 +2,13 @@
  *
  * The events are written by hand, because text passes through as it came,
  * escapes and all; a test holds their bytes against the tables. */
-#include "anthropic/messages_out.h"
+#include "anthropic/messages_out_parts.h"
 
 #include <string.h>
 
-#include "anthropic/messages_read.h"
-#include "broker/anthropic_input.h"
 #include "contract/anthropic_fault.h"
 
 enum { BLOCK_BYTES_MAX = 32 << 20 };
-
-enum message_block_kind { OPEN_TEXT, OPEN_THOUGHT, OPEN_CALL, OPEN_FOREIGN };
-
-/* A block: in a stream it is only a number, else all of it is gathered. */
-struct message_open {
-	struct message_open *next;
-	enum message_block_kind kind;
-	int64_t index;
-	int call;
-	bool over, redacted;
-	struct slice id, name, signature;
-	struct buf text, citations;
-};
 
 void messages_out_open(
 	struct messages_out *o, const struct messages_out_asked *asked, struct buf *out)
@@ -45,70 +30,6 @@ void messages_out_close(struct messages_out *o)
 static struct slice out_keep(struct messages_out *o, struct slice s)
 {
 	return s.at ? (struct slice){ arena_strndup(&o->arena, s.at, s.len), s.len } : s;
-}
-
-static void write_messages_usage(const struct usage *u, struct buf *out)
-{
-	buf_lit(out, "{\"input_tokens\":");
-	buf_put_int(out, u->input);
-	buf_lit(out, ",\"cache_creation_input_tokens\":");
-	buf_put_int(out, u->cache_write);
-	buf_lit(out, ",\"cache_read_input_tokens\":");
-	buf_put_int(out, u->cache_read);
-	buf_lit(out, ",\"cache_creation\":{\"ephemeral_5m_input_tokens\":");
-	buf_put_int(out, u->cache_write);
-	buf_lit(out, ",\"ephemeral_1h_input_tokens\":0},\"output_tokens\":");
-	buf_put_int(out, u->output);
-	buf_lit(out, ",\"output_tokens_details\":{\"thinking_tokens\":");
-	buf_put_int(out, u->reasoning);
-	buf_lit(out, "},\"server_tool_use\":null,\"service_tier\":\"standard\"}");
-}
-
-static void write_stop_reason(const struct event *e, struct buf *out)
-{
-	static const char *const words[FINISH_COUNT] = {
-		[FINISH_STOP] = "end_turn",
-		[FINISH_LENGTH] = "max_tokens",
-		[FINISH_TOOL_CALLS] = "tool_use",
-		[FINISH_CONTENT_FILTER] = "refusal",
-	};
-	bool stopped = e->stop.at && e->finish == FINISH_STOP;
-
-	buf_lit(out, "\"stop_reason\":");
-	if (e->reason.at && e->finish != FINISH_TOOL_CALLS)
-		json_write_string(out, e->reason.at, e->reason.len);
-	else
-		buf_printf(out, "\"%s\"", stopped ? "stop_sequence" : words[e->finish]);
-	buf_lit(out, ",\"stop_sequence\":");
-	if (e->stop.at)
-		text_put_quoted(out, e->stop);
-	else
-		buf_lit(out, "null");
-}
-
-static void write_message_head(const struct messages_out *o, struct buf *out)
-{
-	buf_lit(out, "{\"id\":\"");
-	buf_puts(out, o->asked.id);
-	buf_lit(out, "\",\"type\":\"message\",\"role\":\"assistant\",\"model\":");
-	text_put_quoted(out, o->asked.model);
-	buf_lit(out, ",\"content\":[");
-}
-
-/* A thought of a provider that is not Anthropic's is signed so that it finds its way back. */
-static void write_signature(
-	const struct messages_out *o, struct slice id, struct slice signature, struct buf *out)
-{
-	buf_putc(out, '"');
-	if (strcmp(o->maker, "anthropic") != 0) {
-		buf_lit(out, FOREIGN_SIGNATURE);
-		buf_puts(out, o->maker);
-		buf_putc(out, ':');
-		text_put(out, id);
-		buf_putc(out, ':');
-	}
-	text_put(out, signature);
-	buf_putc(out, '"');
 }
 
 /* ---- the stream ---- */
@@ -140,18 +61,18 @@ static void stream_block_end(const struct messages_out *o, int64_t index)
 static void stream_start(struct messages_out *o)
 {
 	buf_lit(o->out, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":");
-	write_message_head(o, o->out);
+	messages_write_head(o, o->out);
 	buf_lit(o->out, "],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":");
-	write_messages_usage(&o->usage, o->out);
+	messages_write_usage(&o->usage, o->out);
 	buf_lit(o->out, "}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n");
 }
 
 static void stream_finish(struct messages_out *o, const struct event *e)
 {
 	buf_lit(o->out, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{");
-	write_stop_reason(e, o->out);
+	messages_write_stop(e, o->out);
 	buf_lit(o->out, "},\"usage\":");
-	write_messages_usage(&o->usage, o->out);
+	messages_write_usage(&o->usage, o->out);
 	buf_lit(o->out, "}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
 }
 
@@ -192,7 +113,7 @@ static void block_close(struct messages_out *o)
 		if (o->asked.stream) {
 			stream_delta_begin(o, b->index);
 			buf_lit(o->out, "{\"type\":\"signature_delta\",\"signature\":");
-			write_signature(o, none, none, o->out);
+			messages_write_signature(o, none, none, o->out);
 			buf_lit(o->out, "}}\n\n");
 		}
 	}
@@ -262,7 +183,7 @@ static void take_signature(struct messages_out *o, const struct event *e)
 	} else if (o->asked.stream) {
 		stream_delta_begin(o, b->index);
 		buf_lit(o->out, "{\"type\":\"signature_delta\",\"signature\":");
-		write_signature(o, e->id, e->text, o->out);
+		messages_write_signature(o, e->id, e->text, o->out);
 		buf_lit(o->out, "}}\n\n");
 	}
 	block_close(o);
@@ -347,101 +268,13 @@ static void take_piece(struct messages_out *o, const struct event *e)
 	}
 }
 
-/* ---- the whole ---- */
-
-/* {"type":"citations_delta","citation":...} as the citation that it is. */
-static void write_citations(struct messages_out *o, const struct message_open *b)
-{
-	struct json_reader r;
-	const char *key;
-	struct slice one;
-	size_t len;
-	bool any = false;
-	char *list;
-
-	if (!b->citations.len || b->citations.overflow)
-		return;
-	list = arena_alloc(&o->arena, b->citations.len + 2);
-	list[0] = '[';
-	memcpy(list + 1, b->citations.at, b->citations.len);
-	list[b->citations.len + 1] = ']';
-	json_open(&r, &o->arena, list, b->citations.len + 2);
-	json_enter_array(&r);
-	while (json_next_item(&r)) {
-		json_enter_object(&r);
-		while (json_next_key(&r, &key, &len)) {
-			if (strcmp(key, "citation") != 0) {
-				json_skip(&r, NULL, NULL);
-			} else if (text_read_raw(&r, &one) && one.at) {
-				buf_puts(o->out, any ? "," : ",\"citations\":[");
-				text_put(o->out, one);
-				any = true;
-			}
-		}
-	}
-	if (any)
-		buf_putc(o->out, ']');
-}
-
-static void write_whole_block(struct messages_out *o, const struct message_open *b)
-{
-	struct slice text = { b->text.at ? b->text.at : "", b->text.len };
-
-	switch (b->kind) {
-	case OPEN_TEXT:
-		buf_lit(o->out, "{\"type\":\"text\",\"text\":");
-		text_put_quoted(o->out, text);
-		write_citations(o, b);
-		buf_putc(o->out, '}');
-		break;
-	case OPEN_THOUGHT:
-		if (b->redacted) {
-			buf_lit(o->out, "{\"type\":\"redacted_thinking\",\"data\":");
-			text_put_quoted(o->out, b->signature);
-		} else {
-			buf_lit(o->out, "{\"type\":\"thinking\",\"thinking\":");
-			text_put_quoted(o->out, text);
-			buf_lit(o->out, ",\"signature\":");
-			write_signature(o, b->id, b->signature, o->out);
-		}
-		buf_putc(o->out, '}');
-		break;
-	case OPEN_CALL:
-		buf_lit(o->out, "{\"type\":\"tool_use\",\"id\":");
-		text_put_quoted(o->out, b->id);
-		buf_lit(o->out, ",\"name\":");
-		text_put_quoted(o->out, b->name);
-		buf_lit(o->out, ",\"input\":");
-		anthropic_write_input(&o->arena, text, o->out);
-		buf_putc(o->out, '}');
-		break;
-	case OPEN_FOREIGN:
-		text_put(o->out, text);
-	}
-}
-
-static void write_whole_message(struct messages_out *o, const struct event *e)
-{
-	write_message_head(o, o->out);
-	for (const struct message_open *b = o->first; b; b = b->next) {
-		if (b != o->first)
-			buf_putc(o->out, ',');
-		write_whole_block(o, b);
-	}
-	buf_lit(o->out, "],");
-	write_stop_reason(e, o->out);
-	buf_lit(o->out, ",\"usage\":");
-	write_messages_usage(&o->usage, o->out);
-	buf_putc(o->out, '}');
-}
-
 static void take_finish(struct messages_out *o, const struct event *e)
 {
 	block_close(o);
 	if (o->asked.stream)
 		stream_finish(o, e);
 	else
-		write_whole_message(o, e);
+		messages_write_whole(o, e);
 }
 
 void messages_out_take(void *out, const struct event *e)

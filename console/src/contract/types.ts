@@ -88,6 +88,23 @@ export interface AgentUserGrantReadPage { items: (AgentUserGrantRead)[]; total?:
 export interface AllowedAccountCreate { email: string; }
 export interface AllowedAccountRead { id: string; email: string; created_at: string; }
 export interface AllowedAccountReadPage { items: (AllowedAccountRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface AnthropicBlockDelta { type: "content_block_delta"; index: number; delta: Record<string, unknown>; }
+export interface AnthropicBlockStart { type: "content_block_start"; index: number; content_block: Record<string, unknown>; }
+export interface AnthropicBlockStop { type: "content_block_stop"; index: number; }
+export interface AnthropicCacheCreation { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number; }
+export interface AnthropicFault { type: string; message: string; }
+export interface AnthropicMessage { id: string; type: "message"; role: "assistant"; model: string; content: (Record<string, unknown>)[]; stop_reason: string | null; stop_sequence: string | null; usage: AnthropicUsage; }
+export interface AnthropicMessageCreate { model: string; max_tokens: number; messages: (Record<string, unknown>)[]; system?: unknown; stream?: boolean | null; temperature?: number | null; top_p?: number | null; top_k?: number | null; stop_sequences?: (string)[] | null; tools?: (Record<string, unknown>)[] | null; tool_choice?: Record<string, unknown> | null; thinking?: Record<string, unknown> | null; output_config?: Record<string, unknown> | null; metadata?: Record<string, unknown> | null; }
+export interface AnthropicMessageDelta { type: "message_delta"; delta: AnthropicStop; usage: AnthropicUsage; }
+export interface AnthropicMessageStart { type: "message_start"; message: AnthropicMessage; }
+export interface AnthropicMessageStop { type: "message_stop"; }
+export interface AnthropicOutputDetails { thinking_tokens: number; }
+export interface AnthropicPing { type: "ping"; }
+export interface AnthropicProblem { type: "error"; error: AnthropicFault; request_id: string; }
+export interface AnthropicStop { stop_reason: string | null; stop_sequence: string | null; }
+export interface AnthropicTokens { input_tokens: number; }
+export interface AnthropicTokensAsked { model: string; messages: (Record<string, unknown>)[]; system?: unknown; tools?: (Record<string, unknown>)[] | null; tool_choice?: Record<string, unknown> | null; thinking?: Record<string, unknown> | null; }
+export interface AnthropicUsage { input_tokens: number; cache_creation_input_tokens: number; cache_read_input_tokens: number; cache_creation: AnthropicCacheCreation; output_tokens: number; output_tokens_details: AnthropicOutputDetails; server_tool_use: Record<string, unknown> | null; service_tier: "standard"; }
 export interface ApiKeyCreate { name: string; scopes?: (string)[]; expires_at?: string | null; }
 export interface ApiKeyCreated { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; key: string; }
 export interface ApiKeyRead { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; }
@@ -554,4 +571,6 @@ export interface Operations {
   "DELETE /v1/responses/{response_id}": { path: { response_id: string; }; query: {  }; body: undefined; reply: OpenAIDeleted };
   "POST /v1/responses/{response_id}/cancel": { path: { response_id: string; }; query: {  }; body: undefined; reply: ResponseObject };
   "GET /v1/responses/{response_id}/input_items": { path: { response_id: string; }; query: { limit?: number | undefined; order?: "asc" | "desc" | undefined; after?: string | null | undefined; before?: string | null | undefined; }; body: undefined; reply: ResponseItemList };
+  "POST /v1/messages": { path: {  }; query: {  }; body: AnthropicMessageCreate; reply: AnthropicMessage };
+  "POST /v1/messages/count_tokens": { path: {  }; query: {  }; body: AnthropicTokensAsked; reply: AnthropicTokens };
 }
