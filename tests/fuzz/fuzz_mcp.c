@@ -1,11 +1,14 @@
 /* fuzz_mcp.c - whatever an MCP server may say: as one message, as the result of a tool, as a list of tools, as a
- * schema with marks, and whole, over the wire, in pieces. */
+ * schema with marks, and whole, over the wire, in pieces.  And whatever a client may say to ours: as a POST, with each of its
+ * lines as a header, and as the address of a resource. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crypto.h"
 #include "base/error.h"
+#include "mcp/mcp_post.h"
+#include "mcp/mcp_resources.h"
 #include "outside/mcp_read.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -68,6 +71,34 @@ static void converse(struct arena *a)
 	mcp_end(a, &way, &peer);
 }
 
+/* The first line is what the headers say, the rest the body. */
+static void post(struct arena *a, struct slice text)
+{
+	const char *end = memchr(text.at, '\n', text.len);
+	size_t first = end ? (size_t)(end - text.at) : 0;
+	const char *head = arena_strndup(a, text.at, first);
+	struct mcp_heads heads[] = { { 0 }, { .version = head },
+		{ MCP_VERSION_MODERN, head, head, head } };
+	struct mcp_address at;
+
+	text.at += end ? first + 1 : 0;
+	text.len -= end ? first + 1 : 0;
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+		struct mcp_post p;
+
+		mcp_post_read(a, text, &p);
+		mcp_post_hold(a, &heads[i], &p);
+		if (p.count > MCP_BATCH_MAX || (!p.fault.code && !p.count))
+			abort();
+		for (size_t k = 0; !p.fault.code && k < p.count; k++)
+			if (p.list[k].kind == MCP_REQUEST && !p.list[k].fault.code &&
+				(!p.list[k].id || !p.list[k].method))
+				abort();
+	}
+	if (mcp_address_read(a, head, &at) && (!at.id || (at.kind == MCP_ADDRESS_FILE && !at.path)))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena a = { 0 };
@@ -95,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			for (const char *p = headers[i].value; *p; p++)
 				if (*p != '\t' && (*p < ' ' || *p > '~'))
 					abort();
+	post(&a, text);
 	said = text;
 	converse(&a);
 	arena_free(&a);

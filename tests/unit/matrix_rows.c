@@ -290,6 +290,14 @@ const struct row matrix_rows[] = {
 	{ "DELETE " A "/memories/{}", "agent:read agent:write", .fresh = FRESH_MEMORY },
 	{ "GET " TN "/approvals", "tenant:read" },
 
+	/* Model Context Protocol */
+	{ "POST /mcp", NEED_LOGIN, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}" },
+	{ "POST /mcp/{}", "tenant:read",
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}" },
+	{ "GET /.well-known/oauth-protected-resource", NEED_PUBLIC, .may_lack = true },
+	{ "GET /.well-known/oauth-protected-resource/mcp", NEED_PUBLIC, .may_lack = true },
+	{ "GET /.well-known/oauth-protected-resource/mcp/{}", NEED_PUBLIC, .may_lack = true },
+
 	/* OpenAI-style */
 	{ "POST /v1/chat/completions", "session:write",
 		"{\"model\":\"$agent\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",

@@ -36,6 +36,7 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 	} slots[] = {
 		{ "/tenant/", &t->tenant_id },
 		{ "/tenants/", &t->tenant_id },
+		{ "/mcp/", &t->tenant_id },
 		{ "/agents/", &t->agent_id },
 		{ "/assistants/", &t->agent_id },
 		{ "/members/", &t->user_id },

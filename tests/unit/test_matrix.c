@@ -234,6 +234,8 @@ static const struct {
 	{ "receiveEvent", "each delivery has a log of its own" },
 	{ "callSkill", "each call has a log of its own" },
 	{ "startOidc", "nobody has signed in yet" },
+	{ "postMcp", "what is begun and stopped has rows of its own: test_mcp_server.c" },
+	{ "postMcpOfTenant", "the same" },
 };
 enum { UNLOGGED = sizeof unlogged / sizeof *unlogged };
 
