@@ -177,7 +177,8 @@ int mcp_cancel(struct call *c, const struct mcp_post *post, const struct mcp_spo
 	struct list runs;
 	int err;
 
-	if (post->modern || !post->session || !said->request_id)
+	if (post->modern || !post->session || !said->request_id ||
+		!caller_cut(&c->caller, PERM(SESSION_WRITE)))
 		return 0;
 	digest = request_digest(c, post->session, said->request_id);
 	err = db_all(c->db, c->arena, &sql[ASKED_RUN], &runs, CANCELLED_MAX,
