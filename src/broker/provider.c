@@ -52,7 +52,8 @@ static const char *text_token(struct arena *a, struct slice name)
 /* These are there for one kind alone; the others are told the same by other names. */
 static bool is_told_otherwise(const struct chat_field *f)
 {
-	return f->shape && (text_is(f->name, "reasoning") || text_is(f->name, "logprobs"));
+	return f->shape && (text_is(f->name, "reasoning") || text_is(f->name, "logprobs") ||
+				   text_is(f->name, "metadata"));
 }
 
 static bool carries_field(const struct provider *p, const struct chat_field *f)

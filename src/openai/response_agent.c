@@ -229,6 +229,9 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 		.max_tokens = in->max_output_tokens == NIL ? 0 : in->max_output_tokens,
 		.temperature = in->temperature,
 		.top_p = in->top_p,
+		.one_call = in->parallel_tool_calls == 0,
+		.effort = openai_text(c->arena, in->reasoning.text, "effort"),
+		.forward = response_forwarded(c, in),
 		.metadata = row->metadata };
 	const struct session_actor as = session_actor_of(c);
 	const char *run_id = NULL, *chosen;

@@ -7,7 +7,7 @@
 #include "broker/chat.h"
 #include "broker/chat_terms.h"
 
-enum { CHAIN_MAX = 256 };
+enum { CHAIN_MAX = 256, FORWARDED_MAX = 1 << 20 };
 
 struct asking {
 	struct call *c;
@@ -386,7 +386,8 @@ static void add_forwarded(struct asking *m, const struct ResponseCreate *in)
 		const char *shape;
 	} fields[] = {
 		{ "verbosity", verbosity, NULL },
-		{ "metadata", in->metadata.text, NULL },
+		/* Chat completions refuse it unless they are stored. */
+		{ "metadata", in->metadata.text, "openai_responses" },
 		{ "prompt_cache_key", in->prompt_cache_key.text, NULL },
 		{ "prompt_cache_options", in->prompt_cache_options.text, NULL },
 		{ "prompt_cache_retention", in->prompt_cache_retention.text, NULL },
@@ -417,6 +418,27 @@ static void add_forwarded(struct asking *m, const struct ResponseCreate *in)
 		else
 			chat_field_add(m->chat, fields[i].name, raw_text(json), fields[i].shape);
 	}
+}
+
+const char *response_forwarded(struct call *c, const struct ResponseCreate *in)
+{
+	struct chat chat;
+	struct asking asking = { c, NULL, &chat };
+	struct buf b;
+
+	chat_open(&chat, c->arena);
+	add_forwarded(&asking, in);
+	buf_init(&b, FORWARDED_MAX);
+	for (const struct chat_field *f = chat.fields; f; f = f->next)
+		if (!f->shape) {
+			buf_putc(&b, b.len ? ',' : '{');
+			text_put_quoted(&b, f->name);
+			buf_putc(&b, ':');
+			text_put(&b, f->raw);
+		}
+	if (b.len)
+		buf_putc(&b, '}');
+	return b.len ? arena_take(c->arena, &b) : NULL;
 }
 
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,

@@ -171,6 +171,9 @@ const char *response_seal(struct arena *a, const char *maker, const char *sealed
 /* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row. */
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
 	struct chat *chat);
+/* The members that a chat completion has too and that go to providers as they are, as a JSON object; those with a
+ * price of their own are left out. */
+const char *response_forwarded(struct call *c, const struct ResponseCreate *in);
 /* From `look`: plans the call and has the answer follow. */
 int response_model_start(
 	struct call *c, const struct ResponseCreate *in, const struct gateway_named *named);

@@ -31,6 +31,22 @@ static const char *run_count_text(struct arena *a, int64_t n)
 	return n == NIL ? NULL : arena_printf(a, "%lld", (long long)n);
 }
 
+/* {type: auto} or {type: last_messages, last_messages: N}. */
+static int read_truncation(struct call *c, const char *json, int64_t *ret)
+{
+	const char *type = openai_text(c->arena, json, "type");
+	const char *last = openai_member(c->arena, json, "last_messages");
+
+	*ret = 0;
+	if (!json || (type && strcmp(type, "auto") == 0))
+		return 0;
+	if (!type || strcmp(type, "last_messages") != 0 || !last || atoll(last) < 1)
+		return call_field(c, "truncation_strategy", "choice",
+			"must be auto, or last_messages with how many they are, 1 or more");
+	*ret = atoll(last);
+	return 0;
+}
+
 /* What the run asks for, and what the assistant asks for in every run, checked. */
 static int read_options(struct call *c, const struct RunCreate *in, struct run_asked_for *asked,
 	struct run_options *options)
@@ -61,7 +77,12 @@ static int read_options(struct call *c, const struct RunCreate *in, struct run_a
 		.tool_choice = in->tool_choice.text,
 		.max_tokens = in->max_completion_tokens == NIL ? 0 : in->max_completion_tokens,
 		.temperature = asked->temperature ? strtod(asked->temperature, NULL) : NAN,
-		.top_p = asked->top_p ? strtod(asked->top_p, NULL) : NAN };
+		.top_p = asked->top_p ? strtod(asked->top_p, NULL) : NAN,
+		.one_call = in->parallel_tool_calls == 0,
+		.max_prompt_tokens = in->max_prompt_tokens == NIL ? 0 : in->max_prompt_tokens };
+	err = read_truncation(c, in->truncation_strategy.text, &options->last_messages);
+	if (err)
+		return err;
 	if (in->model && strcmp(in->model, ASSISTANT_MODEL) != 0)
 		err = assistant_model(c, in->model, &options->model_id);
 	if (!err)

@@ -92,17 +92,24 @@ int wish_read(struct arena *a, const char *options, struct wish *w)
 		struct json_number n;
 		const char **plain = NULL, **raw = NULL;
 		double *figure = NULL;
-		const char *word = NULL;
-		bool limit = len == 10 && memcmp(key, "max_tokens", len) == 0;
+		const char *word = NULL, *one = NULL;
+		int64_t *limit;
 
 #define IS(name) (len == sizeof(name) - 1 && memcmp(key, name, len) == 0)
+		limit = IS("max_tokens")	  ? &w->max_tokens
+			: IS("max_prompt_tokens") ? &w->max_prompt_tokens
+			: IS("last_messages")	  ? &w->last_messages
+						  : NULL;
 		plain = IS("instructions")		? &w->instructions
 			: IS("additional_instructions") ? &w->additional_instructions
 			: IS("model_id")		? &w->model_id
+			: IS("effort")			? &w->effort
 							: NULL;
 		raw = IS("tools")	  ? &w->tools
 		      : IS("tool_choice") ? &w->tool_choice
 		      : IS("any_hour")	  ? &word
+		      : IS("one_call")	  ? &one
+		      : IS("forward")	  ? &w->forward
 					  : NULL;
 		figure = IS("temperature") ? &w->temperature : IS("top_p") ? &w->top_p : NULL;
 #undef IS
@@ -111,9 +118,10 @@ int wish_read(struct arena *a, const char *options, struct wish *w)
 		} else if (raw && json_skip(&r, &text, &len)) {
 			*raw = arena_strndup(a, text, len);
 			w->any_hour |= word != NULL;
+			w->one_call |= one != NULL;
 		} else if ((figure || limit) && json_read_number(&r, &n)) {
 			if (limit)
-				w->max_tokens = n.integer;
+				*limit = n.integer;
 			else
 				*figure = n.value;
 		} else if (!r.fault && !raw && !figure && !limit) {
@@ -210,8 +218,9 @@ static void add_skill_reader(struct turn *t)
 
 static bool read_client_function(struct turn *t, struct json_reader *r)
 {
-	struct offer o = { .description = "" };
+	struct offer o = { .description = "", .strict = -1 };
 	const char *key, *text;
+	bool strict;
 	size_t len;
 
 	json_enter_object(r);
@@ -224,6 +233,9 @@ static bool read_client_function(struct turn *t, struct json_reader *r)
 		else if (len == 10 && memcmp(key, "parameters", 10) == 0 &&
 			 json_skip(r, &text, &len))
 			o.parameters = arena_strndup(&t->arena, text, len);
+		else if (len == 6 && memcmp(key, "strict", 6) == 0 && json_peek(r) == JSON_BOOL &&
+			 json_read_bool(r, &strict))
+			o.strict = strict;
 		else if (!r->fault)
 			json_skip(r, NULL, NULL);
 	}
@@ -377,6 +389,27 @@ static void choose_tool(struct turn *t, struct chat *chat)
 	}
 }
 
+/* What the caller asked of the provider. */
+static void forward_wishes(struct turn *t, struct chat *chat)
+{
+	const char *key, *value;
+	struct json_reader r;
+	size_t len;
+
+	if (t->wish.one_call && chat->tools)
+		chat->parallel_calls = 0;
+	for (int i = 1; t->wish.effort && i < EFFORT_COUNT; i++)
+		if (strcmp(t->wish.effort, chat_effort_names[i]) == 0)
+			chat->effort = (enum chat_effort)i;
+	if (!t->wish.forward)
+		return;
+	json_open(&r, &t->mind, t->wish.forward, strlen(t->wish.forward));
+	json_enter_object(&r);
+	while (json_next_key(&r, &key, &len) && json_skip(&r, &value, &len))
+		chat_field_add(chat, key,
+			(struct slice){ arena_strndup(&t->mind, value, len), len }, NULL);
+}
+
 static void open_chat(struct turn *t, struct chat *chat, const char *summary)
 {
 	chat_open(chat, &t->mind);
@@ -389,9 +422,14 @@ static void open_chat(struct turn *t, struct chat *chat, const char *summary)
 	for (size_t i = 0; i < t->kit.count; i++) {
 		const struct offer *o = &t->kit.offers[i];
 
-		chat_tool_add(chat, o->alias, o->description, o->parameters);
+		struct chat_tool *tool =
+			chat_tool_add(chat, o->alias, o->description, o->parameters);
+
+		tool->has_strict = !o->held && o->strict >= 0;
+		tool->strict = tool->has_strict && o->strict;
 	}
 	choose_tool(t, chat);
+	forward_wishes(t, chat);
 	if (summary)
 		chat_message_add(chat, CHAT_USER,
 			arena_printf(&t->mind,
@@ -436,6 +474,8 @@ static int keep_within(
 
 	if (window <= 0)
 		window = WINDOW_UNSAID;
+	if (t->wish.max_prompt_tokens && t->wish.max_prompt_tokens < window / 4 * 3)
+		window = t->wish.max_prompt_tokens / 3 * 4 + 4;
 	if (err || t->candidates.prompt_tokens <= window / 4 * 3 || t->summaries >= SUMMARIES_MAX)
 		return err;
 	count = prompt_summary(t, messages, summary->content, window, &t->chat);
@@ -493,6 +533,23 @@ static int read_summary(struct turn *t, struct db *db, struct summary_row *ret)
 	return 0;
 }
 
+/* Of those before the run, the last so many; results of tools do not count, and go with their calls. */
+static void leave_out_older(struct turn *t, struct list *messages)
+{
+	const struct message_row *m = messages->at;
+	int64_t kept = 0;
+	size_t i = messages->count;
+
+	if (!t->wish.last_messages)
+		return;
+	while (i && kept < t->wish.last_messages) {
+		i--;
+		kept += strcmp(m[i].role, "tool") != 0 &&
+			(!m[i].run_id || strcmp(m[i].run_id, t->run_id) != 0);
+	}
+	*messages = (struct list){ (void *)(m + i), messages->count - i };
+}
+
 /* ERR_NOT_FOUND: the agent was deleted since the step before, and its sessions with it. */
 int turn_act_load(struct turn *t, struct db *db)
 {
@@ -511,6 +568,7 @@ int turn_act_load(struct turn *t, struct db *db)
 				T(t->answer_id), N(MESSAGES_MAX)));
 	if (err)
 		return err;
+	leave_out_older(t, &messages);
 	open_chat(t, &t->chat, summary.content);
 	prompt_messages(&messages, &failed, &t->chat);
 	warn_of_iterations(t, &t->chat);

@@ -49,7 +49,8 @@ static void read_message_calls(struct chat *chat, struct chat_message *m, const 
 	json_open(&r, chat->arena, text, strlen(text));
 	json_enter_array(&r);
 	while (json_next_item(&r)) {
-		const char *arguments = "{}", *alias = NULL;
+		const char *arguments = "{}", *alias = NULL, *extra = NULL;
+		struct chat_call *call;
 
 		json_enter_object(&r);
 		while (json_next_key(&r, &key, &len)) {
@@ -59,12 +60,17 @@ static void read_message_calls(struct chat *chat, struct chat_message *m, const 
 				json_read_string(&r, &name, &raw_len);
 			else if (IS("alias"))
 				json_read_string(&r, &alias, &raw_len);
+			else if (IS("extra_content") && json_skip(&r, &raw, &raw_len))
+				extra = arena_strndup(chat->arena, raw, raw_len);
 			else if (json_skip(&r, &raw, &raw_len) && *raw == '{')
 				arguments = arena_strndup(chat->arena, raw, raw_len);
 		}
-		if (!r.fault)
-			chat_call_add(chat, m, id, alias ? alias : prompt_alias(chat->arena, name),
-				arguments);
+		if (r.fault)
+			break;
+		call = chat_call_add(
+			chat, m, id, alias ? alias : prompt_alias(chat->arena, name), arguments);
+		if (extra)
+			call->extra = (struct slice){ extra, strlen(extra) };
 	}
 #undef IS
 }

@@ -325,6 +325,12 @@ static const char *options_json(struct arena *a, const struct run_options *o)
 		put_figure(&b, "temperature", o->temperature);
 		put_figure(&b, "top_p", o->top_p);
 		put_run_option(&b, "any_hour", o->any_hour ? "true" : NULL, true);
+		put_run_option(&b, "forward", o->forward, true);
+		put_run_option(&b, "effort", o->effort, false);
+		put_run_option(&b, "one_call", o->one_call ? "true" : NULL, true);
+		put_figure(&b, "max_prompt_tokens",
+			o->max_prompt_tokens ? (double)o->max_prompt_tokens : NAN);
+		put_figure(&b, "last_messages", o->last_messages ? (double)o->last_messages : NAN);
 	}
 	buf_putc(&b, '}');
 	return arena_take(a, &b);

@@ -94,7 +94,14 @@ struct run_options {
 	const char *additional_instructions; /* after it */
 	const char *model_id;		     /* in place of the agent's chain */
 	const char *tools; /* a JSON list of functions that the caller runs: {name, description,
-				  * parameters}; calls of them wait for session_answer() */
+				  * parameters, strict}; calls of them wait for session_answer() */
+	const char *
+		forward; /* a JSON object of members of a chat completion that go to providers which
+			      * know them, such as prompt_cache_key */
+	const char *effort;	   /* reasoning_effort, a word */
+	bool one_call;		   /* no two calls of tools at once */
+	int64_t max_prompt_tokens; /* 0: as much as the model's window takes */
+	int64_t last_messages;	   /* of those before the run only so many are read; 0: all */
 	const char *tool_choice;   /* as in chat completions, JSON text */
 	int64_t max_tokens;	   /* 0: not said */
 	double temperature, top_p; /* NAN: not said */

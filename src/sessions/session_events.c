@@ -55,6 +55,10 @@ FIELDS(MessageCall) = {
 	FIELD(MessageCall, arguments, .required = true, .nullable = true, .any = true,
 		.ceiling = EVENT_TEXT_MAX, .example = "{\"query\":\"opening hours\"}",
 		.doc = "What the model passes to the tool; a string if what it said is no JSON."),
+	FIELD(MessageCall, extra_content, .left_out = true, .nullable = true,
+		.ceiling = EVENT_TEXT_MAX, .example = "null",
+		.doc = "What its provider gave along with the call and is given back; left out "
+		       "otherwise."),
 };
 SCHEMA(MessageCall, .doc = "A call of a tool in a message.");
 

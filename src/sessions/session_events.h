@@ -29,7 +29,7 @@ struct MessageCall {
 	const char *id, *name;
 	tri client;
 	const char *alias;
-	struct json arguments;
+	struct json arguments, extra_content;
 };
 SCHEMA_DECLARED(MessageCall);
 

@@ -41,6 +41,7 @@ struct offer {
 	const char *alias;	      /* the name it goes by with models */
 	const struct held_tool *held; /* NULL: whoever started the run runs it */
 	const char *name, *description, *parameters;
+	tri strict; /* of a client's, if it said */
 };
 
 /* What the agent brings along; read once a turn. */
@@ -54,9 +55,10 @@ struct kit {
 
 /* What a run was asked for besides (struct run_options), as stored. */
 struct wish {
-	const char *instructions, *additional_instructions, *model_id, *tools, *tool_choice;
-	bool any_hour;
-	int64_t max_tokens;
+	const char *instructions, *additional_instructions, *model_id, *tools, *tool_choice,
+		*forward, *effort;
+	bool any_hour, one_call;
+	int64_t max_tokens, max_prompt_tokens, last_messages;
 	double temperature, top_p;
 };
 
@@ -89,6 +91,7 @@ struct departure {
 /* A call as the model's answer has it, looked at before anything is stored. */
 struct wanted {
 	const char *call_id, *name, *arguments;
+	const char *extra;	   /* what the provider wants back with it, JSON text; or NULL */
 	const struct offer *offer; /* NULL: there is no such tool */
 	const char *fault;	   /* why it cannot be made, for the model; or NULL */
 };

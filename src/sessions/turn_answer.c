@@ -55,6 +55,7 @@ static void weigh_call(struct turn *t, size_t i, const struct collected_call *c,
 	const char *said = text_plain(&t->mind, c->name);
 
 	w->call_id = call_id_of(t, i, c->id);
+	w->extra = c->extra.at ? arena_strndup(&t->mind, c->extra.at, c->extra.len) : NULL;
 	w->arguments = text_plain(&t->mind, (struct slice){ c->arguments.at, c->arguments.len });
 	if (!*w->arguments)
 		w->arguments = "{}";
@@ -107,7 +108,8 @@ static void put_call(struct buf *b, struct arena *a, const struct wanted *w)
 		.client = o && !o->held ? 1 : -1,
 		/* The model finds its own words again. */
 		.alias = o && strcmp(o->alias, prompt_alias(a, w->name)) != 0 ? o->alias : NULL,
-		.arguments = { arguments ? arguments : "null" } };
+		.arguments = { arguments ? arguments : "null" },
+		.extra_content = { w->extra } };
 
 	encode_object(b, &MessageCall_schema, &call);
 }

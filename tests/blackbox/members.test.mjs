@@ -24,6 +24,12 @@ const stage = shared(async (t) => {
     let body = "";
     for await (const piece of req) body += piece;
     seen.body = body;
+    if (JSON.parse(body).stream) {
+      res.writeHead(200, { "Content-Type": "text/event-stream" });
+      for (const { delta, finish_reason = null } of seen.stream ?? [{ delta: { content: "yes" } }, { delta: {}, finish_reason: "stop" }])
+        res.write(`data: ${JSON.stringify({ id: "x", model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+      return res.end("data: [DONE]\n\n");
+    }
     res.writeHead(200, { "Content-Type": "application/json" });
     res.end(JSON.stringify(seen.reply ?? WHOLE[req.url.split("/")[1]]()));
   });
@@ -98,7 +104,7 @@ const RESPONSES = {
   include: { value: ["reasoning.encrypted_content"], fate: "dropped" },
   max_output_tokens: { value: 515, sign: ":515" },
   max_tool_calls: { value: 15, fate: "dropped" },
-  metadata: { value: { marked: "pair" }, fate: "dropped" },
+  metadata: { ours: "kept with the response and shown; providers of responses are told" },
   moderation: { value: { model: "x" }, fate: "refused", why: PRICE },
   context_management: { value: [{ type: "compaction", compact_threshold: 99999 }], fate: "dropped" },
   parallel_tool_calls: { value: false, with: { tools: [{ type: "function", ...fn }] }, sign: /"parallel_tool_calls":false|"disable_parallel_tool_use":true/ },
@@ -250,4 +256,60 @@ trial("tools that a provider does not know are named, and the answer comes all t
     { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } }, { type: "custom_tool_call", id: "ctc_1", call_id: "c9", name: "apply_patch", input: "x", status: "completed" }] });
   equal(json.output.map((o) => o.type).join(), "web_search_call,custom_tool_call", "the provider's own items");
   equal(json.output[1].input, "x", "as they came");
+});
+
+// ---- through agents ----
+
+trial("what is asked of a model reaches it through an agent, and what it wants back is given back", async () => {
+  const place = await stage();
+  const { lodge, seen } = place;
+  const { json: agent } = await lodge.request("POST", "/v1/assistants", { body: { model: "openai", name: "Forwarder", instructions: "Agent's own words." } });
+  const post = async (path, body) => {
+    const reply = await lodge.request("POST", path, { body });
+    equal(reply.status, 200, `${path} says ${reply.text}`);
+    return reply;
+  };
+  seen.stream = [{ delta: { reasoning_content: "I wonder" } }, { delta: { tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "add", arguments: "{}" }, extra_content: { google: { thought_signature: "sig" } } }] } }, { delta: {}, finish_reason: "tool_calls" }];
+  const asked = { model: agent.id, store: false, tools: [{ type: "function", ...fn }, { type: "web_search" }], parallel_tool_calls: false, reasoning: { effort: "high" }, prompt_cache_key: "marked-key",
+    safety_identifier: "marked-person", text: { verbosity: "low" }, service_tier: "default", user: "marked-user", metadata: { marked: "pair" } };
+  const first = await post("/v1/responses", { ...asked, input: "go" });
+  equal(first.headers["lodge-tools-left-out"], "web_search", "what is left out");
+  for (const name of ["prompt_cache_key", "safety_identifier", "service_tier", "user", "metadata", "text"]) equal(JSON.stringify(first.json[name]), JSON.stringify(asked[name]), `${name} in the answer`);
+  const sent = JSON.parse(seen.body);
+  equal(sent.tools.find((f) => f.function.name === "add").function.strict, true, "strict");
+  for (const [name, value] of Object.entries({ parallel_tool_calls: false, reasoning_effort: "high", prompt_cache_key: "marked-key", safety_identifier: "marked-person", verbosity: "low", service_tier: "default", user: "marked-user" })) equal(sent[name], value, name);
+  seen.stream = null;
+  const call = first.json.output.find((o) => o.type === "function_call");
+  await post("/v1/responses", { ...asked, input: [{ role: "user", content: "go" }, call, { type: "function_call_output", call_id: "c1", output: "3" }] });
+  ok(/"reasoning_content":"I wonder".*"thought_signature":"sig"/.test(seen.body), `it is not given back: ${seen.body}`);
+
+  // A chat completion of an agent goes out as it came.
+  const odd = [{ role: "user", content: "a" }, { role: "assistant", content: "b", reasoning_content: "c", extra_content: { google: { thought_signature: "d" } } }, { role: "user", content: "e" }];
+  await post("/v1/chat/completions", { model: agent.id, messages: odd, marked_member: 1 });
+  const { messages, marked_member } = JSON.parse(seen.body);
+  equal(messages[0].content, "Agent's own words.", "the agent's prompt");
+  equal(JSON.stringify(messages.slice(1)), JSON.stringify(odd), "the messages");
+  equal(marked_member, 1, "what is not known here");
+});
+
+trial("max_prompt_tokens, truncation_strategy and parallel_tool_calls act on a run", async () => {
+  const { lodge, seen } = await stage();
+  const { json: agent } = await lodge.request("POST", "/v1/assistants", { body: { model: "openai", name: "Runner" } });
+  const messages = Array.from({ length: 6 }, (_, i) => ({ role: i % 2 ? "assistant" : "user", content: `word${i} ${"filling ".repeat(200)}` }));
+  const run = async (more) => {
+    const { json: thread } = await lodge.request("POST", "/v1/threads", { body: { messages: [...messages, { role: "user", content: "last" }] } });
+    const reply = await lodge.request("POST", `/v1/threads/${thread.id}/runs`, { body: { assistant_id: agent.id, stream: true, ...more } });
+    equal(reply.status, 200, reply.text);
+    return JSON.parse(seen.body);
+  };
+  const whole = await run({});
+  ok(JSON.stringify(whole).includes("word0"), "without a bound all is read");
+  const cut = await run({ truncation_strategy: { type: "last_messages", last_messages: 2 } });
+  equal(cut.messages.filter((m) => m.role !== "system").map((m) => m.content.split(" ")[0]).join(), "word5,last", "the last messages");
+  const short = await run({ max_prompt_tokens: 600 });
+  ok(JSON.stringify(short).includes("summed up") && !JSON.stringify(short).includes("word0"), `what is older is summed up: ${JSON.stringify(short).slice(0, 500)}`);
+  const single = await run({ parallel_tool_calls: false, tools: [{ type: "function", function: fn }] });
+  equal(single.parallel_tool_calls, false, "one call at a time");
+  const bad = await lodge.request("POST", "/v1/threads/runs", { body: { assistant_id: agent.id, truncation_strategy: { type: "some" } } });
+  equal(bad.json.error?.param, "truncation_strategy", "a strategy that is none");
 });
