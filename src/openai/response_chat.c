@@ -13,6 +13,7 @@ struct asking {
 	struct call *c;
 	struct response_row *row;
 	struct chat *chat;
+	size_t item; /* which is being read, for what is said of it */
 };
 
 /* A file as data, or as an address.  What lies at the provider under an id is nobody's here. */
@@ -75,7 +76,7 @@ static int add_image(struct asking *m, struct chat_message *to, const char *part
 }
 
 static int add_parts(
-	struct asking *m, struct chat_message *to, const char *parts, const char *field)
+	struct asking *m, struct chat_message *to, const char *parts, const char *member)
 {
 	struct chat *chat = m->chat;
 	struct json_reader r;
@@ -89,8 +90,12 @@ static int add_parts(
 		const char *part = arena_strndup(chat->arena, item, len);
 		const char *type = openai_text(chat->arena, part, "type");
 		const char *text = openai_text(chat->arena, part, "text");
-		const char *at = arena_printf(chat->arena, "%s[%zu]", field, i++);
+		bool media = strncmp(type, "input_", 6) == 0 && strcmp(type, "input_text") != 0;
+		const char *at =
+			media ? arena_printf(chat->arena, "input[%zu].%s[%zu]", m->item, member, i)
+			      : NULL;
 
+		i++;
 		if (strcmp(type, "input_image") == 0)
 			err = add_image(m, to, part, at);
 		else if (strcmp(type, "input_file") == 0)
@@ -170,7 +175,7 @@ static struct chat_message *message_for(struct chat *chat, const struct response
 	return open && m->thoughts && !m->parts && !m->calls ? m : NULL;
 }
 
-static int add_words(struct asking *m, const struct response_item *it, const char *field)
+static int add_words(struct asking *m, const struct response_item *it)
 {
 	struct chat *chat = m->chat;
 	bool said = strcmp(it->role, "assistant") == 0;
@@ -184,13 +189,12 @@ static int add_words(struct asking *m, const struct response_item *it, const cha
 			NULL);
 	to->item = raw_text(it->raw);
 	if (it->content)
-		return add_parts(
-			m, to, it->content, arena_printf(chat->arena, "%s.content", field));
+		return add_parts(m, to, it->content, "content");
 	chat_part_add(chat, to, PART_TEXT)->text = chat_text(chat, it->text);
 	return 0;
 }
 
-static int add_chat_item(struct asking *m, const struct response_item *it, const char *field)
+static int add_chat_item(struct asking *m, const struct response_item *it)
 {
 	struct chat *chat = m->chat;
 	struct chat_message *to;
@@ -198,7 +202,7 @@ static int add_chat_item(struct asking *m, const struct response_item *it, const
 
 	switch (it->kind) {
 	case ITEM_MESSAGE:
-		return add_words(m, it, field);
+		return add_words(m, it);
 	case ITEM_THOUGHT:
 		if (is_sealed_by_openai(it)) /* nobody else can read it */
 			chat_message_add(chat, CHAT_ASSISTANT, NULL)->item = raw_text(it->raw);
@@ -215,9 +219,7 @@ static int add_chat_item(struct asking *m, const struct response_item *it, const
 		to = chat_message_add(chat, CHAT_TOOL, it->content ? NULL : it->text);
 		to->call_id = chat_text(chat, it->call_id);
 		to->item = raw_text(it->raw);
-		return it->content ? add_parts(m, to, it->content,
-					     arena_printf(chat->arena, "%s.output", field))
-				   : 0;
+		return it->content ? add_parts(m, to, it->content, "output") : 0;
 	case ITEM_APPROVAL:
 	case ITEM_OTHER:
 		chat_message_add(chat, CHAT_ASSISTANT, NULL)->item = raw_text(it->raw);
@@ -233,8 +235,10 @@ static int add_items(struct asking *m, const char *json, const char **ret_json)
 	int err = response_items_read(m->c, json, m->row->id, &items, ret_json);
 
 	it = items.at;
-	for (size_t i = 0; !err && i < items.count; i++)
-		err = add_chat_item(m, &it[i], arena_printf(m->c->arena, "input[%zu]", i));
+	for (size_t i = 0; !err && i < items.count; i++) {
+		m->item = i;
+		err = add_chat_item(m, &it[i]);
+	}
 	return err;
 }
 
@@ -423,7 +427,7 @@ static void add_forwarded(struct asking *m, const struct ResponseCreate *in)
 const char *response_forwarded(struct call *c, const struct ResponseCreate *in)
 {
 	struct chat chat;
-	struct asking asking = { c, NULL, &chat };
+	struct asking asking = { c, NULL, &chat, 0 };
 	struct buf b;
 
 	chat_open(&chat, c->arena);
@@ -444,7 +448,7 @@ const char *response_forwarded(struct call *c, const struct ResponseCreate *in)
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
 	struct chat *chat)
 {
-	struct asking asking = { c, row, chat }, *m = &asking;
+	struct asking asking = { c, row, chat, 0 }, *m = &asking;
 	const char *functions, *input;
 	int err = openai_tools(m->c, "tools", in->tools.text, TOOL_FLAT, &functions);
 

@@ -229,6 +229,8 @@ static const char *without_id(struct arena *a, const char *object)
 	size_t key_len, len;
 	struct buf b;
 
+	if (!openai_member(a, object, "id"))
+		return object;
 	buf_init(&b, ITEMS_TEXT_MAX);
 	json_open(&r, a, object, strlen(object));
 	json_enter_object(&r);

@@ -75,8 +75,7 @@ static int put_referred(struct referring *f, const char *object)
 	struct arena *a = f->c->arena;
 	const char *type = openai_text(a, object, "type"), *id = openai_text(a, object, "id");
 	const char *item = NULL;
-	bool refers = (type && strcmp(type, "item_reference") == 0) ||
-		      (!type && !openai_member(a, object, "role"));
+	bool refers = type && strcmp(type, "item_reference") == 0;
 	int err = refers && id ? find_referred(f, id, &item) : 0;
 
 	buf_puts(&f->out, f->out.len > 1 ? "," : "");
@@ -93,7 +92,7 @@ int response_refer(struct call *c, const char *json, const char **ret)
 	int err = 0;
 
 	*ret = json;
-	if (!json || *json != '[')
+	if (!json || *json != '[' || !strstr(json, "item_reference"))
 		return 0;
 	buf_init(&f.out, REFERRED_MAX);
 	buf_putc(&f.out, '[');
