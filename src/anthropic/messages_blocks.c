@@ -240,7 +240,8 @@ static struct slice until_colon(struct slice *rest)
 	struct slice part = { rest->at, colon ? (size_t)(colon - rest->at) : rest->len };
 	size_t passed = part.len + (colon != NULL);
 
-	*rest = (struct slice){ rest->at + passed, rest->len - passed };
+	if (passed)
+		*rest = (struct slice){ rest->at + passed, rest->len - passed };
 	return part;
 }
 
