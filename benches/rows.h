@@ -36,7 +36,7 @@ enum { ID_LEN = 25, TIME_DIGITS = 11 };
 #define INSERT_THING                                                                           \
 	"insert into search_things (tenant_id, type, id, level, label, detail, words) values " \
 	"(?1, ?2, ?3, 0, ?4, ?5, ?6)"
-#define INSERT_WORD                                                                  \
+#define INSERT_WORD                                                                       \
 	"insert into search_words (tenant_id, visibility, type, score, tail, id) values " \
 	"(?1, 'open', ?2, ?3, ?4, ?5)"
 

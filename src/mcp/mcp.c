@@ -339,9 +339,11 @@ static int answer_batch(struct call *c, struct mcp_post *post)
 		before = out->len;
 		c->caller = who;
 		c->problem = (struct problem){ 0 };
-		err = t.said->method ? answer_request(&t) : 0;
-		if (!t.said->method)
+		if (!t.said->method) {
 			mcp_put_error(out, t.said->id, &t.said->fault);
+			continue;
+		}
+		err = answer_request(&t);
 		if (err < 0 && error_row(err)->status >= 500)
 			return err;
 		if (err < 0) {
