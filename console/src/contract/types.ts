@@ -302,7 +302,7 @@ export interface ToolCall { id: string; name: string; arguments: unknown; }
 export interface ToolCallEvent { id: string; message_id: string; call_id: string; name: string; state: "new" | "waiting_approval" | "approved" | "waiting_client" | "waiting_subtask" | "running" | "completed" | "failed" | "denied" | "cancelled" | "unknown"; arguments: unknown; }
 export interface ToolCreate { name: string; kind: ToolKind; description?: string | null; input_schema?: Record<string, unknown> | null; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean | null; grantable_by?: ToolGranter | null; config?: Record<string, unknown> | null; }
 export interface ToolImportMcp { url: string; headers?: Record<string, unknown> | null; prefix?: string | null; tools?: (string)[] | null; requires_approval?: boolean; }
-export interface ToolImportResult { created: (ToolRead)[]; skipped: (ToolImportSkipped)[]; }
+export interface ToolImportResult { created: (ToolRead)[]; updated: (ToolRead)[]; removed: (ToolBundleTool)[]; skipped: (ToolImportSkipped)[]; }
 export interface ToolImportSkipped { name: string; reason: string; }
 export interface ToolRead { id: string; tenant_id: string; name: string; kind: ToolKind; description: string; input_schema: Record<string, unknown>; requires_approval: boolean; person_only: boolean; repeat_safe: boolean; grantable_by: ToolGranter; config: Record<string, unknown>; is_seed: boolean; created_at: string; updated_at: string; }
 export interface ToolReadPage { items: (ToolRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
