@@ -338,6 +338,25 @@ TEST(mcp_arguments_are_what_the_schema_says)
 	openai_close(&s);
 }
 
+TEST(mcp_an_agent_without_room_says_so_and_nothing_begins)
+{
+	struct openai_fixture s;
+	struct answer r;
+
+	openai_open(&s);
+	STATUS(ask(s.f, s.f->admin, "{\"chat_rpm_limit\":1}", "PUT /agents/%s/chat-config",
+		       s.agent_id),
+		200);
+	r = use(s.f, s.f->admin, ask_tool(&s), "{\"message\":\"count to 2\"}");
+	CHECK(json_is_false(at(&r, "result.isError")));
+	r = use(s.f, s.f->admin, ask_tool(&s), "{\"message\":\"count to 2\"}");
+	STATUS(r, 200);
+	CHECK(json_is_true(at(&r, "result.isError")));
+	CHECK(!at(&r, "result.structuredContent"));
+	CHECK_INT(fixture_count(s.f, "select count(*) from session_rows"), 1);
+	openai_close(&s);
+}
+
 TEST(mcp_shows_each_caller_their_own)
 {
 	static const struct {
