@@ -373,6 +373,22 @@ static void write_body(struct document *d, const struct operation *op)
 	buf_lit(d->o, "}}");
 }
 
+/* Who may, in whose shape it answers, and what is noted of it. */
+static const char *operation_terms(struct document *d, const struct route *r)
+{
+	const char *(*name)(int) = d->parts->permission_name;
+	const char *who = is_public(d, r)
+				  ? "Open to everybody."
+				  : arena_printf(&d->arena, "Needs `%s`%s%s%s.",
+					    name(r->permission), r->also ? " and `" : "",
+					    r->also ? name(r->also) : "", r->also ? "`" : "");
+
+	return arena_printf(&d->arena, "%s%s%s%s%s", who,
+		r->openai ? " Answers and errors have OpenAI's shape." : "",
+		r->audit ? " Entered in the audit log as `" : "", r->audit ? r->audit : "",
+		r->audit ? "`." : "");
+}
+
 static void write_operation(struct document *d, const struct route *r)
 {
 	struct buf *o = d->o;
@@ -386,6 +402,7 @@ static void write_operation(struct document *d, const struct route *r)
 	json_write_string(o, r->tag, strlen(r->tag));
 	buf_putc(o, ']');
 	doc_text(o, "summary", r->doc);
+	doc_text(o, "description", operation_terms(d, r));
 	write_operation_parameters(d, r);
 	write_body(d, r->op);
 	write_operation_responses(d, r);

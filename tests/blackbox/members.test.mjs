@@ -313,3 +313,12 @@ trial("max_prompt_tokens, truncation_strategy and parallel_tool_calls act on a r
   const bad = await lodge.request("POST", "/v1/threads/runs", { body: { assistant_id: agent.id, truncation_strategy: { type: "some" } } });
   equal(bad.json.error?.param, "truncation_strategy", "a strategy that is none");
 });
+
+trial("a path under /v1 that is not there is 404 in OpenAI's shape, whatever its body weighs", async () => {
+  const { lodge } = await stage();
+  for (const [method, body] of [["GET", undefined], ["POST", {}], ["POST", { filling: "x".repeat(3 << 20) }]]) {
+    const reply = await lodge.request(method, "/v1/nowhere/at/all", { body });
+    equal(reply.status, 404, `${method} says ${reply.text.slice(0, 300)}`);
+    ok(reply.json.error?.message, `the error has not that shape: ${reply.text}`);
+  }
+});
