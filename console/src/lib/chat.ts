@@ -7,13 +7,14 @@
 import { type Signal, batch, signal } from "@preact/signals";
 import type { ApprovalRead, DeltaEvent, MessageEvent, NoticeEvent, SessionCallRead, SessionFileRead, StatusEvent, SubtaskSummary, TaskMessageRead, TaskSessionRead, ToolCallEvent } from "../contract/types";
 import { Problem, address, call, send } from "./api";
+import { takeLine } from "./events";
 import { Feed, type FeedEvent } from "./feed";
 
 export type Message = Omit<TaskMessageRead, "tool_calls"> & { tool_calls: { id: string; name: string; arguments: unknown }[]; sending?: boolean };
 export interface Note { id: string; after: string; code: string; text: string }
 export type Call = Partial<SessionCallRead> & { tool_call_id: string; name: string; state: string };
 
-const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50;
+const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50, TICK_MS = 250, UNTOLD_MS = 5_000;
 const LIVE = ["running", "waiting_approval"];
 
 /** A map whose entries are signals: who reads one is told of that one alone. */
@@ -47,6 +48,8 @@ export class Chat {
   readonly said = signal("");
   readonly answer = signal("");
   #feed: Feed | null = null;
+  #release: (() => void) | null = null;
+  #asking: ReturnType<typeof setInterval> | undefined;
   #ended = false;
   #seen = 0;
   #loading = false;
@@ -103,10 +106,39 @@ export class Chat {
     }
   }
 
-  /** A browser keeps six lines to a place; who is not looked at lets its own go and comes back to it. */
+  /** A browser keeps six lines to a place: who is not looked at lets its own go, and who gets none asks what there is when something has happened. */
   look(): void {
-    if (document.visibilityState === "visible") this.#feed?.start();
-    else this.#feed?.pause();
+    const feed = this.#feed;
+    if (!feed) return;
+    if (document.visibilityState !== "visible") {
+      this.#letGo();
+      feed.pause();
+    } else if (!this.#release) {
+      // Of a session that one only audits the stream of everything does not tell.
+      this.#asking = setInterval(() => void feed.catchUp(), UNTOLD_MS);
+      this.#release = takeLine(() => {
+        clearInterval(this.#asking);
+        feed.start();
+      });
+      this.tick();
+    }
+  }
+
+  #letGo(): void {
+    clearInterval(this.#asking);
+    this.#release?.();
+    this.#release = null;
+  }
+
+  #ticked = false;
+  /** Something happened here, says the stream of everything. */
+  tick(): void {
+    if (this.#ticked || !this.#feed || document.visibilityState !== "visible") return;
+    this.#ticked = true;
+    setTimeout(() => {
+      this.#ticked = false;
+      void this.#feed?.catchUp();
+    }, TICK_MS);
   }
 
   nudge(): void {
@@ -115,6 +147,7 @@ export class Chat {
 
   end(): void {
     this.#ended = true;
+    this.#letGo();
     this.#feed?.stop();
     cancelAnimationFrame(this.#frame);
   }

@@ -25,11 +25,11 @@ function say(state: FeedState): void {
   if (state === "live" && before === "waiting") tell({ event: "gap", id: "", data: {} });
 }
 
-interface Line { start(): void; stop(): void; nudge(): void; bye(): void }
+interface Line { start(): void; stop(): void; nudge(): void; bye(): void; ask(): void; giveUp(): void }
 
 function ownLine(): Line {
   const own = new Feed(tell, say);
-  return { start: () => own.start(), stop: () => own.stop(), nudge: () => own.nudge(), bye: () => own.stop() };
+  return { start: () => own.start(), stop: () => own.stop(), nudge: () => own.nudge(), bye: () => own.stop(), ask: () => granted?.(), giveUp: () => undefined };
 }
 
 interface Policies { createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown } }
@@ -44,20 +44,23 @@ function sharedLine(): Line {
     },
   });
   const worker = new SharedWorker((policy ? policy.createScriptURL(WORKER) : WORKER) as string, { name: "lodge", type: "module" });
-  worker.port.onmessage = ({ data }: MessageEvent<{ event?: Happening; state?: FeedState }>) => {
+  worker.port.onmessage = ({ data }: MessageEvent<{ event?: Happening; state?: FeedState; line?: boolean }>) => {
     if (data.event) tell(data.event);
+    else if (data.line) granted?.();
     else if (data.state) say(data.state);
   };
   worker.onerror = () => {
     line = ownLine();
     if (wanted) line.start();
+    if (granted) line.ask();
   };
   worker.port.start();
   const post = (word: string) => () => worker.port.postMessage(word);
-  return { start: post("start"), stop: post("stop"), nudge: post("nudge"), bye: post("bye") };
+  return { start: post("start"), stop: post("stop"), nudge: post("nudge"), bye: post("bye"), ask: post("line"), giveUp: post("no line") };
 }
 
 let wanted = false;
+let granted: (() => void) | null = null;
 let line: Line | null = null;
 const open = (): Line => (line ??= typeof SharedWorker === "undefined" ? ownLine() : sharedLine());
 
@@ -78,10 +81,23 @@ export const feed = {
   },
 };
 
+/** A connection of the tab's own, of the few that all tabs of a browser may hold: `begin` is called once it may; gives back what lets it go. */
+export function takeLine(begin: () => void): () => void {
+  const own = (): void => begin();
+  granted = own;
+  open().ask();
+  return () => {
+    if (granted !== own) return;
+    granted = null;
+    line?.giveUp();
+  };
+}
+
 addEventListener("online", () => line?.nudge());
 addEventListener("pagehide", () => line?.bye());
 addEventListener("pageshow", (event) => {
   if (event.persisted && wanted) open().start();
+  if (event.persisted && granted) open().ask();
 });
 
 /** Calls the function for every event while the screen is shown; "gap" and "reset" mean: read again. */

@@ -19,6 +19,8 @@ export class Feed {
   #wake: (() => void) | null = null;
   #running = false;
   #round = 0;
+  #catching = false;
+  #more = false;
   state: FeedState = "off";
 
   /** `after` is where it begins; without it, with what happens next. */
@@ -46,6 +48,21 @@ export class Feed {
     this.#set("off");
   }
 
+  /** What has happened since, without holding a connection. */
+  async catchUp(): Promise<void> {
+    if (this.#running) return;
+    if (this.#catching) {
+      this.#more = true;
+      return;
+    }
+    this.#catching = true;
+    do {
+      this.#more = false;
+      await this.#once(`${this.#url}?wait=false`);
+    } while (this.#more && !this.#running);
+    this.#catching = false;
+  }
+
   /** Lets the connection go, and keeps its place. */
   pause(): void {
     this.#running = false;
@@ -70,7 +87,7 @@ export class Feed {
     let wait = LEAST_MS;
     while (this.#running && round === this.#round) {
       this.#set("connecting");
-      const worked = await this.#once();
+      const worked = await this.#once(this.#url);
       if (!this.#running || round !== this.#round) break;
       wait = worked ? LEAST_MS : Math.min(MOST_MS, wait * 2);
       if (this.state !== "signed-out") this.#set("waiting");
@@ -86,11 +103,11 @@ export class Feed {
   }
 
   /** One connection until it ends; true if it told anything. */
-  async #once(): Promise<boolean> {
+  async #once(url: string): Promise<boolean> {
     const abort = (this.#abort = new AbortController());
     let timer = setTimeout(() => abort.abort(), SILENT_MS), told = false;
     try {
-      const reply = await fetch(this.#url, {
+      const reply = await fetch(url, {
         headers: { Accept: "text/event-stream", ...(this.#last ? { "Last-Event-ID": this.#last } : {}) },
         signal: abort.signal, credentials: "same-origin", cache: "no-store",
       });

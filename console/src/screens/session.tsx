@@ -234,12 +234,13 @@ export default function Session({ params }: ScreenProps) {
     };
   }, [chat]);
   useEvents((e) => {
+    if (e.data.session_id === id || e.event === "gap") chat.tick();
     if (e.event === "status" && e.data.session_id && e.data.session_id !== id) chat.takeSubtask(e.data.session_id, (e.data.data as { status: string }).status);
   });
   const s = chat.session.value;
   if (chat.problem.value && !s) return <Page title="Session"><Failed problem={chat.problem.value} retry={() => (chat.problem.value = null, void chat.start(wanted))} /></Page>;
   return (
-    <Page title={straight(s?.title ?? "Session")} key={id}
+    <Page title={s?.title ?? "Session"} key={id}
       actions={s && <Actions chat={chat} agent={s.agent_id} />}>
       <Bar chat={chat} />
       {!s || chat.older.value === undefined ? <Skeleton /> : <Body chat={chat} agentId={s.agent_id} wanted={wanted} />}
