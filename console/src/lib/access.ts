@@ -1,9 +1,10 @@
 // access.ts - what one may do on a single agent: the role in the tenant and every role on the agent together.
+import { isChange } from "./changes";
 import { useData } from "./data";
-import { tenantId } from "./session";
+import { me, tenantId } from "./session";
 
 /** A function that says whether one may; until it is known, nothing.  Changes of roles reach it within seconds. */
 export function useAgentAccess(agent: string): (permission: string) => boolean {
-  const { data } = useData("GET /tenant/{tenant_id}/agents/{agent_id}/access", { path: { tenant_id: tenantId(), agent_id: agent } }, (e) => e.event === "agent");
+  const { data } = useData("GET /tenant/{tenant_id}/agents/{agent_id}/access", { path: { tenant_id: tenantId(), agent_id: agent } }, (e) => e.event === "agent" || isChange(e, "member", me.value?.id) || isChange(e, "group"));
   return (permission) => data?.permissions.includes(permission) ?? false;
 }

@@ -65,12 +65,16 @@ export function Time({ at, none = "never" }: { at: string | null | undefined; no
   return at ? <time dateTime={at} title={exact(at)}>{relative(at)}</time> : <span class="muted">{none}</span>;
 }
 
-/** A name without the signs that turn its letters round: "\u202Egnp.exe" must not read as exe.png. */
-export const straight = (name: string): string => name.replace(/[\u202A-\u202E\u2066-\u2069]/g, "");
+/** Signs that are not seen, or that move others. */
+const UNSEEN = /[\p{Cf}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFE00-\uFE0F\uFFA0]/gu;
+const UNSEEN_ONE = new RegExp(UNSEEN.source, "u");
+const code = (sign: string): string => [...Array(sign.length).keys()].map((i) => `\\u${sign.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
 
-/** A value as it will be sent, with a sign for each sign that is not seen or moves others. */
-export const spelled = (value: unknown): string => (JSON.stringify(value, null, 2) ?? "").replace(/[\p{Cf}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFE00-\uFE0F\uFFA0]/gu,
-  (sign) => [...Array(sign.length).keys()].map((i) => `\\u${sign.charCodeAt(i).toString(16).padStart(4, "0")}`).join(""));
+/** A value as it will be sent, with a code for each sign that is not seen or moves others. */
+export const spelled = (value: unknown): string => (JSON.stringify(value, null, 2) ?? "").replace(UNSEEN, code);
+
+/** A name with such codes: "\u202Egnp.exe" must not read as exe.png, nor two names as one.  Signs that join letters or pictures stay between those. */
+export const straight = (name: string): string => name.replace(UNSEEN, (sign, at: number) => (/[\u200C\u200D\uFE0E\uFE0F]/.test(sign) && /[^\u0000-\u02FF]/.test(name[at - 1] ?? "") && !UNSEEN_ONE.test(name[at - 1] ?? "") ? sign : code(sign)));
 
 /** "in_progress" and "IN_PROGRESS" for people. */
 export const human = (word: string): string => (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

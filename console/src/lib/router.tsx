@@ -15,14 +15,29 @@ function read(): Place {
 }
 
 export const location = signal<Place>(read());
-/** Says why one may not leave the page, or null: what was typed would be lost. */
-export const guards = new Set<() => string | null>();
+/** Says why one may not leave, or null: what was typed would be lost.  It is told the other query where only that changes, and null where the page goes. */
+export const guards = new Set<(to: URLSearchParams | null) => string | null>();
 const scrolls = new Map<string, number>();
-let here = (history.state as { id?: string } | null)?.id ?? "0";
+/** An entry of the history: its name, and its place in the row, by which one comes back to it. */
+interface Entry { id: string; at: number }
 let count = 0;
+const fresh = (at: number): Entry => ({ id: `${Date.now()}.${++count}`, at });
+const entryOf = (state: unknown): Entry | null => (typeof (state as Entry | null)?.at === "number" ? (state as Entry) : null);
+let here = entryOf(history.state) ?? fresh(0);
+let returning = false;
 
 history.scrollRestoration = "manual";
-const fresh = (): string => `${Date.now()}.${++count}`;
+history.replaceState(here, "");
+
+/** Whether nobody minds leaving for this address. */
+function mayLeave(to: URL | Location): boolean {
+  const query = to.pathname === BASE + location.peek().path ? new URLSearchParams(to.search) : null;
+  for (const guard of guards) {
+    const why = guard(query);
+    if (why && !confirm(why)) return false;
+  }
+  return true;
+}
 
 function moved(top: number): void {
   location.value = read();
@@ -32,14 +47,11 @@ function moved(top: number): void {
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const url = BASE + to;
   if (!replace && url === window.location.pathname + window.location.search + window.location.hash) return;
-  const samePath = new URL(url, window.location.href).pathname === window.location.pathname;
-  for (const guard of samePath ? [] : guards) {
-    const why = guard();
-    if (why && !confirm(why)) return;
-  }
-  scrolls.set(here, scrollY);
-  here = replace ? here : fresh();
-  history[replace ? "replaceState" : "pushState"]({ id: here }, "", url);
+  const target = new URL(url, window.location.href), samePath = target.pathname === window.location.pathname;
+  if (!mayLeave(target)) return;
+  scrolls.set(here.id, scrollY);
+  here = replace ? here : fresh(here.at + 1);
+  history[replace ? "replaceState" : "pushState"](here, "", url);
   moved(samePath ? scrollY : 0);
 }
 
@@ -55,9 +67,21 @@ export function withQuery(changes: Record<string, string | null | undefined>): s
 export const setQuery = (changes: Record<string, string | null | undefined>): void => go(withQuery(changes), { replace: true });
 
 addEventListener("popstate", (event) => {
-  scrolls.set(here, scrollY);
-  here = (event.state as { id?: string } | null)?.id ?? "0";
-  moved(scrolls.get(here) ?? 0);
+  const there = entryOf(event.state);
+  if (returning) {
+    returning = false;
+    return;
+  }
+  // The address has moved already: whoever stays is brought back to where they are.
+  if (there && there.at !== here.at && !mayLeave(window.location)) {
+    returning = true;
+    history.go(here.at - there.at);
+    return;
+  }
+  scrolls.set(here.id, scrollY);
+  here = there ?? fresh(here.at + 1); // a part of the page, by its #name
+  if (!there) history.replaceState(here, "");
+  moved(there ? scrolls.get(here.id) ?? 0 : scrollY);
 });
 
 addEventListener("click", (event) => {
@@ -71,7 +95,7 @@ addEventListener("click", (event) => {
 });
 
 addEventListener("beforeunload", (event) => {
-  for (const guard of guards) if (guard()) event.preventDefault();
+  for (const guard of guards) if (guard(null)) event.preventDefault();
 });
 
 /** {name: part} where the path fits, else null: "/t/:tenant/agents/:agent". */

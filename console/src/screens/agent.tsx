@@ -65,7 +65,7 @@ export default function Agent({ params }: ScreenProps) {
   const gone = of.error && [403, 404].includes(of.error.status) ? of.error : null;
   if (gone) return <Page title="Agent"><Failed problem={gone} retry={of.reload} /></Page>;
   return (
-    <Page title={of.data?.name ?? "Agent"}
+    <Page title={of.data?.name ?? "Agent"} part={part?.at ? part.label : undefined}
       actions={of.data && may("session:write") && <Link class="button primary" to={`${base}/chat`}>New session</Link>}
       lead={of.data && <>{agentState(of.data)} {of.data.hidden && <Tag>hidden</Tag>} {of.data.is_admin_only && <Tag>administrators</Tag>}</>}>
       <Tabs label="Parts of this agent" tabs={shown.map((p) => ({ to: p.at ? `${base}/${p.at}` : base, label: p.label }))} />

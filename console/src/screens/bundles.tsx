@@ -4,7 +4,7 @@ import { ToolBundleCreate, ToolBundleUpdate } from "../contract/forms";
 import type { ToolBundleCreate as Body, ToolBundleRead, ToolRead } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
-import { plural } from "../lib/format";
+import { plural, straight } from "../lib/format";
 import { Link, go, location, setQuery, withQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { slugOf } from "../lib/slug";
@@ -31,7 +31,7 @@ function Members({ chosen: before, value, set }: { chosen: Named[]; value: strin
   return (
     <div class="choices" role="group" aria-label="Tools of the bundle">
       {(q || tools.more) && <input type="search" aria-label="Search tools" placeholder="Search tools" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
-      {rows.map((t) => <label key={t.id}><input type="checkbox" checked={chosen.includes(t.id)} onChange={(e) => set((e.currentTarget.checked ? [...chosen, t.id] : chosen.filter((c) => c !== t.id)).join("\n"))} /> {t.name}</label>)}
+      {rows.map((t) => <label key={t.id}><input type="checkbox" checked={chosen.includes(t.id)} onChange={(e) => set((e.currentTarget.checked ? [...chosen, t.id] : chosen.filter((c) => c !== t.id)).join("\n"))} /> {straight(t.name)}</label>)}
       {tools.more && <Button look="quiet" act={tools.more}>Show more tools</Button>}
     </div>
   );
@@ -60,7 +60,7 @@ export default function Bundles() {
       {write && open === "new" && (
         <section class="panel narrow" aria-label="New bundle">
           <h2>New bundle</h2>
-          <ContractForm form={ToolBundleCreate} action="Create bundle" custom={custom} cancel={close}
+          <ContractForm within="bundle" form={ToolBundleCreate} action="Create bundle" custom={custom} cancel={close}
             follow={(typed: Typed, changed) => {
               if (changed !== "name" || typed["slug"] !== own.current) return;
               own.current = slugOf(String(typed["name"]));
@@ -77,8 +77,8 @@ export default function Bundles() {
       )}
       {write && opened && (
         <section class="panel narrow" aria-label={opened.name} key={opened.id}>
-          <div class="part-head"><h2>{opened.name}</h2><Button look="danger" act={() => remove(opened)}>Delete</Button></div>
-          <ContractForm form={ToolBundleUpdate} value={{ ...opened, tools: opened.tools.map((t) => t.id) }} action="Save bundle" custom={custom} cancel={close} send={async (body) => {
+          <div class="part-head"><h2>{straight(opened.name)}</h2><Button look="danger" act={() => remove(opened)}>Delete</Button></div>
+          <ContractForm within="bundle" form={ToolBundleUpdate} value={{ ...opened, tools: opened.tools.map((t) => t.id) }} action="Save bundle" custom={custom} cancel={close} send={async (body) => {
             await call("PATCH /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: opened.id }, body });
             toast("Saved");
             bundles.reload();

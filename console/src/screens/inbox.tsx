@@ -63,7 +63,7 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
   return (
     <li id={`w-${w.key}`} class={chosen ? "waits chosen" : "waits"} tabIndex={-1} data-rail={look.rail} aria-current={chosen ? "true" : undefined} onFocusCapture={choose}>
       <div class="waits-head"><Icon name={look.icon} /><strong>{look.word}</strong>
-        {to ? <Link to={tenantPath(to)}><bdi>{straight(w.title || "Without a title")}</bdi></Link> : <bdi>{w.title}</bdi>}
+        {to ? <Link to={tenantPath(to)}><bdi>{straight(w.title || "Without a title")}</bdi></Link> : <bdi>{straight(w.title ?? "")}</bdi>}
         {name && <span class="muted"><bdi>{name}</bdi></span>}<span class="muted small"><Time at={w.at} /></span></div>
       <About w={w} />
       <div class="decide">

@@ -4,7 +4,7 @@ import { PlanCreate, PlanUpdate } from "../contract/forms";
 import type { PlanCreate as Body } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
-import { count, money } from "../lib/format";
+import { count, money, straight } from "../lib/format";
 import { Link, go, location, withQuery } from "../lib/router";
 import { slugOf } from "../lib/slug";
 import { AdminPage } from "../ui/admin";
@@ -27,7 +27,7 @@ export default function Plans() {
       {open === "new" && (
         <section class="panel narrow" aria-label="New plan">
           <h2>New plan</h2>
-          <ContractForm form={PlanCreate} action="Create plan" cancel={close}
+          <ContractForm within="plan" form={PlanCreate} action="Create plan" cancel={close}
             follow={(typed, changed) => {
               if (changed !== "name" || typed["slug"] !== own.current) return;
               own.current = slugOf(String(typed["name"]));
@@ -44,8 +44,8 @@ export default function Plans() {
       )}
       {opened && (
         <section class="panel narrow" aria-label={opened.name} key={opened.id}>
-          <h2>{opened.name}</h2>
-          <ContractForm form={PlanUpdate} value={opened as unknown as Record<string, unknown>} action="Save plan" cancel={close} send={async (body) => {
+          <h2>{straight(opened.name)}</h2>
+          <ContractForm within="plan" form={PlanUpdate} value={opened as unknown as Record<string, unknown>} action="Save plan" cancel={close} send={async (body) => {
             await call("PATCH /admin/plans/{plan_id}", { path: { plan_id: opened.id }, body });
             toast("Saved");
             plans.reload();

@@ -1,4 +1,5 @@
 // session-new.tsx - beginning a session with an agent: its greeting, and the first message.
+import { useRef } from "preact/hooks";
 import { call } from "../lib/api";
 import { useAgentAccess } from "../lib/access";
 import { useData } from "../lib/data";
@@ -16,10 +17,17 @@ export default function NewSession({ params }: ScreenProps) {
   const path = { tenant_id: tenantId(), agent_id: params["agent"] ?? "" };
   const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path }, (e) => e.event === "agent");
   const may = useAgentAccess(path.agent_id);
+  const begun = useRef<Promise<{ id: string }> | null>(null);
+  // What is said while the first is on its way belongs to the same session.
   const begin = async (text: string, files: File[]): Promise<void> => {
-    const made = await call("POST /tenant/{tenant_id}/agents/{agent_id}/sessions", { path, body: files.length ? {} : { message: text } });
-    if (files.length) await speak({ tenant_id: path.tenant_id, session_id: made.id }, text, files);
-    go(tenantPath(`/sessions/${made.id}`), { replace: true });
+    const first = !begun.current;
+    begun.current ??= call("POST /tenant/{tenant_id}/agents/{agent_id}/sessions", { path, body: files.length ? {} : { message: text } });
+    const made = await begun.current.catch((err: unknown) => {
+      begun.current = null;
+      throw err;
+    });
+    if (files.length || !first) await speak({ tenant_id: path.tenant_id, session_id: made.id }, text, files);
+    if (first) go(tenantPath(`/sessions/${made.id}`), { replace: true });
   };
   return (
     <Page title={agent.data ? `New session with ${agent.data.name}` : "New session"} lead={agent.data?.description}>

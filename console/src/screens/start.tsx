@@ -1,8 +1,9 @@
 // start.tsx - the first run: a model, an agent, a first answer, in one form with everything chosen already.
-import { useId, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import { Problem, call } from "../lib/api";
 import { useList } from "../lib/data";
 import { begun } from "../lib/first";
+import { straight } from "../lib/format";
 import { Link, go } from "../lib/router";
 import { can, me, tenantId, tenantPath } from "../lib/session";
 import { Button } from "../ui/button";
@@ -26,6 +27,7 @@ export default function Start() {
   const [text, setText] = useState("Hello! What can you do for me?");
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
+  const sending = useRef(false);
   const id = useId();
   const admin = me.value?.is_super_admin ?? false;
   const model = way || models.data?.find((m) => m.kind === "demo")?.id || models.data?.[0]?.id || "own";
@@ -51,7 +53,8 @@ export default function Start() {
 
   async function begin(event: Event): Promise<void> {
     event.preventDefault();
-    if (busy) return;
+    if (sending.current) return;
+    sending.current = true;
     setBusy(true);
     setWhy("");
     try {
@@ -67,6 +70,7 @@ export default function Start() {
       setWhy(err instanceof Problem ? [err.detail, ...err.fields.map((f) => `${f.field} ${f.message}`)].join(" ") : "Something in the console failed; reload the page.");
       if (!(err instanceof Problem)) reportError(err);
     } finally {
+      sending.current = false;
       setBusy(false);
     }
   }
@@ -80,7 +84,7 @@ export default function Start() {
           <ol class="steps">
             <li>
               <fieldset><legend><h2>A model</h2></legend>
-                {all.map((m) => radio("model", m.id, model, setWay, <>{m.name} <span class="muted">{m.kind === "demo" ? "needs no key and no network; it only shows how things work" : m.slug}</span></>))}
+                {all.map((m) => radio("model", m.id, model, setWay, <>{straight(m.name)} <span class="muted">{m.kind === "demo" ? "needs no key and no network; it only shows how things work" : m.slug}</span></>))}
                 {can("tenant:write") && radio("model", "own", model, setWay, "With my own key at a provider")}
               </fieldset>
               {model === "own" && <div class="nested form">
@@ -92,7 +96,7 @@ export default function Start() {
             </li>
             <li>
               <fieldset><legend><h2>An agent</h2></legend>
-                {agents.data?.map((a) => radio("agent", a.id, chosen, setAgent, <>{a.name} <span class="muted">{a.description}</span></>))}
+                {agents.data?.map((a) => radio("agent", a.id, chosen, setAgent, <>{straight(a.name)} <span class="muted">{a.description}</span></>))}
                 {can("agents:create") && radio("agent", "new", chosen, setAgent, "A new one")}
               </fieldset>
               {chosen === "new" && <div class="field"><label class="label" for={`${id}-fresh`}>Its name</label><input id={`${id}-fresh`} required maxLength={64} pattern="[A-Za-z0-9 \-]+" value={fresh} onInput={(e) => setFresh(e.currentTarget.value)} /></div>}

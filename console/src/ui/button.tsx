@@ -1,6 +1,6 @@
 // button.tsx - buttons: one that acts says so while it works, and cannot be pressed twice.
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
 import { complain } from "./toast";
 
@@ -20,16 +20,19 @@ type Props = Omit<JSX.IntrinsicElements["button"], "onClick" | "icon" | "class" 
 /** `act` may return a promise; what it throws is told as a toast. */
 export function Button({ look = "plain", icon, label, busy = false, act, children, class: extra, ...rest }: Props) {
   const [working, setWorking] = useState(false);
+  const pressed = useRef(false);
   const on = async (): Promise<void> => {
-    if (!act || working) return;
+    if (!act || pressed.current) return;
     try {
       const done = act();
       if (!(done instanceof Promise)) return;
+      pressed.current = true;
       setWorking(true);
       await done;
     } catch (err) {
       complain(err);
     } finally {
+      pressed.current = false;
       setWorking(false);
     }
   };

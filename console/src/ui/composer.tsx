@@ -37,6 +37,7 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
   const [at, setAt] = useState(0);
   const [files, setFiles] = useState<File[]>([]);
   const [empty, setEmpty] = useState(true);
+  const sending = useRef(""); // what is on its way: a key that is held down says it once
   const asking = useRef<AbortController | null>(null), timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const id = useId();
 
@@ -84,8 +85,9 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
   };
   const submit = async (): Promise<void> => {
     const text = box.current?.value ?? "", brought = files;
-    if (!box.current || (!text.trim() && !brought.length)) return;
+    if (!box.current || (!text.trim() && !brought.length) || (!text.trim() && sending.current)) return;
     close();
+    sending.current = text || "files";
     box.current.value = "";
     setEmpty(true);
     setFiles([]);
@@ -98,6 +100,8 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
       setEmpty(!box.current.value.trim());
       setFiles(brought);
       throw err;
+    } finally {
+      sending.current = "";
     }
   };
   const onKey = (e: KeyboardEvent): void => {
@@ -140,7 +144,7 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
     }}>
       {items.length > 0 && (
         <ul id={id} class="mentions" role="listbox" aria-label="What can be mentioned">
-          {items.map((item, i) => <li key={item.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), choose(item))} onMouseMove={() => setAt(i)}><bdi>{item.label}</bdi><span class="muted">{item.detail ?? item.type}</span></li>)}
+          {items.map((item, i) => <li key={item.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), choose(item))} onMouseMove={() => setAt(i)}><bdi>{straight(item.label)}</bdi><span class="muted">{item.detail ?? item.type}</span></li>)}
         </ul>
       )}
       {files.length > 0 && <ul class="brought" aria-label="Files to send">{files.map((f, i) => <li key={i}><Icon name="file" /><bdi>{straight(f.name)}</bdi> <span class="muted small">{bytes(f.size)}</span><Button look="quiet" icon="close" label={`Leave ${f.name} out`} act={() => setFiles((now) => now.filter((one) => one !== f))} /></li>)}</ul>}

@@ -5,6 +5,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { heading } from "../lib/focus";
+import { straight } from "../lib/format";
 import { Button } from "./button";
 
 interface Props {
@@ -16,26 +18,34 @@ interface Props {
   wide?: boolean;
 }
 
+/** Where the focus was before each open dialog: for one that follows another, where it was before that one. */
+const openers = new WeakMap<Element, Element>();
+
+export function opened(dialog: HTMLDialogElement | null): () => void {
+  const at = document.activeElement, over = at?.closest("dialog");
+  const before = (over && openers.get(over)) || at;
+  if (dialog && before) openers.set(dialog, before);
+  dialog?.showModal();
+  return () => {
+    dialog?.close();
+    if (document.querySelector("dialog[open]")) return; // it has the focus, and gives it back
+    const back = before instanceof HTMLElement && before.isConnected && before !== document.body ? before : heading();
+    back?.focus();
+  };
+}
+
 /** A modal dialog; focus goes in and, when it closes, back to where it was. */
 export function Dialog({ title, children, onClose, closes = true, wide = false }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    const before = document.activeElement;
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
+  useEffect(() => opened(ref.current), []);
   return (
     <dialog ref={ref} class={wide ? "wide" : undefined} aria-labelledby={id} onCancel={(e) => {
       e.preventDefault();
       if (closes) onClose();
     }} onKeyDown={(e) => e.key === "Escape" && !closes && e.preventDefault()}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{straight(title)}</h2>
         {closes && <Button look="quiet" icon="close" label="Close" act={onClose} />}
       </header>
       <div class="inside">{children}</div>

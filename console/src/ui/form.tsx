@@ -8,7 +8,7 @@ import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { Problem, fieldErrors } from "../lib/api";
 import { human } from "../lib/format";
-import { guards } from "../lib/router";
+import { guards, location } from "../lib/router";
 import { drafts } from "../lib/store";
 import { Button } from "./button";
 import { complain } from "./toast";
@@ -178,6 +178,8 @@ interface Props {
   cancel?: () => void;
   /** Leaving loses nothing that matters: nobody is asked. */
   passing?: boolean;
+  /** The parameter of the address that opens it: another value leaves it too. */
+  within?: string;
   /** A name under which what was typed is kept until it is sent; never for forms with secrets. */
   draft?: string;
   custom?: Record<string, OwnControl>;
@@ -185,13 +187,14 @@ interface Props {
   follow?: (typed: Typed, changed: string) => Typed | void;
 }
 
-export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, custom, follow }: Props) {
+export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, within, custom, follow }: Props) {
   const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
   const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
   const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? draftOf(draft) : {}) }));
   const [errors, setErrors] = useState<Errors>({});
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
+  const sending = useRef(false);
   const root = useRef<HTMLFormElement>(null);
   const differs = JSON.stringify(typed) !== JSON.stringify(before);
   const last = useRef(before);
@@ -204,11 +207,14 @@ export function ContractForm({ form, value, preset, first, without = [], action,
   useEffect(() => {
     if (draft) drafts.set(draft, differs ? JSON.stringify(typed) : "");
   }, [typed]);
+  const loses = useRef(false);
+  loses.current = differs && !draft && !busy && !passing;
   useEffect(() => {
-    const guard = (): string | null => (differs && !draft && !busy && !passing ? "What you typed here is not saved. Leave all the same?" : null);
+    const leaves = (to: URLSearchParams | null): boolean => to === null || (within !== undefined && to.get(within) !== location.peek().query.get(within));
+    const guard = (to: URLSearchParams | null): string | null => (loses.current && leaves(to) ? "What you typed here is not saved. Leave all the same?" : null);
     guards.add(guard);
     return () => void guards.delete(guard);
-  }, [differs, busy]);
+  }, []);
 
   const set = (name: string) => (v: string | boolean | string[]) => {
     setErrors((all) => Object.fromEntries(Object.entries(all).filter(([at]) => at.split(/[.[]/)[0] !== name)));
@@ -220,7 +226,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
-    if (busy) return;
+    if (sending.current) return;
     const wrong: Errors = {};
     for (const f of asked)
       if (f.kind === "json" && typed[f.name])
@@ -231,6 +237,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
         }
     setSaid("");
     if (Object.keys(wrong).length) return refuse(wrong, "");
+    sending.current = true;
     setBusy(true);
     try {
       await send(bodyOf(asked, typed, before, value !== undefined));
@@ -241,6 +248,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
       if (!(err instanceof Problem)) complain(err);
       else refuse(at, err.fields.some((e) => asked.some((f) => f.name === e.field.split(/[.[]/)[0])) ? "" : err.detail);
     } finally {
+      sending.current = false;
       setBusy(false);
     }
   }

@@ -3,7 +3,9 @@ import { signal } from "@preact/signals";
 import { Component, type ComponentChildren, Fragment, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { isChange } from "../lib/changes";
+import "../lib/download";
 import { connection, useEvents } from "../lib/events";
+import { straight } from "../lib/format";
 import { isFirstRun } from "../lib/first";
 import { inbox, useInbox } from "../lib/inbox";
 import { help, keyList, palette } from "../lib/keys";
@@ -39,7 +41,7 @@ function Favourites() {
           return (
             <li key={a.id}>
               <Link to={to} class="nav-favourite" aria-current={path === to ? "page" : path.startsWith(`${to}/`) ? "true" : undefined} onClick={() => (menu.value = false)}>
-                <span class={works ? "dot works" : "dot"} aria-hidden="true" /><span>{a.name}</span>{works && <span class="hidden">at work</span>}
+                <span class={works ? "dot works" : "dot"} aria-hidden="true" /><span>{straight(a.name)}</span>{works && <span class="hidden">at work</span>}
               </Link>
             </li>
           );
@@ -183,7 +185,7 @@ const firstScreen = (): string => {
 function Watch() {
   useInbox();
   useLive();
-  useEvents((e) => void ((isChange(e, "member", me.value?.id) || isChange(e, "tenant") || isChange(e, "group")) && refreshMe()));
+  useEvents((e) => void ((isChange(e, "member", me.value?.id) || isChange(e, "user", me.value?.id) || isChange(e, "tenant") || isChange(e, "group")) && refreshMe()));
   const waits = inbox.value ?? [], count = waits.length, bad = waits.some((w) => w.kind === "failed" || w.kind === "delivery");
   useEffect(() => {
     badges.value = { ...badges.value, "/t/:tenant/inbox": { count, bad } };
@@ -198,7 +200,11 @@ export function Frame() {
     if (home) void isFirstRun().then((first) => go(first ? tenantPath("/start") : firstScreen(), { replace: true }));
   }, [home]);
   return (
-    <div class={menu.value ? "frame open" : "frame"}>
+    <div class={menu.value ? "frame open" : "frame"} onKeyDown={(e) => {
+      if (e.key !== "Escape" || !menu.value || e.defaultPrevented || document.querySelector("dialog[open]")) return;
+      menu.value = false;
+      document.querySelector<HTMLElement>(".frame-top button")?.focus();
+    }}>
       <a class="skip" href="#main">Skip to what this page is about</a>
       <header class="frame-top">
         <Button look="quiet" icon="menu" label={menu.value ? "Close the menu" : "Open the menu"} aria-expanded={menu.value} act={() => void (menu.value = !menu.value)} />

@@ -2,10 +2,12 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { AutocompleteItem } from "../contract/types";
 import { call } from "../lib/api";
+import { straight } from "../lib/format";
 import { go } from "../lib/router";
 import { can, me, signOut, tenant, tenantId, tenantPath } from "../lib/session";
 import { nextTheme } from "../lib/theme";
 import { routes } from "../routes";
+import { opened } from "./dialog";
 import { Icon, type IconName } from "./icons";
 import { complain } from "./toast";
 
@@ -32,27 +34,26 @@ function entriesOf(): Entry[] {
 
 export default function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState("");
-  const [found, setFound] = useState<AutocompleteItem[]>([]);
+  const [found, setFound] = useState<{ of: string; items: AutocompleteItem[] }>({ of: "", items: [] });
+  const [eager, setEager] = useState(false); // Enter came before what is to be taken
+  const chose = useRef(false); // by arrows or by pointing: what stands there is meant
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      dialog.current?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
+  useEffect(() => opened(dialog.current), []);
   useEffect(() => {
     const abort = new AbortController();
     if (!text.trim() || !tenant.value) {
-      setFound([]);
+      setFound({ of: text.trim(), items: [] });
       return;
     }
     const timer = setTimeout(() => {
       call("GET /tenant/{tenant_id}/autocomplete", { path: { tenant_id: tenantId() }, query: { q: text.trim(), limit: 12 }, signal: abort.signal })
-        .then((r) => setFound(r.items), (err: Error) => err.name !== "AbortError" && complain(err));
+        .then((r) => setFound({ of: text.trim(), items: r.items }), (err: Error) => {
+          if (err.name === "AbortError") return;
+          setFound({ of: text.trim(), items: [] });
+          complain(err);
+        });
     }, WAIT_MS);
     return () => {
       clearTimeout(timer);
@@ -62,7 +63,7 @@ export default function Palette({ close }: { close: () => void }) {
   const entries = useMemo(() => {
     const word = text.trim().toLowerCase();
     const here = entriesOf().filter((e) => e.label.toLowerCase().includes(word));
-    const there = found.flatMap((item): Entry[] => {
+    const there = found.items.flatMap((item): Entry[] => {
       const place = PLACES[item.type];
       return place && routes.some((r) => r.path === place.path) ? [{ id: item.id, label: item.label, detail: item.detail ?? item.type, icon: place.icon, act: () => go(tenantPath(place.to(item.id))) }] : [];
     });
@@ -74,23 +75,33 @@ export default function Palette({ close }: { close: () => void }) {
     close();
     Promise.resolve(e.act()).catch(complain);
   };
+  const known = found.of === text.trim();
+  useEffect(() => {
+    if (eager && known) choose(entries[0]);
+  }, [eager, known, entries]);
   const onKey = (e: KeyboardEvent): void => {
     if (e.key === "ArrowDown" || e.key === "ArrowUp") {
       e.preventDefault();
+      chose.current = true;
       setAt((i) => (i + (e.key === "ArrowDown" ? 1 : entries.length - 1)) % Math.max(1, entries.length));
     } else if (e.key === "Enter" && !e.isComposing) {
       e.preventDefault();
-      choose(entries[at]);
+      if (known || chose.current) choose(entries[at]);
+      else setEager(true);
     }
   };
   return (
     <dialog ref={dialog} class="palette" aria-label="Find" onCancel={(e) => (e.preventDefault(), close())} onClick={(e) => e.target === dialog.current && close()}>
       <input role="combobox" aria-expanded="true" aria-controls={id} aria-activedescendant={entries[at] ? `${id}-${at}` : undefined} aria-label="Find" placeholder="Find a page, an agent, a session or a person"
-        autocomplete="off" spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} onKeyDown={onKey} />
+        autocomplete="off" spellcheck={false} value={text} onInput={(e) => {
+          chose.current = false;
+          setEager(false);
+          setText(e.currentTarget.value);
+        }} onKeyDown={onKey} />
       <ul id={id} role="listbox" aria-label="What was found">
         {entries.map((e, i) => (
-          <li key={e.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseMove={() => setAt(i)} onClick={() => choose(e)}>
-            <Icon name={e.icon} /><span>{e.label}</span><span class="muted">{e.detail}</span>
+          <li key={e.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseMove={() => (chose.current = true, setAt(i))} onClick={() => choose(e)}>
+            <Icon name={e.icon} /><span>{straight(e.label)}</span><span class="muted">{straight(e.detail)}</span>
           </li>
         ))}
       </ul>

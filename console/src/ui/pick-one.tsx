@@ -1,6 +1,7 @@
 // pick-one.tsx - choosing one agent or one member of the tenant, by name.
 import { useState } from "preact/hooks";
 import { useData, useList } from "../lib/data";
+import { straight } from "../lib/format";
 import { tenantId } from "../lib/session";
 
 interface Props { label: string; value: string; set: (id: string) => void; none?: string; named?: boolean }
@@ -11,7 +12,7 @@ function Options({ label, value, set, none, rows, named = false }: Props & { row
     <select aria-label={named ? undefined : label} value={value} onChange={(e) => set(e.currentTarget.value)}>
       <option value="">{none ?? "Choose…"}</option>
       {(missing || (value && !rows)) && <option value={value}>{value}</option>}
-      {rows?.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
+      {rows?.map(([id, name]) => <option key={id} value={id}>{straight(name)}</option>)}
     </select>
   );
   return named ? <label class="choose"><span>{label}</span>{select}</label> : select;

@@ -4,6 +4,7 @@
 // asked for what fits a text; an answer that comes too late is dropped.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { type Operation, Problem, type Reply, call } from "../lib/api";
+import { straight } from "../lib/format";
 import { tenantId } from "../lib/session";
 import type { MentionType } from "../contract/types";
 import { complain } from "./toast";
@@ -103,7 +104,7 @@ export function Pick({ label, help, find, value, set, error }: Props) {
       {open && <ul id={`${id}-list`} role="listbox" aria-label="What was found">
         {found.map((c, i) => (
           <li key={c.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), take(c))}>
-            <span>{c.label}</span>{c.detail && <span class="muted">{c.detail}</span>}
+            <span>{straight(c.label)}</span>{c.detail && <span class="muted">{straight(c.detail)}</span>}
           </li>
         ))}
         {!found.length && <li role="option" aria-selected={false} aria-disabled="true" class="muted">Nothing fits</li>}

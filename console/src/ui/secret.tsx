@@ -1,12 +1,18 @@
 // secret.tsx - a secret that the service shows once: it goes only when the reader says that it is saved.
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { guards } from "../lib/router";
 import { Button } from "./button";
 import { copy } from "./copy";
 import { Dialog, over } from "./dialog";
 
 function Once({ title, secret, children, close }: { title: string; secret: string; children?: ComponentChildren; close: () => void }) {
   const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const guard = (): string => "The secret is not saved yet, and is not shown again. Leave all the same?";
+    guards.add(guard);
+    return () => void guards.delete(guard);
+  }, []);
   return (
     <Dialog title={title} onClose={close} closes={false} wide>
       <p>This is shown only now. Nobody can read it again, here or in the service.</p>

@@ -16,12 +16,14 @@ export function SignInForm({ email: known }: { email?: string }) {
   const [shown, setShown] = useState(false);
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
+  const sending = useRef(false);
   const first = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => first.current?.focus(), []);
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
-    if (busy) return;
+    if (sending.current) return;
+    sending.current = true;
     setBusy(true);
     setWhy("");
     try {
@@ -30,6 +32,7 @@ export function SignInForm({ email: known }: { email?: string }) {
       setWhy(err instanceof Problem ? wordsOf(err) : "Something in the console failed; reload the page.");
       first.current?.focus();
     } finally {
+      sending.current = false;
       setBusy(false);
     }
   }

@@ -1,10 +1,11 @@
 // states.tsx - the five states of everything that shows data: loading, empty, nothing that matches, failed, and partly there.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../lib/api";
 import type { Data, List } from "../lib/data";
+import { heading, useFocusKept } from "../lib/focus";
 import { relative } from "../lib/format";
-import { setQuery } from "../lib/router";
+import { go, location, setQuery } from "../lib/router";
 import { Button } from "./button";
 import { Copy } from "./copy";
 import { Icon } from "./icons";
@@ -29,13 +30,17 @@ function advice(p: Problem): string {
   return "";
 }
 
+/** What the address asks for is not to be had as it is written there; without its filters it may be. */
+const isBadAddress = (p: Problem): boolean => (p.status === 400 || p.status === 422) && location.value.query.size > 0;
+
 export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
   return (
     <div class="state failed" role="alert">
       <h2>{problem.title || "That did not work"}</h2>
       <p>{problem.detail} {advice(problem)}</p>
       {problem.requestId && <p class="muted small">Request <code>{problem.requestId}</code> <Copy text={problem.requestId} label="Copy the request's id" /></p>}
-      {retry && <Button act={retry}>Try again</Button>}
+      {problem.fields.map((f) => <p key={f.field} class="small"><code>{f.field}</code> {f.message}</p>)}
+      {isBadAddress(problem) ? <Button act={() => go(location.value.path, { replace: true })}>Clear the filters</Button> : retry && <Button act={retry}>Try again</Button>}
     </div>
   );
 }
@@ -62,10 +67,12 @@ interface Props<T> {
 export function DataView<T>({ of, empty, filtered = false, filters = [], rows, children }: Props<T>) {
   const { data, error, loading, reload } = of;
   const list = of as unknown as Partial<List<unknown>>;
+  const place = useRef<HTMLDivElement>(null);
+  useFocusKept(place, heading);
   if (data === undefined) return error ? <Failed problem={error} retry={reload} /> : <Skeleton {...(rows ? { rows } : {})} />;
   const none = Array.isArray(data) && data.length === 0;
   return (
-    <div aria-busy={loading || undefined}>
+    <div ref={place} aria-busy={loading || undefined}>
       {error && <p class="notice danger" role="alert"><Icon name="warn" /> <span>This may be old: {error.detail}</span> <Button look="quiet" act={reload}>Try again</Button></p>}
       {none && filtered && <Empty title="Nothing matches" text="No row fits the filters that are set." action={<Button act={() => setQuery(Object.fromEntries(filters.map((f) => [f, null])))}>Clear filters</Button>} />}
       {none && !filtered && empty && <Empty {...empty} />}

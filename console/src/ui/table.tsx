@@ -1,6 +1,9 @@
 // table.tsx - rows of one kind: sorted by the service, one link a row, a thin rail that carries its state.
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { useFocusKept } from "../lib/focus";
 import { location, setQuery, Link } from "../lib/router";
+import { straight } from "../lib/format";
 import { Icon } from "./icons";
 
 /** ember: a person is needed; pine: at work; danger: failed; ink: nothing special. */
@@ -37,8 +40,16 @@ function Head<T>({ column }: { column: Column<T> }) {
   return <button type="button" class="sort" onClick={() => setQuery({ sort: up ? `-${sort}` : down ? null : sort })}>{column.name}{(up || down) && <Icon name={up ? "up" : "down"} size={12} />}</button>;
 }
 
+/** What somebody called a thing is shown with every sign that is in it. */
+const shown = (cell: ComponentChildren): ComponentChildren => (typeof cell === "string" ? straight(cell) : cell);
+
 export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<T>) {
   const sorted = location.value.query.get("sort");
+  const body = useRef<HTMLTableSectionElement>(null);
+  useFocusKept(body, ({ row }) => {
+    const now = body.current?.rows, next = now?.[Math.min(row, now.length - 1)];
+    return next?.querySelector<HTMLElement>(".actions button") ?? next?.querySelector<HTMLElement>("a, button");
+  });
   const kind = (c: Column<T>): string | undefined => [c.figure && "figure", c.wide && "wide"].filter(Boolean).join(" ") || undefined;
   return (
     <table class="data" aria-label={label}>
@@ -48,12 +59,12 @@ export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<
           {actions && <td />}
         </tr>
       </thead>
-      <tbody>
+      <tbody ref={body}>
         {rows.map((row) => (
           <tr key={id(row)} data-rail={rail?.(row)}>
             {columns.map((c, i) => i === 0
-              ? <th key={c.name} scope="row" class={kind(c)}>{to ? <Link to={to(row)} class="row">{c.cell(row)}</Link> : c.cell(row)}</th>
-              : <td key={c.name} class={kind(c)}>{c.cell(row)}</td>)}
+              ? <th key={c.name} scope="row" class={kind(c)}>{to ? <Link to={to(row)} class="row">{shown(c.cell(row))}</Link> : shown(c.cell(row))}</th>
+              : <td key={c.name} class={kind(c)}>{shown(c.cell(row))}</td>)}
             {actions && <td class="actions">{actions(row)}</td>}
           </tr>
         ))}

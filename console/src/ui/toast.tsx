@@ -1,6 +1,7 @@
 // toast.tsx - short words about what the reader just did; what needs an answer is no toast.
 import { signal } from "@preact/signals";
 import { Problem } from "../lib/api";
+import { straight } from "../lib/format";
 import { beforeLeaving } from "../lib/session";
 import { Icon } from "./icons";
 
@@ -69,7 +70,7 @@ export function Toasts() {
       {shown.value.map((t) => (
         <div key={t.id} class={`toast${t.bad ? " bad" : ""}`}>
           <Icon name={t.bad ? "warn" : "check"} />
-          <span>{t.text}</span>
+          <span>{straight(t.text)}</span>
           {t.undo && <button type="button" class="button quiet" onClick={() => (t.undo?.(), drop(t.id))}>Undo</button>}
           <button type="button" class="button quiet bare" aria-label="Dismiss" onClick={() => drop(t.id)}><Icon name="close" /></button>
         </div>

@@ -3,11 +3,12 @@
 // Each message and each call reads its own signal of the chat, so that a piece of an answer touches one article.  All texts
 // are strangers' words: they are strings or Markdown's nodes.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ApprovalRead } from "../contract/types";
 import { call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
 import { coloured } from "../lib/colour";
+import { useFocusKept } from "../lib/focus";
 import { Time, bytes, exact, human, money, span, spelled, straight, tokens } from "../lib/format";
 import { Growing } from "../lib/markdown";
 import { BASE, Link, go } from "../lib/router";
@@ -85,13 +86,15 @@ function Subtask({ chat, id }: { chat: Chat; id: string }) {
 }
 
 const ToolBlock = memo(({ around, ask, cost }: { around: Surroundings; ask: Message["tool_calls"][number]; cost: number }) => {
-  const { chat } = around;
+  const { chat } = around, place = useRef<HTMLDivElement>(null);
+  // Decided, here or elsewhere: on to the next that waits, and then to where one writes.
+  useFocusKept(place, () => document.querySelector<HTMLElement>(".decision .decide button") ?? document.querySelector<HTMLElement>(".composer textarea"));
   const done = chat.calls.of(ask.id).value, result = chat.results.of(ask.id).value, approval = chat.approvals.of(ask.id).value;
   const waits = approval?.status === "pending";
   const state = waits ? "waiting_approval" : done?.state ?? (result ? "completed" : "running");
   const took = done?.started_at && done.ended_at ? span(Date.parse(done.ended_at) - Date.parse(done.started_at)) : "";
   return (
-    <div class="tool" data-rail={waits ? "ember" : state === "failed" || state === "denied" ? "danger" : state === "running" ? "pine" : undefined}>
+    <div ref={place} class="tool" data-rail={waits ? "ember" : state === "failed" || state === "denied" ? "danger" : state === "running" ? "pine" : undefined}>
       <details open={waits || undefined}>
         <summary><span class="fold"><Icon name="right" size={12} /></span><Icon name="tool" /><bdi class="mono">{ask.name}</bdi><Status tone={TONES[state] ?? "plain"}>{human(state)}</Status>{took && <span class="muted small">{took}</span>}</summary>
         <div class="inside">

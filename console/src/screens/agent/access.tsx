@@ -4,7 +4,7 @@ import { AgentRoleAssignmentCreate } from "../../contract/forms";
 import type { AccessView } from "../../contract/types";
 import { call } from "../../lib/api";
 import { type Data, useData, useList } from "../../lib/data";
-import { human } from "../../lib/format";
+import { human, straight } from "../../lib/format";
 import { can } from "../../lib/session";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
@@ -123,7 +123,7 @@ function Roles({ path, concerns, agent }: PartProps) {
         {(rows) => (
           <Table label="Roles on this agent" rows={rows} id={(h) => h.kind + h.id}
             columns={[
-              { name: "Who", cell: (h) => <>{h.name} {h.kind === "Group" && <Tag>group</Tag>} {h.detail && h.detail !== h.name && <span class="muted">{h.detail}</span>}</> },
+              { name: "Who", cell: (h) => <>{straight(h.name)} {h.kind === "Group" && <Tag>group</Tag>} {h.detail && h.detail !== h.name && <span class="muted">{h.detail}</span>}</> },
               { name: "Role", cell: (h) => <select class="inline" aria-label={`Role of ${h.name}`} value={h.role} onChange={(e) => {
                 const el = e.currentTarget;
                 put(h, el.value as Role).catch((err: unknown) => {

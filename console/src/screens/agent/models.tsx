@@ -2,7 +2,7 @@
 import type { AgentCatalogModel } from "../../contract/types";
 import { call } from "../../lib/api";
 import { useList } from "../../lib/data";
-import { human, tokens } from "../../lib/format";
+import { human, tokens, straight } from "../../lib/format";
 import { perMillion } from "../../lib/price";
 import { Button } from "../../ui/button";
 import { Order } from "../../ui/order";
@@ -44,7 +44,7 @@ export default function Models({ agent, path, may, concerns }: PartProps) {
             <p class="muted">The first is asked; the next when it fails. At most {MOST}. Drag, press the arrows, or choose a place.</p>
             {chain.length ? (
               <Order label={`Models of ${agent.name}, in order`} items={chain} id={(m) => m.model_id} name={(m) => m.name} set={write ? (next) => void put(next) : undefined}>
-                {(m) => <><strong>{m.name}</strong> <code class="muted">{m.slug}</code> {m.access === "read_only" && <Tag>read only</Tag>} {callable(m)}</>}
+                {(m) => <><strong>{straight(m.name)}</strong> <code class="muted">{m.slug}</code> {m.access === "read_only" && <Tag>read only</Tag>} {callable(m)}</>}
               </Order>
             ) : <p class="notice ember">It has no model to ask. Add one from the catalog below.</p>}
           </section>
@@ -52,7 +52,7 @@ export default function Models({ agent, path, may, concerns }: PartProps) {
             <h2>Catalog</h2>
             <Table label="Catalog" rows={all} id={(m) => m.model_id}
               columns={[
-                { name: "Model", cell: (m) => <><strong>{m.name}</strong> <code class="muted">{m.slug}</code></> },
+                { name: "Model", cell: (m) => <><strong>{straight(m.name)}</strong> <code class="muted">{m.slug}</code></> },
                 { name: "Can it be called?", cell: callable },
                 { name: "In, per million", figure: true, wide: true, cell: (m) => perMillion(m.prompt_price_usd_per_token) },
                 { name: "Out, per million", figure: true, wide: true, cell: (m) => perMillion(m.completion_price_usd_per_token) },

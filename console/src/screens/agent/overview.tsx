@@ -12,25 +12,25 @@ import type { PartProps } from "../agent";
 
 const TONES: Record<string, Tone> = { running: "pine", waiting_approval: "ember", failed: "danger" };
 
-interface Lack { text: ComponentChildren; at: string; action: string }
+interface Lack { text: ComponentChildren; at?: string; action?: string; needs?: string }
 
-function Missing({ agent, path, concerns }: PartProps) {
+function Missing({ agent, path, may, concerns }: PartProps) {
   const models = useList("GET /tenant/{tenant_id}/agents/{agent_id}/models/catalog", { path, query: { per_page: 200 } }, concerns);
   const budget = useData("GET /tenant/{tenant_id}/agents/{agent_id}/budget", { path }, concerns);
   const chain = models.data?.filter((m) => m.enabled);
   const lacks: Lack[] = [];
-  if (agent.plan_read_only) lacks.push({ text: "The tenant's plan does not cover this agent: it can be read, not changed or run.", at: "", action: "" });
-  if (!agent.is_active) lacks.push({ text: "It is switched off and takes no work.", at: "settings", action: "Switch it on" });
-  if (chain && !chain.length) lacks.push({ text: "It has no model to ask.", at: "models", action: "Choose models" });
+  if (agent.plan_read_only) lacks.push({ text: "The tenant's plan does not cover this agent: it can be read, not changed or run." });
+  if (!agent.is_active) lacks.push({ text: "It is switched off and takes no work.", at: "settings", action: "Switch it on", needs: "agent:write" });
+  if (chain && !chain.length) lacks.push({ text: "It has no model to ask.", at: "models", action: "Choose models", needs: "agent:models:write" });
   else if (chain && !chain.some((m) => m.callable)) lacks.push({ text: <>None of its models can be called: {chain[0]?.uncallable_reason}</>, at: "models", action: "Look at its models" });
-  if (!agent.description_prompt?.trim()) lacks.push({ text: "It has no system prompt: its models work without instructions.", at: "prompts", action: "Write the prompt" });
-  if (budget.data?.hourly_limit_usd === 0) lacks.push({ text: "Its hourly budget is $0.00, which stops every call that costs anything.", at: "limits", action: "Change the budget" });
+  if (!agent.description_prompt?.trim()) lacks.push({ text: "It has no system prompt: its models work without instructions.", at: "prompts", action: "Write the prompt", needs: "agent:write" });
+  if (budget.data?.hourly_limit_usd === 0) lacks.push({ text: "Its hourly budget is $0.00, which stops every call that costs anything.", at: "limits", action: "Change the budget", needs: "agent:budget:write" });
   if (!models.data || !budget.data) return null;
   const base = tenantPath(`/agents/${agent.id}`);
   if (!lacks.length) return <p class="notice pine"><Icon name="check" /> <span>Nothing is missing: it can run.</span></p>;
   return (
     <ul class="missing" aria-label="What is missing">
-      {lacks.map((l, i) => <li key={i} class="notice ember"><Icon name="warn" /> <span>{l.text}</span>{l.at && <Link to={`${base}/${l.at}`}>{l.action}</Link>}</li>)}
+      {lacks.map((l, i) => <li key={i} class="notice ember"><Icon name="warn" /> <span>{l.text}</span>{l.at && (!l.needs || may(l.needs)) && <Link to={`${base}/${l.at}`}>{l.action}</Link>}</li>)}
     </ul>
   );
 }

@@ -4,7 +4,7 @@ import { AgentSkillConfigUpdate, SkillWebhookCreate } from "../../contract/forms
 import type { AgentSkillRead, SkillListRead } from "../../contract/types";
 import { call } from "../../lib/api";
 import { useData, useList } from "../../lib/data";
-import { Time } from "../../lib/format";
+import { Time, straight } from "../../lib/format";
 import { Link, go, location, withQuery } from "../../lib/router";
 import { tenantPath } from "../../lib/session";
 import { Button } from "../../ui/button";
@@ -155,7 +155,7 @@ export default function Skills({ agent, path, may, concerns }: PartProps) {
       {opened && (
         <section class="panel" aria-label={name(opened)} key={opened.skill_id}>
           <div class="part-head">
-            <h2>{name(opened)}</h2>
+            <h2>{straight(name(opened))}</h2>
             <div class="filters"><Link to={tenantPath(`/skills/${opened.skill_id}`)}>The skill itself</Link><Button look="quiet" icon="close" label="Close" act={() => go(withQuery({ skill: null }))} /></div>
           </div>
           {write && <Config path={one(opened)} concerns={concerns} />}

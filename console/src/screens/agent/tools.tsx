@@ -4,7 +4,7 @@ import { AgentToolUpdate } from "../../contract/forms";
 import type { AgentToolRead, ToolBundleRead, ToolRead } from "../../contract/types";
 import { call } from "../../lib/api";
 import { useList } from "../../lib/data";
-import { Time } from "../../lib/format";
+import { Time, straight } from "../../lib/format";
 import { Link, go, location, withQuery } from "../../lib/router";
 import { can, tenantPath } from "../../lib/session";
 import { Button } from "../../ui/button";
@@ -72,7 +72,7 @@ function Granted({ agent, path, concerns, tools }: PartProps & { tools: ToolRead
       {opened && (
         <section class="panel" aria-label={name(opened)} key={opened.tool_id}>
           <div class="part-head">
-            <h3>{name(opened)}</h3>
+            <h3>{straight(name(opened))}</h3>
             <div class="filters"><Link to={tenantPath(`/tools/${opened.tool_id}`)}>The tool itself</Link><Button look="quiet" icon="close" label="Close" act={() => go(withQuery({ tool: null }))} /></div>
           </div>
           <Approval tool={known.get(opened.tool_id)} />
