@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { bundle } from "./build.mjs";
 import { made, readDocument } from "./contract.mjs";
+import { foreign } from "./help.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const FIRST_JS = 25_000, FIRST_CSS = 12_000, ANY_SCREEN = 100_000, ALL = 350_000;
@@ -91,6 +92,15 @@ await check("text stays text", () => {
   const html = files.get("index.html").toString();
   must(!/<style|\son\w+=|\sstyle=|<script(?![^>]*\ssrc=)/.test(html), "index.html has something inline");
   for (const [path, data] of files) must(!/https?:\/\/(?!www\.w3\.org\/)[a-z]/.test(path.endsWith(".css") ? data.toString() : ""), `${path} names another site`);
+});
+
+await check("forms speak to people", () => {
+  const sources = walk(join(here, "src")).filter((p) => !p.includes("/contract/") && p.endsWith(".tsx")).map((p) => readFileSync(p, "utf8"));
+  const used = new Set(sources.flatMap((text) => [...text.matchAll(/^import \{([^}]*)\} from "[./]*contract\/forms"/gm)].flatMap((m) => m[1].split(",").map((name) => name.trim()))));
+  const forms = [...readFileSync(join(here, "src/contract/forms.ts"), "utf8").matchAll(/^export const (\w+): Form = (.*);$/gm)].filter(([, name]) => used.has(name));
+  for (const [, name, fields] of forms)
+    for (const f of JSON.parse(fields)) must(f.unused || !foreign(f.help), `the help of ${name}.${f.name} says "${foreign(f.help)}": ${f.help}`);
+  return `${forms.length} of them`;
 });
 
 // ---- contrast ----

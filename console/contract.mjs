@@ -10,6 +10,8 @@ import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { helpOf } from "./help.mjs";
+
 const here = dirname(fileURLToPath(import.meta.url));
 const NOTE = "// Made by contract.mjs from the service's own document; run it again instead of editing this.\n";
 const METHODS = ["get", "post", "put", "patch", "delete"];
@@ -79,13 +81,13 @@ export function makeTypes(doc) {
 const words = (name) => (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ")
   .replace(/\bId\b|\bid\b/, "ID").replace(/\b(url|api|usd|json)\b/gi, (w) => w.toUpperCase());
 
-function fieldOf(doc, name, raw, required) {
+function fieldOf(doc, form, name, raw, required) {
   const choices = raw.anyOf?.filter((s) => s.type !== "null");
   const s = { ...(raw.$ref ? resolved(doc, raw) : {}), ...(choices?.length === 1 ? resolved(doc, choices[0]) : {}), ...raw };
   const kinds = (Array.isArray(s.type) ? s.type : [s.type]).filter((k) => k !== "null");
   const nullable = (Array.isArray(s.type) && s.type.includes("null")) || Boolean(raw.anyOf?.some((a) => a.type === "null")) || Boolean(s.enum?.includes(null));
   const items = s.items ? resolved(doc, s.items) : null;
-  const out = { name, label: s["x-label"] ?? words(name), help: s["x-help"] ?? raw.description ?? s.description ?? "" };
+  const out = { name, label: s["x-label"] ?? words(name), help: raw.description ?? s.description ?? "" };
   if (s.enum) out.kind = "choice";
   else if (kinds[0] === "boolean") out.kind = "flag";
   else if (kinds[0] === "integer" || kinds[0] === "number") out.kind = kinds[0];
@@ -95,6 +97,7 @@ function fieldOf(doc, name, raw, required) {
   else out.kind = "json";
   if (s.enum ?? items?.enum) out.words = (s.enum ?? items.enum).filter((w) => w !== null);
   if (items?.["x-enum"]) (out.words = items["x-enum"]), (out.kind = "choices");
+  out.help = helpOf(form, name, out.help, out.words);
   if (required) out.required = true;
   if (nullable) out.nullable = true;
   if (s.writeOnly || s["x-secret"]) out.secret = true;
@@ -123,7 +126,7 @@ export function makeForms(doc) {
       for (const inner of [p, ...(p.anyOf ?? [])]) if (inner.$ref && resolved(doc, inner).properties) taken.add(last(inner.$ref));
   const forms = [...taken].sort().map((name) => {
     const s = doc.components.schemas[name];
-    const fields = Object.entries(s.properties ?? {}).map(([key, p]) => fieldOf(doc, key, p, s.required?.includes(key)));
+    const fields = Object.entries(s.properties ?? {}).map(([key, p]) => fieldOf(doc, name, key, p, s.required?.includes(key)));
     fields.sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
     return `export const ${name}: Form = ${JSON.stringify(fields)};`;
   });

@@ -49,6 +49,7 @@ export const routes: Route[] = [
   { path: "/t/:tenant/keys/providers", title: "Keys at providers", load: () => import("./screens/provider-keys"), needs: "tenant:write" },
   { path: "/t/:tenant/integrations", title: "Integrations", load: () => import("./screens/integrations"), needs: "integrations:write", nav: { icon: "plug", key: "w", part: "manage" } },
   { path: "/t/:tenant/integrations/new", title: "New integration", load: () => import("./screens/integration-new"), needs: "integrations:write" },
+  { path: "/t/:tenant/integrations/scanner", title: "Code scanner", load: () => import("./screens/scanner"), needs: "integrations:write" },
   { path: "/t/:tenant/integrations/:integration", title: "Integration", load: () => import("./screens/integration"), needs: "integrations:write" },
   { path: "/t/:tenant/integrations/:integration/settings", title: "Integration", load: () => import("./screens/integration"), needs: "integrations:write" },
   { path: "/t/:tenant/integrations/:integration/deliveries/:delivery", title: "Delivery", load: () => import("./screens/delivery"), needs: "integrations:write" },

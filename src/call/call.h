@@ -196,3 +196,5 @@ void openai_problem(struct buf *b, const struct problem *p);
 void problem_reply(const struct app *app, struct http_exchange *x, const struct problem *p);
 /* Text into a page. */
 void call_put_html(struct buf *b, const char *text);
+/* Says that the reply is a file to be kept under this name, whatever signs are in it. */
+void call_attach(struct call *c, const char *name);

@@ -335,3 +335,58 @@ void call_tag_reply(struct call *c)
 		r->type = NULL;
 	}
 }
+
+/* ---- files ---- */
+
+static bool is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c && strchr("._-", c));
+}
+
+/* The length of a sign of UTF-8 that turns letters round or is not seen, so that a name would read as another; 0 for
+ * all else. */
+static size_t hidden_sign(const char *at)
+{
+	const unsigned char *p = (const unsigned char *)at;
+
+	if (p[0] == 0xc2 && p[1] < 0xa0)
+		return 2; /* controls */
+	if (p[0] == 0xe2 && p[1] == 0x80 &&
+		(p[2] == 0x8b || p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae)))
+		return 3; /* no width, marks of direction, separators, turns */
+	if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf)
+		return 3; /* U+2060 to U+206F */
+	return 0;
+}
+
+/* As RFC 6266 has it: a name in ASCII for all, and where that is not the whole name, the name itself. */
+void call_attach(struct call *c, const char *name)
+{
+	struct buf *out = &c->x->reply.extra;
+	bool whole = true;
+
+	if (!*name)
+		name = "file";
+	buf_lit(out, "Content-Disposition: attachment; filename=\"");
+	for (const char *p = name; *p; p++) {
+		buf_putc(out, is_plain(*p) ? *p : '_');
+		whole = whole && !((unsigned char)*p & 0x80);
+	}
+	buf_putc(out, '"');
+	if (!whole) {
+		buf_lit(out, "; filename*=UTF-8''");
+		for (const char *p = name; *p;) {
+			size_t hidden = hidden_sign(p);
+
+			if (is_plain(*p))
+				buf_putc(out, *p);
+			else if (hidden || ((unsigned char)*p < 0x80 && *p != ' '))
+				buf_putc(out, '_');
+			else
+				buf_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
+			p += hidden ? hidden : 1;
+		}
+	}
+	buf_lit(out, "\r\n");
+}

@@ -82,6 +82,7 @@ const struct row matrix_rows[] = {
 		"{\"email\":\"a$n@example.org\"}" },
 	{ "DELETE " TN "/allowed-accounts/{}", "allowed_accounts:write", .fresh = FRESH_ALLOWED },
 	{ "GET " TN "/api-keys", KEYS },
+	{ "GET " TN "/api-key-owners", KEYS },
 	{ "POST " TN "/api-keys", KEYS, "{\"name\":\"k\",\"scopes\":[]}" },
 	{ "DELETE " TN "/api-keys/{}", KEYS, .fresh = FRESH_KEY },
 	{ "DELETE " TN "/api-keys/{}", KEYS " apikeys:write", .variant = "another's",

@@ -393,6 +393,12 @@ TEST(session_files_are_saved_and_never_shown)
 	CHECK_STR(header_of(f, &r, "x-content-type-options"), "nosniff");
 	CHECK_STR(header_of(f, &r, "content-disposition"),
 		"attachment; filename=\"a__b___X__y.html\"");
+	fixture_sql(f, "update session_files set name = $1",
+		ARGS(T("\xd0\xa1\xd1\x87\xd1\x91\xd1\x82 1\xe2\x80\xae;gnp.exe")));
+	r = ask(f, f->admin, NULL, "GET /sessions/%s/files/%s/content", id, file);
+	CHECK_STR(header_of(f, &r, "content-disposition"),
+		"attachment; filename=\"________1____gnp.exe\"; "
+		"filename*=UTF-8''%D0%A1%D1%87%D1%91%D1%82%201__gnp.exe");
 	STATUS(ask(f, f->admin, NULL, "GET /sessions/%s/files/%s/content", id, id), 404);
 	fixture_close(f);
 }

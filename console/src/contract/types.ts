@@ -107,6 +107,8 @@ export interface AnthropicTokensAsked { model: string; messages: (Record<string,
 export interface AnthropicUsage { input_tokens: number; cache_creation_input_tokens: number; cache_read_input_tokens: number; cache_creation: AnthropicCacheCreation; output_tokens: number; output_tokens_details: AnthropicOutputDetails; server_tool_use: Record<string, unknown> | null; service_tier: "standard"; }
 export interface ApiKeyCreate { name: string; scopes?: (string)[]; expires_at?: string | null; }
 export interface ApiKeyCreated { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; key: string; }
+export interface ApiKeyOwnerRead { id: string; user_id: string; email: string; name: string | null; }
+export interface ApiKeyOwnerReadPage { items: (ApiKeyOwnerRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ApiKeyRead { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; }
 export interface ApiKeyReadPage { items: (ApiKeyRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ApprovalDecision { approved: boolean; }
@@ -354,6 +356,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/api-keys": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: ApiKeyReadPage };
   "POST /tenant/{tenant_id}/api-keys": { path: { tenant_id: string; }; query: {  }; body: ApiKeyCreate; reply: ApiKeyCreated };
+  "GET /tenant/{tenant_id}/api-key-owners": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: ApiKeyOwnerReadPage };
   "DELETE /tenant/{tenant_id}/api-keys/{id}": { path: { tenant_id: string; id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/members": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MemberReadPage };
   "POST /tenant/{tenant_id}/members": { path: { tenant_id: string; }; query: {  }; body: MemberAdd; reply: MemberAdded };

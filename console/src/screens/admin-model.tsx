@@ -1,6 +1,6 @@
 // admin-model.tsx - one model: how it is reached, what it costs, and the tenants that have it.
 import { useState } from "preact/hooks";
-import { AdminModelUpdate, ModelConfig } from "../contract/forms";
+import { AdminModelUpdate } from "../contract/forms";
 import { call, tagged } from "../lib/api";
 import { useData } from "../lib/data";
 import { Time, tokens } from "../lib/format";
@@ -10,12 +10,11 @@ import { AdminPage } from "../ui/admin";
 import { Button } from "../ui/button";
 import { ContractForm } from "../ui/form";
 import { save } from "../ui/merge";
-import { nested } from "../ui/nested";
 import { Facts } from "../ui/page";
 import { type Choice, Pick, searching } from "../ui/pick";
 import { DataView } from "../ui/states";
 import { toast } from "../ui/toast";
-import { ModelState, priceOf } from "./admin-models";
+import { ModelState, modelConfig, priceOf } from "./admin-models";
 
 export default function AdminModel({ params }: ScreenProps) {
   const path = { model_id: params["model"] ?? "" };
@@ -37,7 +36,7 @@ export default function AdminModel({ params }: ScreenProps) {
               toast("It may no longer use the model");
             }}>Take it away</Button>
           </div>}
-          <ContractForm form={AdminModelUpdate} value={{ ...m }} first={["name", "description", "status", "available_to_all_tenants", "is_free", "config", "pricing", "failover_chain"]} custom={{ config: nested(ModelConfig, ["api_key_set"]) }} action="Save" send={async (change) => {
+          <ContractForm form={AdminModelUpdate} value={{ ...m }} first={["name", "description", "status", "available_to_all_tenants", "is_free", "config", "pricing", "failover_chain"]} custom={{ config: modelConfig }} action="Save" send={async (change) => {
             await save({ base: m, etag: one.etag, change, read: () => tagged("GET /admin/models/{model_id}", { path }), write: (body, match) => tagged("PATCH /admin/models/{model_id}", { path, body, match }) });
             one.reload();
             toast("Saved");

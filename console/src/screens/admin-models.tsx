@@ -11,6 +11,7 @@ import { Dialog, over } from "../ui/dialog";
 import { ContractForm } from "../ui/form";
 import { nested } from "../ui/nested";
 import { Status, Tag } from "../ui/page";
+import { Pairs } from "../ui/pairs";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 
@@ -19,6 +20,9 @@ export const priceOf = (m: { pricing: Record<string, unknown> }, name: string): 
   const price = m.pricing[name];
   return price === undefined || price === null ? "–" : `$${+(Number(price) * 1e6).toPrecision(4)}`;
 };
+
+/** How a model is reached; the values of its headers are never read back. */
+export const modelConfig = nested(ModelConfig, ["api_key_set"], { headers: (value, set) => <Pairs label="Headers" secret sealed text={String(value)} set={set} /> });
 
 export function ModelState({ of: m }: { of: ModelRead }) {
   return <Status tone={m.status === "active" ? "pine" : m.status === "disabled" ? "danger" : "ember"}>{human(m.status)}</Status>;
@@ -29,7 +33,7 @@ export default function AdminModels() {
   const make = async (): Promise<void> => {
     const id = await over<string>((close) => (
       <Dialog title="New model" onClose={() => close(null)} wide>
-        <ContractForm form={ModelCreate} first={["name", "slug", "kind", "config", "pricing", "is_free", "available_to_all_tenants"]} custom={{ config: nested(ModelConfig, ["api_key_set"]) }} action="Create model" cancel={() => close(null)} send={async (body) => close((await call("POST /admin/models", { body: body as unknown as Body })).id)} />
+        <ContractForm form={ModelCreate} first={["name", "slug", "kind", "config", "pricing", "is_free", "available_to_all_tenants"]} custom={{ config: modelConfig }} action="Create model" cancel={() => close(null)} send={async (body) => close((await call("POST /admin/models", { body: body as unknown as Body })).id)} />
       </Dialog>
     ));
     if (id) go(`/admin/models/${id}`);

@@ -2,8 +2,8 @@
 import { useRef, useState } from "preact/hooks";
 import { ToolBundleCreate, ToolBundleUpdate } from "../contract/forms";
 import type { ToolBundleCreate as Body, ToolBundleRead, ToolRead } from "../contract/types";
-import { call } from "../lib/api";
-import { useList } from "../lib/data";
+import { type Tagged, call, tagged } from "../lib/api";
+import { useData, useList } from "../lib/data";
 import { plural, straight } from "../lib/format";
 import { Link, go, location, setQuery, withQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
@@ -12,6 +12,7 @@ import { Button } from "../ui/button";
 import { confirm } from "../ui/dialog";
 import { Search } from "../ui/filters";
 import { ContractForm, type Typed } from "../ui/form";
+import { save } from "../ui/merge";
 import { Page, Tag } from "../ui/page";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
@@ -19,15 +20,19 @@ import { toast } from "../ui/toast";
 
 type Named = Pick<ToolRead, "id" | "name">;
 
+/** A bundle as its form has it: its tools by their ids. */
+type Flat = Omit<ToolBundleRead, "tools"> & { tools: string[] };
+const flat = (b: ToolBundleRead): Flat => ({ ...b, tools: b.tools.map((t) => t.id) });
+const flatly = ({ data, etag }: Tagged<ToolBundleRead>): Tagged<Flat> => ({ data: flat(data), etag });
+
 /** Boxes for those that are chosen and those that the search finds. */
-function Members({ chosen: before, value, set }: { chosen: Named[]; value: string; set: (v: string) => void }) {
+function Members({ known, value, set }: { known: Map<string, Named>; value: string; set: (v: string) => void }) {
   const chosen = value.split("\n").filter(Boolean);
   const [q, setQ] = useState("");
   const tools = useList("GET /tenant/{tenant_id}/tools", { path: { tenant_id: tenantId() }, query: { q: q || undefined } });
-  const known = useRef(new Map<string, Named>());
-  for (const t of [...before, ...(tools.data ?? [])]) known.current.set(t.id, t);
+  for (const t of tools.data ?? []) known.set(t.id, t);
   const found = (tools.data ?? []) as Named[];
-  const rows = [...chosen.flatMap((id) => (found.some((t) => t.id === id) ? [] : known.current.get(id) ?? [])), ...found];
+  const rows = [...chosen.flatMap((id) => (found.some((t) => t.id === id) ? [] : known.get(id) ?? [])), ...found];
   return (
     <div class="choices" role="group" aria-label="Tools of the bundle">
       {(q || tools.more) && <input type="search" aria-label="Search tools" placeholder="Search tools" value={q} onInput={(e) => setQ(e.currentTarget.value)} />}
@@ -43,11 +48,15 @@ export default function Bundles() {
   const q = query.get("q") ?? "", open = query.get("bundle");
   const bundles = useList("GET /tenant/{tenant_id}/tool-bundles", { path, query: { q: q || undefined } });
   const own = useRef("");
+  const known = useRef(new Map<string, Named>()); // every tool that was seen, for its name
   const write = can("tools:write");
   const create = write ? <Link to={withQuery({ bundle: "new" })} class="button primary">New bundle</Link> : undefined;
   const close = (): void => go(withQuery({ bundle: null }));
-  const opened = bundles.data?.find((b) => b.id === open);
-  const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members chosen={opened?.tools ?? []} value={String(v)} set={set} /> };
+  const at = { ...path, bundle_id: open ?? "" };
+  const one = useData("GET /tenant/{tenant_id}/tool-bundles/{bundle_id}", open && open !== "new" ? { path: at } : null);
+  const opened = one.data;
+  for (const t of opened?.tools ?? []) known.current.set(t.id, t);
+  const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members known={known.current} value={String(v)} set={set} /> };
   const remove = async (b: ToolBundleRead): Promise<void> => {
     if (!(await confirm({ title: `Delete ${b.name}?`, text: "Agents that have it lose its tools at once; the tools themselves stay.", action: "Delete bundle", danger: true, type: b.slug }))) return;
     await call("DELETE /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: b.id } });
@@ -75,12 +84,21 @@ export default function Bundles() {
             }} />
         </section>
       )}
+      {write && open && open !== "new" && !opened && <DataView of={one} rows={2}>{() => null}</DataView>}
       {write && opened && (
         <section class="panel narrow" aria-label={opened.name} key={opened.id}>
           <div class="part-head"><h2>{straight(opened.name)}</h2><Button look="danger" act={() => remove(opened)}>Delete</Button></div>
-          <ContractForm within="bundle" form={ToolBundleUpdate} value={{ ...opened, tools: opened.tools.map((t) => t.id) }} action="Save bundle" custom={custom} cancel={close} send={async (body) => {
-            await call("PATCH /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: { ...path, bundle_id: opened.id }, body });
-            toast("Saved");
+          <ContractForm within="bundle" form={ToolBundleUpdate} value={flat(opened)} action="Save bundle" custom={custom} cancel={close} send={async (change) => {
+            const now = await save<Flat>({ base: flat(opened), etag: one.etag, change,
+              words: (value, field) => (field === "tools" ? (value as string[]).map((id) => known.current.get(id)?.name ?? id).join(", ") || "(none)" : undefined),
+              read: async () => {
+                const theirs = await tagged("GET /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: at });
+                for (const t of theirs.data.tools) known.current.set(t.id, t);
+                return flatly(theirs);
+              },
+              write: async (body, match) => flatly(await tagged("PATCH /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: at, body, match })) });
+            toast(now ? "Saved" : "Theirs is kept");
+            one.reload();
             bundles.reload();
           }} />
         </section>

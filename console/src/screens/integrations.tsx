@@ -4,6 +4,7 @@ import { Time } from "../lib/format";
 import { Link, location, setQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import type { IntegrationRead } from "../contract/types";
+import { IntegrationTabs } from "../ui/integration-tabs";
 import { Page, Status } from "../ui/page";
 import { AgentPick } from "../ui/pick-one";
 import { DataView } from "../ui/states";
@@ -21,6 +22,7 @@ export default function Integrations() {
   const make = can("integrations:write") ? <Link to={tenantPath("/integrations/new")} class="button primary">New integration</Link> : undefined;
   return (
     <Page title="Integrations" lead="Events of other services become sessions of an agent." actions={make}>
+      <IntegrationTabs />
       <div class="filters" role="search"><AgentPick label="Agent" named none="All" value={agent} set={(id) => setQuery({ agent: id })} /></div>
       <DataView of={list} filtered={agent !== ""} filters={["agent"]} empty={{ title: "No integrations yet", text: "An integration gives a service such as GitHub, Slack or Stripe an address for its events, and an agent that works on them.", action: make }}>
         {(rows) => <Table label="Integrations" rows={rows} id={(i) => i.id} to={(i) => tenantPath(`/integrations/${i.id}`)} rail={(i) => (i.acts_as_problem ? "ember" : "ink")} columns={[

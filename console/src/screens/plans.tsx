@@ -2,13 +2,14 @@
 import { useRef } from "preact/hooks";
 import { PlanCreate, PlanUpdate } from "../contract/forms";
 import type { PlanCreate as Body } from "../contract/types";
-import { call } from "../lib/api";
-import { useList } from "../lib/data";
+import { call, tagged } from "../lib/api";
+import { useData, useList } from "../lib/data";
 import { count, money, straight } from "../lib/format";
 import { Link, go, location, withQuery } from "../lib/router";
 import { slugOf } from "../lib/slug";
 import { AdminPage } from "../ui/admin";
 import { ContractForm } from "../ui/form";
+import { save } from "../ui/merge";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toast";
@@ -21,7 +22,9 @@ export default function Plans() {
   const own = useRef("");
   const create = <Link to={withQuery({ plan: "new" })} class="button primary">New plan</Link>;
   const close = (): void => go(withQuery({ plan: null }));
-  const opened = plans.data?.find((p) => p.id === open);
+  const at = { plan_id: open ?? "" };
+  const one = useData("GET /admin/plans/{plan_id}", open && open !== "new" ? { path: at } : null);
+  const opened = one.data;
   return (
     <AdminPage title="Plans" lead="A change of a plan holds for every tenant that has it, at once." actions={create}>
       {open === "new" && (
@@ -42,12 +45,14 @@ export default function Plans() {
             }} />
         </section>
       )}
+      {open && open !== "new" && !opened && <DataView of={one} rows={2}>{() => null}</DataView>}
       {opened && (
         <section class="panel narrow" aria-label={opened.name} key={opened.id}>
           <h2>{straight(opened.name)}</h2>
-          <ContractForm within="plan" form={PlanUpdate} value={opened as unknown as Record<string, unknown>} action="Save plan" cancel={close} send={async (body) => {
-            await call("PATCH /admin/plans/{plan_id}", { path: { plan_id: opened.id }, body });
-            toast("Saved");
+          <ContractForm within="plan" form={PlanUpdate} value={opened as unknown as Record<string, unknown>} action="Save plan" cancel={close} send={async (change) => {
+            const now = await save({ base: opened, etag: one.etag, change, read: () => tagged("GET /admin/plans/{plan_id}", { path: at }), write: (body, match) => tagged("PATCH /admin/plans/{plan_id}", { path: at, body, match }) });
+            toast(now ? "Saved" : "Theirs is kept");
+            one.reload();
             plans.reload();
           }} />
         </section>

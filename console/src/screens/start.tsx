@@ -6,6 +6,7 @@ import { begun } from "../lib/first";
 import { straight } from "../lib/format";
 import { Link, go } from "../lib/router";
 import { can, me, tenantId, tenantPath } from "../lib/session";
+import { slugOf } from "../lib/slug";
 import { Button } from "../ui/button";
 import { Page } from "../ui/page";
 import { DataView } from "../ui/states";
@@ -28,6 +29,7 @@ export default function Start() {
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const sending = useRef(false);
+  const made = useRef<{ slug: string; id: string } | null>(null);
   const id = useId();
   const admin = me.value?.is_super_admin ?? false;
   const model = way || models.data?.find((m) => m.kind === "demo")?.id || models.data?.[0]?.id || "own";
@@ -51,6 +53,13 @@ export default function Start() {
     return found.id;
   }
 
+  /** The new agent; the same one again where it was made before a later step stopped. */
+  async function agentId(): Promise<string> {
+    const slug = slugOf(fresh) || "helper";
+    if (made.current?.slug !== slug) made.current = { slug, id: (await call("POST /tenant/{tenant_id}/agents", { path, body: { name: fresh, slug } })).id };
+    return made.current.id;
+  }
+
   async function begin(event: Event): Promise<void> {
     event.preventDefault();
     if (sending.current) return;
@@ -59,8 +68,7 @@ export default function Start() {
     setWhy("");
     try {
       const model_id = await modelId();
-      const made = chosen === "new" ? await call("POST /tenant/{tenant_id}/agents", { path, body: { name: fresh, slug: `${fresh.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "") || "helper"}` } }) : { id: chosen };
-      const at = { ...path, agent_id: made.id };
+      const at = { ...path, agent_id: chosen === "new" ? await agentId() : chosen };
       const chain = (await call("GET /tenant/{tenant_id}/agents/{agent_id}/models", { path: at })).items.map((m) => m.model_id);
       await call("PUT /tenant/{tenant_id}/agents/{agent_id}/models", { path: at, body: { model_ids: [model_id, ...chain.filter((m) => m !== model_id)] } });
       const session = await call("POST /tenant/{tenant_id}/agents/{agent_id}/sessions", { path: at, body: { message: text } });

@@ -15,6 +15,7 @@ import { save } from "../ui/merge";
 import { Facts, Page, Status, Tag } from "../ui/page";
 import { SchemaView } from "../ui/schema";
 import { DataView } from "../ui/states";
+import { callOf, parameters } from "../ui/tool-parts";
 import { toast } from "../ui/toast";
 
 const MASK = "********";
@@ -94,7 +95,7 @@ export default function Tool({ params }: ScreenProps) {
               {write && (
                 <section class="part narrow">
                   <h2>Change</h2>
-                  <ContractForm form={ToolUpdate} value={t as unknown as Record<string, unknown>} without={t.kind === "builtin" ? ["name", "input_schema", "repeat_safe", "config"] : []} action="Save tool"
+                  <ContractForm form={ToolUpdate} value={t as unknown as Record<string, unknown>} without={t.kind === "builtin" ? ["name", "input_schema", "repeat_safe", "config"] : []} custom={{ input_schema: parameters, config: callOf(t.kind) }} action="Save tool"
                     send={async (change) => {
                       const now = await save({ base: t, etag: of.etag, change, read: () => tagged("GET /tenant/{tenant_id}/tools/{tool_id}", { path }), write: (body, match) => tagged("PATCH /tenant/{tenant_id}/tools/{tool_id}", { path, body, match }) });
                       of.reload();

@@ -145,9 +145,9 @@ export function errorAt(errors: Errors, name: string, inside: string[] = []): st
   return [...(errors[name] ? [errors[name]] : []), ...rest.map(([at, said]) => `${at}: ${said}`)].join("; ") || undefined;
 }
 
-/** A control of a screen's own; `inside` are the members of the field at which it says itself what is wrong. */
+/** A control of a screen's own, told of what is typed beside it; `inside` are the members of the field at which it says itself what is wrong. */
 export interface OwnControl {
-  (value: string | boolean | string[], set: (value: string | boolean | string[]) => void, errors: Errors): ComponentChildren;
+  (value: string | boolean | string[], set: (value: string | boolean | string[]) => void, errors: Errors, typed: Typed): ComponentChildren;
   inside?: string[];
 }
 
@@ -264,7 +264,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
     });
   }
 
-  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errorAt(errors, f.name, custom?.[f.name]?.inside)} change={value !== undefined} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name), errorsIn(errors, f.name))} />;
+  const row = (f: Field) => <FieldRow key={f.name} field={f} value={typed[f.name] ?? ""} set={set(f.name)} error={errorAt(errors, f.name, custom?.[f.name]?.inside)} change={value !== undefined} control={custom?.[f.name]?.(typed[f.name] ?? "", set(f.name), errorsIn(errors, f.name), typed)} />;
   const shown = first ? first.map((name) => asked.find((f) => f.name === name)).filter((f): f is Field => f !== undefined) : asked;
   const rest = asked.filter((f) => !shown.includes(f));
   return (

@@ -5,16 +5,19 @@
 // Gives back what the service then holds, or null if the reader kept theirs.
 import { useState } from "preact/hooks";
 import { Problem, type Tagged } from "../lib/api";
+import { straight } from "../lib/format";
 import { Button } from "./button";
 import { Dialog, over } from "./dialog";
 
 type Values = Record<string, unknown>;
+/** A value in words where its own would say nothing, such as an id. */
+type Words = (value: unknown, field: string) => string | undefined;
 
 const show = (v: unknown): string => (v === null || v === undefined || v === "" ? "(empty)" : typeof v === "string" ? v : JSON.stringify(v));
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
 /** Both changed these; what only one changed needs no choice. */
-function Choose({ mine, theirs, both, close }: { mine: Values; theirs: Values; both: string[]; close: (chosen: Values | null) => void }) {
+function Choose({ mine, theirs, both, words, close }: { mine: Values; theirs: Values; both: string[]; words: Words; close: (chosen: Values | null) => void }) {
   const [own, setOwn] = useState<Record<string, boolean>>(Object.fromEntries(both.map((name) => [name, true])));
   const give = (pick: (name: string) => boolean): void => close(Object.fromEntries(Object.entries(mine).filter(([name]) => !both.includes(name) || pick(name))));
   return (
@@ -27,7 +30,7 @@ function Choose({ mine, theirs, both, close }: { mine: Values; theirs: Values; b
             <tr key={name}>
               <th scope="row">{name.replaceAll("_", " ")}</th>
               {[false, true].map((yours) => (
-                <td key={String(yours)}><label><input type="radio" name={name} checked={own[name] === yours} onChange={() => setOwn({ ...own, [name]: yours })} /> <span>{show((yours ? mine : theirs)[name])}</span></label></td>
+                <td key={String(yours)}><label><input type="radio" name={name} checked={own[name] === yours} onChange={() => setOwn({ ...own, [name]: yours })} /> <span>{straight(words((yours ? mine : theirs)[name], name) ?? show((yours ? mine : theirs)[name]))}</span></label></td>
               ))}
             </tr>
           ))}
@@ -43,7 +46,7 @@ function Choose({ mine, theirs, both, close }: { mine: Values; theirs: Values; b
 }
 
 export async function save<T extends object>(it: {
-  base: T; etag: string | null; change: Values; write: (body: Values, match: string | null) => Promise<Tagged<T>>; read: () => Promise<Tagged<T>>;
+  base: T; etag: string | null; change: Values; write: (body: Values, match: string | null) => Promise<Tagged<T>>; read: () => Promise<Tagged<T>>; words?: Words;
 }): Promise<Tagged<T> | null> {
   let { base, etag, change } = it;
   for (;;) {
@@ -57,7 +60,7 @@ export async function save<T extends object>(it: {
     const both = Object.keys(change).filter((name) => !same((base as Values)[name], theirs[name]) && !same(change[name], theirs[name]));
     if (both.length) {
       const mine = change;
-      const chosen = await over<Values>((close) => <Choose mine={mine} theirs={theirs} both={both} close={close} />);
+      const chosen = await over<Values>((close) => <Choose mine={mine} theirs={theirs} both={both} words={it.words ?? (() => undefined)} close={close} />);
       if (!chosen) return null;
       change = chosen;
     }

@@ -52,6 +52,16 @@ FIELDS(ApiKeyRead) = {
 };
 SCHEMA(ApiKeyRead, .doc = "A key as it is listed; the key itself is never shown again.");
 
+FIELDS(ApiKeyOwnerRead) = {
+	FIELD(ApiKeyOwnerRead, id, .required = true, .id = true, .doc = "The key's entry."),
+	FIELD(ApiKeyOwnerRead, user_id, .required = true, .id = true, .doc = "Whom it acts as."),
+	FIELD(ApiKeyOwnerRead, email, .required = true, .example = "\"ada@example.org\"",
+		.doc = "Their address."),
+	FIELD(ApiKeyOwnerRead, name, .required = true, .nullable = true,
+		.example = "\"Ada Example\"", .doc = "Their name."),
+};
+SCHEMA(ApiKeyOwnerRead, .doc = "Whose a key is.");
+
 FIELDS(ApiKeyCreated) = {
 	FIELD(ApiKeyCreated, id, .required = true, .id = true,
 		.doc = "The key's entry; delete it to revoke the key."),
@@ -71,6 +81,7 @@ SCHEMA(ApiKeyCreated, .doc = "A new key, with the only sight of its value.");
 const struct schema *const keys_schemas[] = {
 	&ApiKeyCreate_schema,
 	&ApiKeyRead_schema,
+	&ApiKeyOwnerRead_schema,
 	&ApiKeyCreated_schema,
 	NULL,
 };
@@ -96,12 +107,16 @@ FIELDS(key_row) = {
 static SCHEMA(key_row, .internal = true);
 
 /* $1 tenant, $2 1 if the caller may see everybody's, $3 user */
-#define LIST_FROM "api_keys k where k.tenant_id = $1 and ($2 = 1 or k.user_id = $3)"
+#define LIST_WHERE "k.tenant_id = $1 and ($2 = 1 or k.user_id = $3)"
+#define LIST_FROM "api_keys k where " LIST_WHERE
+#define OWNERS_FROM "api_keys k join users u on u.id = k.user_id where " LIST_WHERE
 
-enum { LIST_OF(KEY_LIST), KEY_INSERT, KEY_OWNER, KEY_REMOVE };
+enum { LIST_OF(KEY_LIST), LIST_OF(OWNER_LIST), KEY_INSERT, KEY_OWNER, KEY_REMOVE };
 
 static const struct statement sql[] = {
 	LISTING(KEY_LIST, "key_list", &ApiKeyRead_schema, "{k.*}", LIST_FROM, "k.id"),
+	LISTING(OWNER_LIST, "key_owner_list", &ApiKeyOwnerRead_schema,
+		"k.id, k.user_id, u.email, u.name", OWNERS_FROM, "k.id"),
 	[KEY_INSERT] = { "key_insert", "insert into api_keys ({*}) values ({$})",
 		.row = &key_row_schema },
 	[KEY_OWNER] = { "key_owner",
@@ -125,6 +140,12 @@ static bool sees_all(const struct call *c)
 LIST_OPERATION(listApiKeys, NONE, ApiKeyRead)
 {
 	return call_list(c, &sql[KEY_LIST],
+		ARGS(T(c->caller.tenant_id), N(sees_all(c)), T(c->caller.user_id)));
+}
+
+LIST_OPERATION(listApiKeyOwners, NONE, ApiKeyOwnerRead)
+{
+	return call_list(c, &sql[OWNER_LIST],
 		ARGS(T(c->caller.tenant_id), N(sees_all(c)), T(c->caller.user_id)));
 }
 
@@ -234,6 +255,8 @@ static const struct route routes[] = {
 	{ METHOD_GET, "/tenant/{tenant_id}/api-keys", &listApiKeys, PERM_APIKEYS_OWN, 200,
 		.tag = "API keys",
 		.doc = "List the caller's keys, or with apikeys:write everybody's." },
+	{ METHOD_GET, "/tenant/{tenant_id}/api-key-owners", &listApiKeyOwners, PERM_APIKEYS_OWN,
+		200, .tag = "API keys", .doc = "Whose the keys are that the list of keys shows." },
 	{ METHOD_POST, "/tenant/{tenant_id}/api-keys", &createApiKey, PERM_APIKEYS_OWN, 201,
 		"api_key.create", .tag = "API keys",
 		.doc = "Create a key that acts as the caller; its value is shown this once." },

@@ -16,6 +16,11 @@ struct ApiKeyRead {
 };
 SCHEMA_DECLARED(ApiKeyRead);
 
+struct ApiKeyOwnerRead {
+	const char *id, *user_id, *email, *name;
+};
+SCHEMA_DECLARED(ApiKeyOwnerRead);
+
 struct ApiKeyCreated {
 	const char *id, *name;
 	struct moment created_at, last_used_at, expires_at;

@@ -44,6 +44,10 @@ static const char invite_page[] =
 	"<label for=\"present\">Password</label>\n"
 	"<input id=\"present\" type=\"password\" autocomplete=\"current-password\" required maxlength=\"1024\">\n"
 	"<button type=\"submit\">Sign in</button>\n</form>\n"
+	"<div id=\"signed\" hidden>\n<p id=\"whose\"></p>\n"
+	"<button type=\"button\" id=\"mine\">Show my invitations</button>\n"
+	"<button type=\"button\" id=\"other\">Accept as somebody else</button>\n"
+	"<p><a href=\"./\">Stay signed in, and do nothing</a></p>\n</div>\n"
 	"<ul id=\"open\" hidden></ul>\n" ON TAIL;
 
 static const char reset_page[] =
@@ -82,7 +86,7 @@ static const char script[] =
 	"}\n"
 	"\n"
 	"function show(id) {\n"
-	"  for (const other of ['accept', 'login', 'open', 'reset', 'on']) if ($(other)) $(other).hidden = other !== id;\n"
+	"  for (const other of ['accept', 'signed', 'login', 'open', 'reset', 'on']) if ($(other)) $(other).hidden = other !== id;\n"
 	"  const first = id && $(id).querySelector('input');\n"
 	"  if (first) first.focus();\n"
 	"}\n"
@@ -178,9 +182,20 @@ static const char script[] =
 	"  say(r.json.items.length ? '' : 'There is no invitation for you.');\n"
 	"}\n"
 	"\n"
+	"/* Accepting signs somebody in: whoever is here already is told, and asked. */\n"
+	"async function begin() {\n"
+	"  const r = await ask('GET', 'me');\n"
+	"  if (!r.ok) return show('accept');\n"
+	"  $('whose').textContent = 'This browser is signed in as ' + r.json.email + '. If the invitation is for that address, it is among your invitations. '\n"
+	"    + 'If it is for another, accepting it ends this login and signs this browser in as that person.';\n"
+	"  $('mine').addEventListener('click', () => list());\n"
+	"  $('other').addEventListener('click', () => show('accept'));\n"
+	"  show('signed');\n"
+	"}\n"
+	"\n"
 	"if ($('reset') && token) show('reset');\n"
 	"else if ($('reset')) say('This link is not whole: open it as you were given it.', true);\n"
-	"else if (token) show('accept');\n"
+	"else if (token) begin().catch(() => say('The service cannot be reached.', true));\n"
 	"else list().catch(() => say('The service cannot be reached.', true));\n";
 /* clang-format on */
 

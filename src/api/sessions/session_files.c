@@ -51,18 +51,6 @@ LIST_OPERATION(listSessionFiles, NONE, SessionFileRead)
 	return call_list(c, &sql[FILE_LIST], ARGS(T(c->caller.tenant_id), T(c->caller.session_id)));
 }
 
-/* A name that a header can carry: letters, digits and . _ - of ASCII; the rest becomes _. */
-static const char *plain_name(struct arena *a, const char *name)
-{
-	char *out = arena_strdup(a, *name ? name : "file");
-
-	for (char *p = out; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
-			    *p))
-			*p = '_';
-	return out;
-}
-
 OPERATION(readSessionFile, NONE, NONE, .gives = "application/octet-stream")
 {
 	const struct value args[] = { T(c->caller.tenant_id), T(c->caller.session_id),
@@ -80,10 +68,8 @@ OPERATION(readSessionFile, NONE, NONE, .gives = "application/octet-stream")
 	if (err)
 		return err;
 	buf_put(&r->body, bytes, len);
-	buf_printf(&r->extra,
-		"Content-Disposition: attachment; filename=\"%s\"\r\n"
-		"Content-Security-Policy: sandbox; default-src 'none'\r\n",
-		plain_name(c->arena, file.name));
+	call_attach(c, file.name);
+	buf_lit(&r->extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
 	return 0;
 }
 

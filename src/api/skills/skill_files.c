@@ -36,18 +36,12 @@ FIELDS(skill_import_query) = {
 };
 SCHEMA(skill_import_query, .doc = "How to import a skill.");
 
-/* The file's last name, with what could end a header replaced. */
+/* Kept under the last part of its path. */
 static void put_attachment_header(struct call *c, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *name = arena_strdup(c->arena, slash ? slash + 1 : path);
 
-	for (char *p = name; *p; p++)
-		if (!(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') &&
-			!(*p >= 'A' && *p <= 'Z') && !strchr("._-", *p))
-			*p = '_';
-	buf_printf(
-		&c->x->reply.extra, "Content-Disposition: attachment; filename=\"%s\"\r\n", name);
+	call_attach(c, slash ? slash + 1 : path);
 }
 
 /* Text is shown, and everything else is only kept. */

@@ -63,21 +63,25 @@ FIELDS(ToolCreate) = {
 	FIELD(ToolCreate, description, .nullable = true, BOUNDS(1, 4096),
 		.example = "\"Tells the weather of a city.\"",
 		.doc = "For the model; required unless the tool is built in."),
-	FIELD(ToolCreate, input_schema, .nullable = true, .example = SCHEMA_EXAMPLE,
+	FIELD(ToolCreate, input_schema, .label = "Parameters", .nullable = true,
+		.example = SCHEMA_EXAMPLE,
 		.doc = "JSON Schema 2020-12, the subset in the manual, of type object; absent: no "
 		       "arguments. Not for kind builtin."),
-	FIELD(ToolCreate, requires_approval, .preset = "false",
+	FIELD(ToolCreate, requires_approval, .label = "Ask a person first", .preset = "false",
 		.doc = "True: a person approves each call before it runs."),
-	FIELD(ToolCreate, person_only, .preset = "false",
+	FIELD(ToolCreate, person_only, .label = "Approved by a login only", .preset = "false",
 		.doc = "True: the approval is given with a person's login, not with an API key; only "
 		       "with requires_approval."),
-	FIELD(ToolCreate, repeat_safe, .nullable = true, .example = "true",
+	FIELD(ToolCreate, repeat_safe, .label = "May be repeated", .nullable = true,
+		.example = "true",
 		.doc = "True: a call whose outcome was lost may be made again; absent: false. Not for "
 		       "kind builtin."),
-	FIELD(ToolCreate, grantable_by, .nullable = true, .words = &ToolGranter_words,
+	FIELD(ToolCreate, grantable_by, .label = "Given by", .nullable = true,
+		.words = &ToolGranter_words,
 		.doc = "Who may give it to an agent; absent: members for a tool that is built in or "
 		       "has no secrets, admins for all others."),
-	FIELD(ToolCreate, config, .nullable = true, .example = CONFIG_EXAMPLE,
+	FIELD(ToolCreate, config, .label = "How it is called", .nullable = true,
+		.example = CONFIG_EXAMPLE,
 		.doc = "http: {method, url, headers?, body?, allowed_hosts?, "
 		       "timeout_s?} with {{argument}} places; mcp: {url, headers?, tool, timeout_s?}. Not "
 		       "for kind builtin."),
@@ -89,17 +93,18 @@ FIELDS(ToolUpdate) = {
 		.doc = "Another name; not for kind builtin."),
 	FIELD(ToolUpdate, description, BOUNDS(1, 4096),
 		.example = "\"Tells the weather of a city.\"", .doc = "For the model."),
-	FIELD(ToolUpdate, input_schema, .example = SCHEMA_EXAMPLE,
+	FIELD(ToolUpdate, input_schema, .label = "Parameters", .example = SCHEMA_EXAMPLE,
 		.doc = "As when it was made; not for kind builtin."),
-	FIELD(ToolUpdate, requires_approval, .doc = "True: a person approves each call."),
-	FIELD(ToolUpdate, person_only,
+	FIELD(ToolUpdate, requires_approval, .label = "Ask a person first",
+		.doc = "True: a person approves each call."),
+	FIELD(ToolUpdate, person_only, .label = "Approved by a login only",
 		.doc = "True: the approval is given with a person's login; only with "
 		       "requires_approval."),
-	FIELD(ToolUpdate, repeat_safe, .doc = "Not for kind builtin."),
-	FIELD(ToolUpdate, grantable_by, .words = &ToolGranter_words,
+	FIELD(ToolUpdate, repeat_safe, .label = "May be repeated", .doc = "Not for kind builtin."),
+	FIELD(ToolUpdate, grantable_by, .label = "Given by", .words = &ToolGranter_words,
 		.doc = "Who may give it to an agent; agents that have it keep it. A tool that gets "
 		       "its first secret is for admins unless this says otherwise."),
-	FIELD(ToolUpdate, config, .example = CONFIG_EXAMPLE,
+	FIELD(ToolUpdate, config, .label = "How it is called", .example = CONFIG_EXAMPLE,
 		.doc = "All of it anew; a header sent as ******** keeps its value while scheme, host "
 		       "and port stay the same. Not for kind builtin."),
 };

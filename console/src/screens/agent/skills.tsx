@@ -19,6 +19,7 @@ import { DataView } from "../../ui/states";
 import { Table } from "../../ui/table";
 import { toast } from "../../ui/toast";
 import type { PartProps } from "../agent";
+import { Forbidden } from "./forbidden";
 
 type Path = PartProps["path"] & { skill_id: string };
 
@@ -103,7 +104,8 @@ function Webhooks({ path, concerns }: { path: Path; concerns: PartProps["concern
   );
 }
 
-export default function Skills({ agent, path, may, concerns }: PartProps) {
+export default function Skills(props: PartProps) {
+  const { agent, path, may, concerns } = props;
   const { query } = location.value;
   const granted = useList("GET /tenant/{tenant_id}/agents/{agent_id}/skills", { path }, concerns);
   const known = useList("GET /tenant/{tenant_id}/skills", { path: { tenant_id: path.tenant_id }, query: { per_page: 200 } }, concerns);
@@ -163,6 +165,7 @@ export default function Skills({ agent, path, may, concerns }: PartProps) {
           {write && <Webhooks path={one(opened)} concerns={concerns} />}
         </section>
       )}
+      {write && <Forbidden {...props} name={(id) => names.get(id)?.name ?? id} />}
     </>
   );
 }

@@ -17,6 +17,7 @@ import { DataView } from "../../ui/states";
 import { Table } from "../../ui/table";
 import { toast } from "../../ui/toast";
 import type { PartProps } from "../agent";
+import { ScannerGrants } from "./scanner";
 
 export function Approval({ tool }: { tool: Pick<ToolRead, "requires_approval" | "person_only"> | undefined }) {
   if (!tool) return null;
@@ -137,6 +138,7 @@ export default function Tools(props: PartProps) {
     <>
       {props.may("agent:tools:write") && <Granted {...props} tools={tools.data ?? []} />}
       <Bundles {...props} tools={tools.data ?? []} />
+      <ScannerGrants {...props} />
     </>
   );
 }
