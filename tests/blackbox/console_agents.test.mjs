@@ -2,7 +2,7 @@
 // once, seen by somebody who loses a role; models, skills, tools, bundles and plans; and names that want to be markup.
 import { createServer } from "node:http";
 import { becomes, equal, match, ok, short, test, until } from "./harness.mjs";
-import { console_stage } from "./console_stage.mjs";
+import { WIDE, console_stage } from "./console_stage.mjs";
 
 const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
 const HOSTILE = "<img src=x onerror=alert(1)>";
@@ -323,6 +323,9 @@ test("models, skills, tools, bundles and plans", async (t) => {
   match(await page.getByLabel("What it answered").textContent(), /<img src=x onerror=alert\(1\)>.*\*{8}/, "the answer");
   ok(!(await page.content()).includes("s3cret-of-tools"), "the page holds a secret");
   await view.looks("tool");
+  await page.setViewportSize({ width: 320, height: 740 });
+  await becomes(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, "how much wider than the window it is");
+  await page.setViewportSize(WIDE);
   equal((await asked(server, "GET", `/tenant/${tenant}/audit-logs?action=tool.try`)).items.length, 2, "what is on record");
   await view.go(`/t/${slug}/tools`);
   await page.getByRole("link", { name: "otter-lookup" }).waitFor();

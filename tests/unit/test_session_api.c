@@ -397,7 +397,7 @@ TEST(session_files_are_saved_and_never_shown)
 		ARGS(T("\xd0\xa1\xd1\x87\xd1\x91\xd1\x82 1\xe2\x80\xae;gnp.exe")));
 	r = ask(f, f->admin, NULL, "GET /sessions/%s/files/%s/content", id, file);
 	CHECK_STR(header_of(f, &r, "content-disposition"),
-		"attachment; filename=\"________1____gnp.exe\"; "
+		"attachment; filename=\"_________1____gnp.exe\"; "
 		"filename*=UTF-8''%D0%A1%D1%87%D1%91%D1%82%201__gnp.exe");
 	STATUS(ask(f, f->admin, NULL, "GET /sessions/%s/files/%s/content", id, id), 404);
 	fixture_close(f);
