@@ -57,7 +57,7 @@ test("the code scanner is bound and granted; a skill is forbidden and allowed ag
   await view.go(`/t/${slug}/agents/${agent}/tools`);
   const part = page.getByRole("region", { name: "Code scanner" });
   await part.getByText("It sees nothing of a code scanner").waitFor();
-  await part.getByLabel("Repo name").fill("handbook");
+  await part.getByLabel("Repository").fill("handbook");
   await part.getByRole("button", { name: "Let it see the results" }).click();
   await part.getByRole("row", { name: /handbook/ }).getByText("Granted").waitFor();
   await view.looks("agent-scanner");

@@ -37,8 +37,8 @@ FIELDS(ScannerUpdate) = {
 SCHEMA(ScannerUpdate, .doc = "The scanner organisation to bind.");
 
 FIELDS(ScannerGrantCreate) = {
-	FIELD(ScannerGrantCreate, repo_name, .nullable = true, BOUNDS(0, 512),
-		.example = "\"handbook\"",
+	FIELD(ScannerGrantCreate, repo_name, .label = "Repository", .nullable = true,
+		BOUNDS(0, 512), .example = "\"handbook\"",
 		.doc = "One repository; null or absent grants the whole organisation bound to the "
 		       "tenant."),
 };

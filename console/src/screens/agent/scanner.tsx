@@ -30,7 +30,7 @@ export function ScannerGrants({ path, may, concerns }: PartProps) {
   return (
     <section class="part" aria-label="Code scanner">
       <h2>Code scanner</h2>
-      {write && <div class="narrow"><ContractForm key={round} form={ScannerGrantCreate} action="Let it see the results" passing send={async (body) => {
+      {write && <div class="part narrow"><ContractForm key={round} form={ScannerGrantCreate} action="Let it see the results" passing send={async (body) => {
         const made = await call("POST /tenant/{tenant_id}/agents/{agent_id}/scanner-grants", { path, body });
         toast(`It sees the results of ${made.repo_name ?? "the whole organisation"}`);
         again((n) => n + 1);
