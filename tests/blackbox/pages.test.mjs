@@ -45,7 +45,7 @@ test("an invitation is accepted in a browser", async (t) => {
   const server = await t.serve(await t.place("sqlite"));
   const tenant = await server.enter();
   const made = await server.request("POST", `/tenant/${tenant}/members`, { body: { email: GRACE.email } });
-  const { page, quiet } = await open(t);
+  const { page, quiet } = await open(t, { expected: [401] });
   await page.goto(made.json.invite_url);
   await page.locator("#accept").waitFor();
   equal(new URL(page.url()).hash, "", "the token in the address bar");
