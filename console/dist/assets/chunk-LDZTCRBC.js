@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-VII57FG2.js";import{B as t,Q as a,R as e}from"./chunk-AU6EMMME.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

@@ -1,1 +1,0 @@
-import{a as e}from"./chunk-YVFTQBTC.js";import{S as n}from"./chunk-AU6EMMME.js";function r(s){let{data:a}=e("GET /tenant/{tenant_id}/agents/{agent_id}/access",{path:{tenant_id:n(),agent_id:s}},t=>t.event==="agent");return t=>a?.permissions.includes(t)??!1}export{r as a};

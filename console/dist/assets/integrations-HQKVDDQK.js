@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-DA26SPPU.js";import"./chunk-SNEBU2GI.js";import"./chunk-ING63PA6.js";import"./chunk-OKIS7UFF.js";import"./chunk-YVFTQBTC.js";import"./chunk-KTK6O5HP.js";import"./chunk-XGM3KMUP.js";import"./chunk-657QQO2K.js";import"./chunk-KTFY5P2E.js";import"./chunk-GXWQ3PFK.js";import"./chunk-AU6EMMME.js";export{a as State,b as default};
