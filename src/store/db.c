@@ -122,7 +122,13 @@ int db_prepare(struct db *db, const struct statement *st, struct prepared **ret)
 		fprintf(stderr, "lodge: statement %s has too many columns\n", st->name);
 		abort();
 	}
+	if (db->cached == DB_STATEMENTS / 4 * 3) {
+		fprintf(stderr,
+			"lodge: there are more statements than DB_STATEMENTS has room for\n");
+		abort();
+	}
 	map_columns(db, p);
+	db->cached++;
 	*slot = *ret = p;
 	return 0;
 }
@@ -142,6 +148,7 @@ void db_forget(struct db *db)
 		prepared_free(db->cache[i]);
 		db->cache[i] = NULL;
 	}
+	db->cached = 0;
 }
 
 int64_t db_version(struct db *db)
