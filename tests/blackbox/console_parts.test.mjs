@@ -165,7 +165,7 @@ test("a first run with one's own key that fails once is taken up where it stoppe
   equal(await page.getByLabel("API key").inputValue(), "sk-own", "what was typed");
   fails = false;
   await page.getByRole("button", { name: "Begin" }).click();
-  await page.getByText("Hello from your own model").waitFor();
+  await page.getByLabel("Conversation").getByText("Hello from your own model").waitFor();
   match(page.url(), /\/sessions\/c/, "where one is");
   equal((await asked(server, "GET", "/admin/models?per_page=200")).items.filter((m) => m.slug === "own-model").length, 1, "models that were made");
   equal((await asked(server, "GET", `/tenant/${(await asked(server, "GET", "/me")).memberships[0].tenant_id}/agents?q=First`)).items.length, 1, "agents that were made");
