@@ -58,7 +58,7 @@ bool messages_plain_name(const char *name)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
 			    *p))
 			return false;
-	return *name && strlen(name) <= 64;
+	return *name && strlen(name) <= MEMBER_NAME_MAX;
 }
 
 static void name_once(struct arena *a, const char **list, const char *name)
@@ -85,7 +85,7 @@ void messages_elsewhere(struct messages_reader *in, const char *name)
 void messages_unbounded(struct messages_reader *in)
 {
 	if (!in->c->unbounded)
-		in->c->unbounded = in->member;
+		in->c->unbounded = arena_strdup(in->c->arena, in->member);
 }
 
 /* By their place: what is read later may stand before. */

@@ -4,6 +4,8 @@
 
 enum { NOWHERE = -1, DEPTH_MAX = 3 };
 
+enum { MEMBER_NAME_MAX = 64 }; /* bytes of a name that is said again */
+
 struct messages_reader {
 	struct json_reader r;
 	struct chat *c;
@@ -12,6 +14,7 @@ struct messages_reader {
 	bool wrong; /* *e is filled */
 	/* Where it is: a member of the body, and the number of its items within each other. */
 	const char *member;
+	char name[MEMBER_NAME_MAX + 1]; /* of one that is not known */
 	int item, block, inner;
 	int depth;		     /* of blocks within blocks */
 	struct chat_message *system; /* goes before the others */

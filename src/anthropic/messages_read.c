@@ -346,10 +346,10 @@ static void messages_member(struct messages_reader *in, const char *key, size_t 
 	struct chat_field *f;
 	bool kept = true;
 
-	in->member = m				? m->name
-		     : messages_plain_name(key) ? arena_strndup(in->c->arena, key, len)
-						: "other";
-	json_peek(&in->r); /* passes the white space */
+	in->member = m ? m->name : messages_plain_name(key) ? in->name : "other";
+	if (in->member == in->name)
+		memcpy(in->name, key, strlen(key) + 1); /* plain, and so not long */
+	json_peek(&in->r);				/* passes the white space */
 	raw.at = in->r.at;
 	if (!m)
 		json_skip(&in->r, NULL, NULL);

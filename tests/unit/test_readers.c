@@ -182,7 +182,6 @@ static const struct exception shown[] = {
 
 /* Taken from the whole row, as it is stored and shown, by whoever acts on it. */
 static const struct exception acted_on[] = {
-	{ "agents", " description " }, /* searched for: its words are kept apart */
 	{ "assistants", " temperature tools top_p " },
 	{ "reservations", " user_id " }, /* into the ledger */
 	{ "responses", " input run_id " },
