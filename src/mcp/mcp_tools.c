@@ -328,7 +328,7 @@ static const char *given(const char *text)
 
 static int call_list_sessions(struct mcp_turn *t)
 {
-	struct McpListSessions in;
+	struct McpListSessions in = { 0 };
 	const struct TaskSessionRead *row;
 	struct list rows;
 	struct buf b;
@@ -389,7 +389,7 @@ int mcp_session_text(
 
 static int call_read_session(struct mcp_turn *t)
 {
-	struct McpReadSession in;
+	struct McpReadSession in = { 0 };
 	const char *text;
 	int err = mcp_arguments(t->c, t->said, &McpReadSession_schema, &in);
 
@@ -403,7 +403,7 @@ static int call_read_session(struct mcp_turn *t)
 
 static int call_search(struct mcp_turn *t)
 {
-	struct McpSearch in;
+	struct McpSearch in = { 0 };
 	struct list found = { 0 };
 	struct buf b;
 	int err = mcp_arguments(t->c, t->said, &McpSearch_schema, &in);
