@@ -36,14 +36,15 @@ static int read_truncation(struct call *c, const char *json, int64_t *ret)
 {
 	const char *type = openai_text(c->arena, json, "type");
 	const char *last = openai_member(c->arena, json, "last_messages");
+	int64_t count = last ? strtoll(last, NULL, 10) : 0;
 
 	*ret = 0;
 	if (!json || (type && strcmp(type, "auto") == 0))
 		return 0;
-	if (!type || strcmp(type, "last_messages") != 0 || !last || atoll(last) < 1)
+	if (!type || strcmp(type, "last_messages") != 0 || count < 1)
 		return call_field(c, "truncation_strategy", "choice",
 			"must be auto, or last_messages with how many they are, 1 or more");
-	*ret = atoll(last);
+	*ret = count;
 	return 0;
 }
 

@@ -22,6 +22,7 @@ const CHANGED = [
   [/^\/admin\/users$/, /\.tenant_count$/, "whose address is not proven is only invited by further tenants"],
   [/\/api-keys$/, /\.scopes$/, "a key that is not cut down has none, where it had an empty list"],
   [/\/integrations(\/\w+)?$/, /guardrails\.check_budget$/, "is now `budget`"],
+  [/^\/v1\/responses\//, /^output\[\d+\]\.id$/, "items are named after their response, so that an item_reference finds them"],
 ];
 
 /** The differences between what was said then and is said now: a field that came since is none. */
@@ -30,7 +31,7 @@ function differences(path, then, now, place = "") {
   if (then === null || typeof then !== "object") return Object.is(then, now) ? [] : [`${place}: ${short(then)} is now ${short(now)}`];
   if (now === null || typeof now !== "object") return [`${place}: ${short(then)} is now ${short(now)}`];
   if (Array.isArray(then)) {
-    const found = then.map((one, i) => [one, one?.id === undefined ? now[i] : now.find((other) => other?.id === one.id), i]);
+    const found = then.map((one, i) => [one, one?.id === undefined ? now[i] : now.find((other) => other?.id === one.id) ?? now[i], i]);
     return found.flatMap(([one, other, i]) => differences(path, one, other, `${place}[${i}]`));
   }
   return Object.keys(then).flatMap((name) => differences(path, then[name], now[name], place ? `${place}.${name}` : name));
