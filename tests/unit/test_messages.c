@@ -113,5 +113,38 @@ TEST(messages_take_the_key_as_anthropics_clients_send_it)
 	CHECK_STR(text_at(&r, "data.0.type"), "model");
 	CHECK_STR(text_at(&r, "first_id"), text_at(&r, "data.0.id"));
 	CHECK(json_is_true(at(&r, "has_more")));
+	test_step("one of them");
+	r = ask(s.f, NULL, NULL,
+		"GET /v1/models/agent:%s\nanthropic-version: 2023-06-01\r\nx-api-key: %s", s.slug,
+		s.f->admin);
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "type"), "model");
+	CHECK_STR(text_at(&r, "id"), arena_printf(&s.f->arena, "agent:%s", s.slug));
+	gateway_close(&s);
+}
+
+/* More words are more tokens, and counting them is no call: nothing is entered in the ledger. */
+TEST(messages_count_tokens_and_charge_nothing)
+{
+	static const char *const said[] = { "hi", "hi there, how many tokens may this be?" };
+	struct gateway_fixture s;
+	int64_t before = 0;
+
+	gateway_open(&s);
+	gateway_agent(&s, (const char *const[]){ "ok", NULL });
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		struct answer r = ask(s.f, s.f->admin,
+			arena_printf(&s.f->arena,
+				"{\"model\":\"%s\",\"messages\":[{\"role\":\"user\","
+				"\"content\":\"%s\"}]}",
+				s.model, said[i]),
+			"POST /v1/messages/count_tokens");
+
+		test_step("%s", said[i]);
+		STATUS(r, 200);
+		CHECK(json_integer_value(at(&r, "input_tokens")) > before);
+		before = json_integer_value(at(&r, "input_tokens"));
+	}
+	gateway_settled(&s, 0, 0);
 	gateway_close(&s);
 }
