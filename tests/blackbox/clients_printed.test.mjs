@@ -10,8 +10,9 @@ import { equal, here, ok, root, test } from "./harness.mjs";
 
 const FULL = process.env.LODGE_TEST_EVERY === "1";
 const SMALL = join(here, "clients"), LARGE = join(here, "clients/full");
-const PLACES = { Codex: ".codex/config.toml", opencode: "opencode.json" }; // where a section's file is to be
-const PROGRAMS = { codex: "@openai/codex", opencode: "opencode-ai" };
+const PLACES = { Codex: ".codex/config.toml", opencode: "opencode.json", Continue: ".continue/config.yaml" }; // where a section's file is to be
+const PROGRAMS = { codex: "@openai/codex", opencode: "opencode-ai", claude: "@anthropic-ai/claude-code", cn: "@continuedev/cli" };
+const FILES = ["toml", "json", "yaml"];
 const packagesOf = (folder) => Object.keys(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).dependencies);
 
 /** The sections of the document: {name, blocks: [{kind, text, output}], files: {place: text}}. */
@@ -20,7 +21,7 @@ function sections() {
     const name = part.slice(0, part.indexOf("\n")), blocks = [], files = {};
     for (const [, kind, text] of part.matchAll(/^```(\w+)\n([^]*?)^```$/gm)) {
       if (kind === "text") blocks.at(-1).output = text;
-      else if (kind === "toml" || kind === "json") files[PLACES[name]] = text;
+      else if (FILES.includes(kind)) files[PLACES[name]] = text;
       else if (kind !== "python") blocks.push({ kind, text });
     }
     return { name, blocks, files };
@@ -28,7 +29,10 @@ function sections() {
 }
 
 /** What a block brings along, by the names of packages. */
-const needs = ({ kind, text }) => (kind === "js" ? [...text.matchAll(/from "([^"]+)"/g)].map((m) => m[1]) : [PROGRAMS[/^\w+/.exec(text)[0]]]);
+const needs = ({ kind, text }) =>
+  kind === "js"
+    ? [...text.matchAll(/from "((?:@[^"/]+\/)?[^"/]+)[^"]*"/g)].map((m) => m[1])
+    : Object.keys(PROGRAMS).filter((name) => new RegExp(`^${name} `, "m").test(text)).map((name) => PROGRAMS[name]);
 
 async function runBlock(t, section, block, packages) {
   const place = await t.place("sqlite");
@@ -54,11 +58,12 @@ const printed = sections();
 
 test("every client of the document has its lines, its output and its packages", async () => {
   const all = [...packagesOf(SMALL), ...packagesOf(LARGE)];
-  ok(printed.length >= 7, `there are ${printed.length} sections`);
+  ok(printed.length >= 11, `there are ${printed.length} sections`);
   for (const { name, blocks } of printed) {
     ok(blocks.length > 0, `${name} has nothing to run`);
     for (const b of blocks) {
       ok(b.output, `${name} does not show what its lines print`);
+      ok(needs(b).length > 0, `${name} has lines that need no package`);
       for (const one of needs(b)) ok(all.includes(one), `${one} of ${name} is in no package.json`);
     }
   }
