@@ -15,7 +15,7 @@
 struct reservation_row {
 	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id;
 	bool byok;
-	int64_t amount_pd, input_tokens, output_tokens, lease_until;
+	int64_t amount_pd, input_tokens, output_tokens, characters, seconds, lease_until;
 };
 
 FIELDS(reservation_row) = {
@@ -29,6 +29,8 @@ FIELDS(reservation_row) = {
 	FIELD(reservation_row, amount_pd),
 	FIELD(reservation_row, input_tokens),
 	FIELD(reservation_row, output_tokens),
+	FIELD(reservation_row, characters),
+	FIELD(reservation_row, seconds),
 	FIELD(reservation_row, lease_until),
 };
 static SCHEMA(reservation_row, .internal = true);
@@ -144,10 +146,15 @@ static int wait_for_room(
 	return 5;
 }
 
+static int64_t price_or_zero(int64_t price)
+{
+	return price == NIL ? 0 : price;
+}
+
 /* The dearest way in which the prompt can be billed. */
 static int64_t dearest_input(const struct price *p)
 {
-	int64_t most = p->prompt == NIL ? 0 : p->prompt;
+	int64_t most = price_or_zero(p->prompt);
 
 	return p->cache_write != NIL && p->cache_write > most ? p->cache_write : most;
 }
@@ -198,9 +205,10 @@ static int room_at_least(struct db *db, struct arena *a, const struct reservatio
 
 int64_t budget_least_pd(const struct price *p)
 {
-	int64_t in = dearest_input(p), out = p->completion == NIL ? 0 : p->completion;
+	__int128 sum = (__int128)dearest_input(p) + price_or_zero(p->completion) +
+		       price_or_zero(p->character) + price_or_zero(p->second);
 
-	return in > INT64_MAX - out ? INT64_MAX : in + out;
+	return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
 int budget_look(struct db *db, const struct reservation *b, int64_t now, struct budget_left *ret)
@@ -292,7 +300,7 @@ bool budget_is_free(const struct reservation *b)
 	const struct price *p = &b->price;
 
 	return is_nothing(p->prompt) && is_nothing(p->completion) && is_nothing(p->cache_read) &&
-	       is_nothing(p->cache_write) &&
+	       is_nothing(p->cache_write) && is_nothing(p->character) && is_nothing(p->second) &&
 	       (!b->agent_id || (b->per_minute == NIL && b->per_hour == NIL));
 }
 
@@ -301,12 +309,20 @@ static const char *budget_agent_of(const char *agent_id)
 	return agent_id ? agent_id : "";
 }
 
+/* All but what it may write. */
+static __int128 input_cost(const struct reservation *b)
+{
+	return (__int128)b->prompt_tokens * dearest_input(&b->price) +
+	       (__int128)b->characters * price_or_zero(b->price.character) +
+	       (__int128)b->seconds * price_or_zero(b->price.second);
+}
+
 /* Is there room for it, in calls and in money? */
 static int find_room(struct db *db, struct arena *a, struct reservation *b, int64_t now,
 	struct budget_used *used, struct problem *p)
 {
-	int64_t price = b->price.completion == NIL ? 0 : b->price.completion;
-	__int128 prompt_cost = (__int128)b->prompt_tokens * dearest_input(&b->price), amount;
+	int64_t price = price_or_zero(b->price.completion);
+	__int128 prompt_cost = input_cost(b), amount;
 	int err = 0;
 
 	if (b->agent_id)
@@ -346,6 +362,8 @@ int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_
 				.amount_pd = b->made.amount_pd,
 				.input_tokens = b->prompt_tokens,
 				.output_tokens = b->output_tokens,
+				.characters = b->characters,
+				.seconds = b->seconds,
 				.lease_until = now + RESERVATION_LEASE_S * SECOND_US });
 	if (err)
 		return err;
@@ -358,7 +376,8 @@ int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_
 
 static bool is_empty(const struct usage *u)
 {
-	return !u->input && !u->cache_read && !u->cache_write && !u->output;
+	return !u->input && !u->cache_read && !u->cache_write && !u->output &&
+	       !u->characters && !u->seconds;
 }
 
 static int remove_reservation(struct db *db, const char *id, const struct charge *c)
@@ -427,6 +446,8 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 			.outcome = CHARGE_LOST,
 			.usage = { .input = row->input_tokens,
 				.output = row->output_tokens,
+				.characters = row->characters,
+				.seconds = row->seconds,
 				.estimated = true },
 			.cost_pd = row->amount_pd,
 		};

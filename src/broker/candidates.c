@@ -118,9 +118,8 @@ static int egress_host(struct candidate_walk *w, const struct gate_facts *f, str
 static struct price price_of(const struct gate_facts *f)
 {
 	if (f->is_free)
-		return (struct price){ 0, 0, NIL, NIL };
-	return (struct price){ f->prompt_pd, f->completion_pd, f->cache_read_pd,
-		f->cache_write_pd };
+		return (struct price){ 0, 0, NIL, NIL, NIL, NIL };
+	return gate_price(f);
 }
 
 /* ---- what the model can do ---- */

@@ -19,10 +19,13 @@ FIELDS(gate_facts) = {
 	FIELD(gate_facts, supports_tools),
 	FIELD(gate_facts, supports_vision),
 	FIELD(gate_facts, is_free),
+	FIELD(gate_facts, endpoints),
 	FIELD(gate_facts, prompt_pd),
 	FIELD(gate_facts, completion_pd),
 	FIELD(gate_facts, cache_read_pd),
 	FIELD(gate_facts, cache_write_pd),
+	FIELD(gate_facts, character_pd),
+	FIELD(gate_facts, second_pd),
 	FIELD(gate_facts, has_address),
 	FIELD(gate_facts, base_url, .nullable = true),
 	FIELD(gate_facts, provider_model, .nullable = true),
@@ -57,8 +60,8 @@ SCHEMA(gate_facts, .internal = true);
 
 #define MODEL_COLUMNS                                                                     \
 	"m.id as model_id, m.name, m.slug, m.description, m.kind, m.status, "             \
-	"m.context_window, m.supports_tools, m.supports_vision, m.is_free, m.prompt_pd, " \
-	"m.completion_pd, m.cache_read_pd, m.cache_write_pd, " IF(                        \
+	"m.context_window, m.supports_tools, m.supports_vision, m.is_free, m.endpoints, m.prompt_pd, " \
+	"m.completion_pd, m.cache_read_pd, m.cache_write_pd, m.character_pd, m.second_pd, " IF(                        \
 		"m.base_url is not null and m.provider_model is not null", "has_address") ", "
 
 /* A grant on a router counts while the router itself could be called. */
@@ -268,9 +271,15 @@ static bool agent_made_its_calls(const struct gate_facts *f)
 	       (f->moment->left.calls_in_minute == 0 || f->moment->left.calls_in_hour == 0);
 }
 
+struct price gate_price(const struct gate_facts *f)
+{
+	return (struct price){ f->prompt_pd, f->completion_pd, f->cache_read_pd, f->cache_write_pd,
+		f->character_pd, f->second_pd };
+}
+
 static bool room_does_not_pay(const struct gate_facts *f)
 {
-	struct price p = { f->prompt_pd, f->completion_pd, f->cache_read_pd, f->cache_write_pd };
+	struct price p = gate_price(f);
 
 	return f->moment && f->moment->left.room_pd != NIL && !f->is_free &&
 	       f->moment->left.room_pd < budget_least_pd(&p);

@@ -27,7 +27,9 @@ struct gate_facts {
 	int kind, status;
 	int64_t context_window;
 	bool supports_tools, supports_vision, is_free;
-	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd; /* a token; NIL: not set */
+	int64_t endpoints; /* what it can be asked for: a bit for each of ModelEndpoint */
+	/* a token, a character, a second; NIL: not set */
+	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd, character_pd, second_pd;
 	bool has_address; /* base_url and the provider's name for it are set */
 	/* the way to it, for its candidates: loaded where one model or a chain is asked for */
 	const char *base_url, *provider_model, *secrets;
@@ -80,6 +82,8 @@ enum { GATE_MODELS_MAX = 2000 };
 
 /* The first rule that refuses the call, or NULL: it may be made. */
 const struct gate_rule *gate_refusal(const struct gate_facts *f);
+/* The prices of the model. */
+struct price gate_price(const struct gate_facts *f);
 /* The agent reaches the model through a router it may call. */
 bool gate_via_router(const struct gate_facts *f);
 /* Does the driving user hold the grant on the model?  -1 where none is asked for. */

@@ -16,13 +16,13 @@ struct ledger_row {
 	const char *tenant_id, *id, *agent_id, *model_id, *user_id, *session_id, *outcome;
 	bool byok, estimated;
 	int64_t input_tokens, cache_read_tokens, cache_write_tokens, output_tokens;
-	int64_t reasoning_tokens, cost_pd;
+	int64_t reasoning_tokens, characters, seconds, cost_pd;
 };
 
 FIELDS(ledger_row) = {
 	ROW_FIELDS(ledger_row, tenant_id, id, agent_id, model_id, outcome, byok, estimated,
 		input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-		reasoning_tokens, cost_pd),
+		reasoning_tokens, characters, seconds, cost_pd),
 	ROW_NULLABLE(ledger_row, user_id, session_id),
 };
 static SCHEMA(ledger_row, .internal = true);
@@ -133,6 +133,8 @@ static int enter_row(struct db *db, const struct charge *c, int64_t now)
 			.cache_write_tokens = u->cache_write,
 			.output_tokens = u->output,
 			.reasoning_tokens = u->reasoning,
+			.characters = u->characters,
+			.seconds = u->seconds,
 			.cost_pd = c->cost_pd });
 }
 

@@ -29,6 +29,19 @@ const struct words ModelStatus_words = {
 	.doc = "Only active and experimental models are listed in catalogs.",
 };
 
+static const char *const ModelEndpoint_list[] = {
+	[ModelEndpoint_chat] = "chat",
+	[ModelEndpoint_embeddings] = "embeddings",
+	[ModelEndpoint_speech] = "speech",
+	[ModelEndpoint_transcriptions] = "transcriptions",
+	NULL,
+};
+const struct words ModelEndpoint_words = {
+	.title = "ModelEndpoint",
+	.list = ModelEndpoint_list,
+	.doc = "What a model can be asked for. All but chat is for models of the kind openai.",
+};
+
 static const char *const ModelAccess_list[] = {
 	[ModelAccess_full] = "full",
 	[ModelAccess_read_only] = "read_only",

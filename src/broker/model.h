@@ -19,6 +19,17 @@ enum ModelStatus {
 };
 extern const struct words ModelStatus_words;
 
+/* What a model can be asked for. */
+enum ModelEndpoint {
+	ModelEndpoint_chat,
+	ModelEndpoint_embeddings,
+	ModelEndpoint_speech,
+	ModelEndpoint_transcriptions
+};
+extern const struct words ModelEndpoint_words;
+/* As a bit of a model's `endpoints`. */
+#define ENDPOINT_BIT(endpoint) (INT64_C(1) << (endpoint))
+
 enum ModelAccess { ModelAccess_full, ModelAccess_read_only };
 extern const struct words ModelAccess_words;
 

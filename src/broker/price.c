@@ -7,7 +7,7 @@
 #include "contract/schema.h"
 
 /* Adds count times price; false if it does not fit or makes no sense. */
-static bool add_priced_tokens(__int128 *sum, int64_t count, int64_t price)
+static bool add_priced(__int128 *sum, int64_t count, int64_t price)
 {
 	__int128 product;
 
@@ -25,10 +25,12 @@ int price_cost(const struct price *p, const struct usage *u, int64_t *ret_pd)
 	int64_t written = p->cache_write == NIL ? p->prompt : p->cache_write;
 	__int128 sum = 0;
 
-	if (!add_priced_tokens(&sum, u->input, p->prompt) ||
-		!add_priced_tokens(&sum, u->cache_read, read) ||
-		!add_priced_tokens(&sum, u->cache_write, written) ||
-		!add_priced_tokens(&sum, u->output, p->completion) || sum > INT64_MAX)
+	if (!add_priced(&sum, u->input, p->prompt) ||
+		!add_priced(&sum, u->cache_read, read) ||
+		!add_priced(&sum, u->cache_write, written) ||
+		!add_priced(&sum, u->output, p->completion) ||
+		!add_priced(&sum, u->characters, p->character) ||
+		!add_priced(&sum, u->seconds, p->second) || sum > INT64_MAX)
 		return ERR_INVALID;
 	*ret_pd = (int64_t)sum;
 	return 0;
@@ -44,6 +46,8 @@ static const struct part {
 	{ "completion", offsetof(struct price, completion) },
 	{ "cache_read", offsetof(struct price, cache_read) },
 	{ "cache_write", offsetof(struct price, cache_write) },
+	{ "character", offsetof(struct price, character) },
+	{ "second", offsetof(struct price, second) },
 };
 
 static int64_t *part_of(struct price *p, const char *name, size_t len)
@@ -69,7 +73,7 @@ static bool read_price_part(
 			return false;
 		if (money_parse(text, len, part))
 			problem_field(p, r->arena, field, "money",
-				"must be USD a token as decimal text such as \"0.000003\", not negative and "
+				"must be USD a token (character, second) as decimal text such as \"0.000003\", not negative and "
 				"not finer than 0.000000000001");
 		return true;
 	case JSON_NUMBER:
@@ -96,7 +100,7 @@ int price_read(const char *json, size_t len, const char *path, struct price *ret
 	size_t name_len;
 	size_t before = p->count + p->unlisted;
 
-	*ret = (struct price){ NIL, NIL, NIL, NIL };
+	*ret = NO_PRICE;
 	json_open(&r, a, json, len);
 	if (json_peek(&r) != JSON_OBJECT)
 		return problem_field(p, a, path, "type", "must be an object of prices");
@@ -111,7 +115,7 @@ int price_read(const char *json, size_t len, const char *path, struct price *ret
 			continue;
 		}
 		problem_field(p, a, field, "unknown_field",
-			"is not a price; prompt, completion, cache_read and cache_write are");
+			"is not a price; prompt, completion, cache_read, cache_write, character and second are");
 		if (!json_skip(&r, NULL, NULL))
 			break;
 	}

@@ -28,7 +28,7 @@ const char *room_lacking(const struct problem *p)
 /* The least that a call of this model takes; of a router nobody knows, and anything may do. */
 static int64_t least_of(const struct gate_facts *f)
 {
-	struct price p = { f->prompt_pd, f->completion_pd, f->cache_read_pd, f->cache_write_pd };
+	struct price p = gate_price(f);
 
 	if (f->is_free)
 		return 0;

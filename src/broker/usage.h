@@ -1,4 +1,4 @@
-/* usage.h - what one model call used, in tokens.
+/* usage.h - what one model call used: tokens, and where those are paid, characters and seconds.
  *
  * The four buckets are disjoint: their sum is everything the model read and
  * wrote.  Providers count differently (some include cached tokens in their
@@ -13,5 +13,7 @@ struct usage {
 	int64_t cache_write; /* read, and written into the cache */
 	int64_t output;	     /* written */
 	int64_t reasoning;   /* of output: thought, not shown */
+	int64_t characters;  /* of a text that was spoken */
+	int64_t seconds;     /* of sound that was written down, begun ones as whole */
 	bool estimated;	     /* counted by us, for the provider did not say */
 };

@@ -198,6 +198,26 @@ static void check_config_address(const struct model_editor *e, const struct Mode
 		wrong_config_field(e, "base_url", "address", fault);
 }
 
+static int64_t endpoint_bits(const struct ModelConfig *in)
+{
+	const int *asked = in->endpoints.at;
+	int64_t bits = in->endpoints.at ? 0 : ENDPOINT_BIT(ModelEndpoint_chat);
+
+	for (size_t i = 0; i < in->endpoints.count; i++)
+		bits |= ENDPOINT_BIT(asked[i]);
+	return bits;
+}
+
+static void check_endpoints(
+	const struct model_editor *e, const struct ModelConfig *in, const struct model_row *row)
+{
+	if (row->kind != ModelKind_openai &&
+		endpoint_bits(in) != ENDPOINT_BIT(ModelEndpoint_chat))
+		wrong_config_field(e, "endpoints", "not_for_kind",
+			arena_printf(e->arena, "a model of the kind %s is asked for chat only",
+				ModelKind_words.list[row->kind]));
+}
+
 int model_configure(
 	const struct model_editor *e, const struct ModelConfig *in, struct model_row *row)
 {
@@ -208,6 +228,7 @@ int model_configure(
 	if (!model_kind_is_hosted(row->kind))
 		return refuse_config(e, in, row);
 	check_config_address(e, in);
+	check_endpoints(e, in, row);
 	if (total < silence)
 		wrong_config_field(e, "total_timeout_s", "too_small", "must be at least timeout_s");
 	if (e->problem->err) {
@@ -219,5 +240,6 @@ int model_configure(
 	row->timeout_s = silence;
 	row->total_timeout_s = total;
 	row->max_tokens = in->max_tokens;
+	row->endpoints = endpoint_bits(in);
 	return set_secrets(e, in, row);
 }

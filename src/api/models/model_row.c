@@ -20,10 +20,13 @@ FIELDS(model_row) = {
 	FIELD(model_row, supports_vision),
 	FIELD(model_row, is_free),
 	FIELD(model_row, available_to_all_tenants),
+	FIELD(model_row, endpoints, .otherwise = "1"),
 	FIELD(model_row, prompt_pd, .nullable = true),
 	FIELD(model_row, completion_pd, .nullable = true),
 	FIELD(model_row, cache_read_pd, .nullable = true),
 	FIELD(model_row, cache_write_pd, .nullable = true),
+	FIELD(model_row, character_pd, .nullable = true),
+	FIELD(model_row, second_pd, .nullable = true),
 	FIELD(model_row, base_url, .nullable = true),
 	FIELD(model_row, provider_model, .nullable = true),
 	FIELD(model_row, timeout_s, .otherwise = "60"),
@@ -47,9 +50,9 @@ enum {
 	MODEL_DEFAULT,
 };
 
-/* The oldest active model of some kinds that the tenant reaches: the walk ends at the first. */
+/* The oldest active model of some kinds that the tenant reaches and that chats: the walk ends at the first. */
 #define OLDEST(kinds)                                                                    \
-	"(select d.id from models d where d.status = 'active' and " kinds                \
+	"(select d.id from models d where d.status = 'active' and d.endpoints % 2 = 1 and " kinds                \
 	" and (d.available_to_all_tenants = 1 or exists (select 1 from model_tenants e " \
 	"where e.tenant_id = $1 and e.model_id = d.id)) order by d.id limit 1)"
 
@@ -101,12 +104,14 @@ void model_set_price(struct model_row *row, const struct price *price)
 	row->completion_pd = price->completion;
 	row->cache_read_pd = price->cache_read;
 	row->cache_write_pd = price->cache_write;
+	row->character_pd = price->character;
+	row->second_pd = price->second;
 }
 
 const char *model_pricing(const struct model_row *row, struct arena *a)
 {
 	return price_json(&(struct price){ row->prompt_pd, row->completion_pd, row->cache_read_pd,
-				  row->cache_write_pd },
+				  row->cache_write_pd, row->character_pd, row->second_pd },
 		a);
 }
 
@@ -129,6 +134,17 @@ static const char *show_headers(const struct list *names, struct arena *a)
 	return text;
 }
 
+static struct list show_endpoints(int64_t bits, struct arena *a)
+{
+	int *shown = arena_array(a, int, ModelEndpoint_transcriptions + 1);
+	size_t n = 0;
+
+	for (int e = 0; e <= ModelEndpoint_transcriptions; e++)
+		if (bits & ENDPOINT_BIT(e))
+			shown[n++] = e;
+	return (struct list){ shown, n };
+}
+
 void model_show(const struct model_row *row, struct arena *a, struct ModelRead *out)
 {
 	struct ModelConfig *config = NULL;
@@ -141,6 +157,7 @@ void model_show(const struct model_row *row, struct arena *a, struct ModelRead *
 		config->model = row->provider_model;
 		config->api_key_set = row->has_api_key;
 		config->headers.text = show_headers(&row->header_names, a);
+		config->endpoints = show_endpoints(row->endpoints, a);
 	}
 	out->config = config;
 }

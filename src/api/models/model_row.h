@@ -10,7 +10,8 @@ struct model_row {
 	const char *description;
 	int64_t context_window;
 	bool supports_tools, supports_vision, is_free, available_to_all_tenants;
-	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd;
+	int64_t endpoints; /* a bit for each of ModelEndpoint */
+	int64_t prompt_pd, completion_pd, cache_read_pd, cache_write_pd, character_pd, second_pd;
 	const char *base_url, *provider_model;
 	int64_t timeout_s, total_timeout_s, max_tokens;
 	bool has_api_key;

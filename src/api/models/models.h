@@ -62,6 +62,7 @@ struct ModelConfig {
 	tri api_key_set;
 	int64_t timeout_s, total_timeout_s, max_tokens;
 	struct json headers;
+	struct list endpoints; /* of ModelEndpoint */
 };
 SCHEMA_DECLARED(ModelConfig);
 

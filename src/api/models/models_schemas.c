@@ -28,7 +28,7 @@ FIELDS(AdminModelUpdate) = {
 		.doc = "Shown to people."),
 	FIELD(AdminModelUpdate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
-		       "cache_write. It replaces what stood; a price left out is not set."),
+		       "cache_write; character, of speech; second, of sound written down. It replaces what stood; a price left out is not set."),
 	FIELD(AdminModelUpdate, status, .nullable = true, .words = &ModelStatus_words,
 		.doc = "disabled stops all calls; deprecated still answers but leaves the "
 		       "catalogs."),
@@ -148,6 +148,10 @@ FIELDS(ModelConfig) = {
 		.doc = "Further headers of each call, by name. Values are sealed and shown as null; "
 		       "in a change a value of null keeps the stored one, and a header left out "
 		       "goes."),
+	FIELD(ModelConfig, endpoints, .nullable = true, .item = CHOICE, .distinct = true,
+		.words = &ModelEndpoint_words, BOUNDS(1, 4), .example = "[\"chat\"]",
+		.doc = "What the model can be asked for; chat unless said. The others are for models of "
+		       "the kind openai."),
 };
 SCHEMA(ModelConfig, .partial = true,
 	.doc = "How to reach a model. Only openai, openai_responses and anthropic have one, and need "
@@ -178,7 +182,8 @@ FIELDS(ModelRead) = {
 		.doc = "False leaves only tenants it is granted to."),
 	FIELD(ModelRead, pricing, .required = true, .computed = true, .example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
-		       "cache_write; null where none is set."),
+		       "cache_write; character, of speech; second, of sound written down; null where none is "
+		       "set."),
 	FIELD(ModelRead, config, .required = true, .nullable = true, .computed = true,
 		.of = &ModelConfig_schema,
 		.doc = "How to reach the model; null while nothing is set."),
@@ -215,7 +220,8 @@ FIELDS(ModelCreate) = {
 		.doc = "True opens the model to every tenant; false unless said."),
 	FIELD(ModelCreate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
-		       "cache_write, each of which may be left out."),
+		       "cache_write; character, of speech; second, of sound written down; each may be left "
+		       "out."),
 	FIELD(ModelCreate, config, .nullable = true, .of = &ModelConfig_schema,
 		.doc = "How to reach the model; needed for openai, openai_responses and anthropic, "
 		       "refused for demo and router."),
