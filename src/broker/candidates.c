@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "broker/chat_config.h"
+#include "broker/errand.h"
 #include "broker/provider_keys.h"
 #include "broker/room.h"
 #include "broker/secrets.h"
@@ -94,6 +95,8 @@ static int64_t output_wanted(
 {
 	int64_t most = chat->max_tokens ? chat->max_tokens : DEFAULT_MAX_TOKENS;
 
+	if (chat->errand)
+		return chat->errand->output_most;
 	if (model_max > 0 && model_max < most)
 		most = model_max;
 	return provider && most < provider->least_output ? provider->least_output : most;
@@ -108,6 +111,7 @@ static int egress_host(struct candidate_walk *w, const struct gate_facts *f, str
 		return err;
 	c->target.model = f->provider_model;
 	c->target.base_url = f->base_url;
+	c->target.body_type = w->asked->chat->errand ? w->asked->chat->errand->type : NULL;
 	c->url = provider_url(w->arena, c->provider, &c->target);
 	err = find_model_key(w, f, &secrets, c);
 	write_candidate_headers(w, &secrets, c);
@@ -138,6 +142,18 @@ static bool does_without_tools(const struct candidate_walk *w)
 	return true;
 }
 
+static enum ModelEndpoint endpoint_of(const struct candidate_walk *w)
+{
+	return w->asked->chat->errand ? w->asked->chat->errand->endpoint : ModelEndpoint_chat;
+}
+
+static bool has_endpoint(const struct candidate_walk *w, const struct gate_facts *f)
+{
+	return f->endpoints & ENDPOINT_BIT(endpoint_of(w));
+}
+
+static const struct gate_rule without_endpoint = { ERR_INVALID, "model_without_endpoint",
+	"names no model that has it in its config.endpoints", false, NULL };
 static const struct gate_rule without_tools = { ERR_CONFLICT, "model_without_tools",
 	"The model does not call tools (its supports_tools is false), and this request needs them.",
 	false, NULL };
@@ -180,6 +196,8 @@ static const struct gate_rule *model_misfit(
 
 	if (f->kind == ModelKind_router)
 		return NULL;
+	if (!has_endpoint(w, f))
+		return &without_endpoint;
 	if (chat->tools && !f->supports_tools && !does_without_tools(w))
 		return &without_tools;
 	if (is_boundless(w, f))
@@ -207,7 +225,8 @@ static const char *unopened_sentence(
 
 static int add_candidate(struct candidate_walk *w, const struct gate_facts *f)
 {
-	const struct provider *provider = provider_find(ModelKind_words.list[f->kind]);
+	const struct provider *provider =
+		provider_for(ModelKind_words.list[f->kind], endpoint_of(w));
 	struct candidate *c = &w->candidates->at[w->candidates->count];
 	int err;
 
@@ -278,7 +297,7 @@ static bool model_fits(const struct candidate_walk *w, const struct gate_facts *
 {
 	const struct chat *chat = w->asked->chat;
 
-	return (!chat->tools || f->supports_tools) && !is_boundless(w, f) && !parts_misfit(w, f) &&
+	return has_endpoint(w, f) && (!chat->tools || f->supports_tools) && !is_boundless(w, f) && !parts_misfit(w, f) &&
 	       (f->supports_vision || !chat_has_images(chat)) &&
 	       (f->context_window == NIL ||
 		       w->candidates->prompt_tokens + output_wanted(chat, 0, NULL) <=
@@ -289,7 +308,19 @@ static int rank_of(const struct gate_facts *f)
 {
 	if (f->kind == ModelKind_demo)
 		return 2;
-	return f->is_free || f->prompt_pd != NIL || f->completion_pd != NIL ? 0 : 1;
+	return f->is_free || f->prompt_pd != NIL || f->completion_pd != NIL ||
+			       f->character_pd != NIL || f->second_pd != NIL
+		       ? 0
+		       : 1;
+}
+
+static __int128 errand_cost(const struct candidate_walk *w, const struct gate_facts *f)
+{
+	const struct errand *e = w->asked->chat->errand;
+	__int128 character = f->character_pd == NIL ? 0 : f->character_pd;
+	__int128 second = f->second_pd == NIL ? 0 : f->second_pd;
+
+	return e ? character * e->characters + second * e->seconds : 0;
 }
 
 static __int128 routed_cost(const struct candidate_walk *w, const struct gate_facts *f)
@@ -298,7 +329,7 @@ static __int128 routed_cost(const struct candidate_walk *w, const struct gate_fa
 	__int128 completion = f->completion_pd == NIL ? 0 : f->completion_pd;
 
 	return prompt * w->candidates->prompt_tokens +
-	       completion * output_wanted(w->asked->chat, 0, NULL);
+	       completion * output_wanted(w->asked->chat, 0, NULL) + errand_cost(w, f);
 }
 
 static int add_routed(struct candidate_walk *w, bool stands_in)
@@ -395,6 +426,12 @@ static int nothing_to_call(const struct candidate_walk *w, struct problem *p)
 	if (w->unopened) {
 		p->final = true;
 		return problem_set(p, w->arena, ERR_SECRET, "%s", w->unopened);
+	}
+	if (w->refusal == &without_endpoint) {
+		const char *asked = ModelEndpoint_words.list[endpoint_of(w)];
+
+		return problem_field(p, w->arena, "model", w->refusal->code,
+			"names no model that has %s in its config.endpoints", asked);
 	}
 	if (w->refusal == &without_part)
 		return problem_field(p, w->arena,

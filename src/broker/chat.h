@@ -116,6 +116,7 @@ struct chat_patch {
 	struct chat_patch *next;
 	struct slice at, with;
 };
+struct errand;
 
 struct chat {
 	struct arena *arena;
@@ -141,6 +142,7 @@ struct chat {
 	enum chat_effort effort;
 	struct chat_field *fields, **last_field;
 
+	struct errand *errand; /* it is no chat, but what errand.h says; NULL: it is one */
 	const char *dropped;   /* members of the body that go to nobody, as in "a, b"; NULL: none */
 	const char *unbounded; /* a part whose tokens its bytes do not bound, or NULL: its place */
 	struct chat_message *prompt; /* the first message, put before those of the body; or NULL */

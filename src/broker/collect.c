@@ -112,6 +112,7 @@ void collect_take(void *collected, const struct event *e)
 	case EVENT_CALL_END:
 	case EVENT_ITEM:
 	case EVENT_PIECE:
+	case EVENT_BYTES:
 		break;
 	case EVENT_USAGE:
 		c->usage = e->usage;

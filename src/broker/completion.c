@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "broker/completion_parts.h"
+#include "broker/errand.h"
 
 static void completion_pass_event(struct completion *r, const struct event *e)
 {
@@ -93,11 +94,21 @@ void completion_refuse(struct completion *r, int err)
 	completion_conclude(r, CHARGE_FAILED, &r->problem);
 }
 
+struct usage completion_unheard(const struct completion *r)
+{
+	const struct errand *e = r->asked.chat->errand;
+
+	return (struct usage){ .input = r->prompt_tokens,
+		.characters = e ? e->characters : 0,
+		.seconds = e ? e->seconds : 0,
+		.estimated = true };
+}
+
 /* What was asked of the provider before the caller went may be billed, though nothing was heard. */
 static void conclude_cancelled(struct completion *r)
 {
 	if (completion_has_asked(r) && !r->used)
-		r->usage = (struct usage){ .input = r->prompt_tokens, .estimated = true };
+		r->usage = completion_unheard(r);
 	tell_breaker(r, BREAKER_NOTHING, 0);
 	completion_conclude(r, CHARGE_CANCELLED, NULL);
 }
@@ -165,6 +176,7 @@ bool completion_next(struct completion *r)
 	r->used = false;
 	r->start_id = r->start_name = (struct slice){ 0 };
 	r->start_usage = (struct usage){ 0 };
+	r->start_media = NULL;
 	completion_reserve(r);
 	return true;
 }
@@ -222,6 +234,7 @@ static void completion_begin(struct completion *r)
 					 .id = r->start_id,
 					 .name = r->start_name,
 					 .maker = r->candidate->provider->name,
+					 .media = r->start_media,
 					 .usage = r->start_usage });
 }
 
@@ -248,6 +261,8 @@ static void note_usage(struct completion *r, const struct usage *u)
 	r->usage = (struct usage){ .input = r->prompt_tokens,
 		.output = tokens_count(&r->reply.spoken) + tokens_count(&r->reply.thought),
 		.reasoning = tokens_count(&r->reply.thought),
+		.characters = u->characters,
+		.seconds = u->seconds,
 		.estimated = true };
 }
 
@@ -289,6 +304,7 @@ void completion_take(void *run, const struct event *e)
 		r->start_id = completion_keep_slice(r, e->id);
 		r->start_name = completion_keep_slice(r, e->name);
 		r->start_usage = e->usage;
+		r->start_media = e->media ? arena_strdup(&r->arena, e->media) : NULL;
 		break;
 	case EVENT_USAGE:
 		note_usage(r, &e->usage);
@@ -325,7 +341,7 @@ void completion_attempt_over(struct completion *r)
 	/* Who fell silent may have answered all the same, and charge for it. */
 	if (completion_has_asked(r) && !r->used &&
 		(r->fault.class == FAULT_TIMEOUT || r->fault.class == FAULT_STALL))
-		r->usage = (struct usage){ .input = r->prompt_tokens, .estimated = true };
+		r->usage = completion_unheard(r);
 	tell_breaker_of_fault(r);
 	log_fault(r);
 	if (r->stage == COMPLETION_FAULTED && fault_rows[r->fault.class].fails_over &&

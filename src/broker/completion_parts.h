@@ -81,6 +81,7 @@ struct completion {
 	char owner[26]; /* of the key: the tenant's id, or "" */
 	struct slice start_id, start_name;
 	struct usage start_usage;
+	const char *start_media;
 	struct usage usage;
 	bool used; /* as the provider says, not as we guess */
 	struct fault fault;
@@ -150,6 +151,8 @@ void completion_attempt_over(struct completion *r);
 /* The sink of the attempts. */
 void completion_take(void *run, const struct event *e);
 bool completion_is_cancelled(struct completion *r);
+/* What is owed for a request that was sent and of which nothing was heard, as we guess. */
+struct usage completion_unheard(const struct completion *r);
 /* The completion ends without an attempt. */
 void completion_refuse(struct completion *r, int err);
 

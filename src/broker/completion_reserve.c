@@ -2,6 +2,7 @@
  * completion.h.  It is settled in completion_settle.c. */
 #include "base/clock.h"
 #include "broker/completion_parts.h"
+#include "broker/errand.h"
 
 /* It may not be for the first time. */
 static int reserve_run(struct db *db, struct completion *r, struct budget_used *used)
@@ -68,10 +69,11 @@ const struct group_commit completion_reserving = {
 
 static void write_and_reserve(struct completion *r)
 {
+	const struct errand *e = r->asked.chat->errand;
 	int err = completion_write_body(r);
 
 	/* What is reckoned is what is sent, byte for byte. */
-	r->reservation.prompt_tokens = r->prompt_tokens;
+	r->reservation.prompt_tokens = e ? e->tokens_most : r->prompt_tokens;
 	r->reservation.free = r->broker->settings.accounting && budget_is_free(&r->reservation);
 	if (!err && r->reservation.free) {
 		pthread_mutex_lock(&r->lock);
@@ -88,6 +90,7 @@ void completion_reserve(struct completion *r)
 {
 	const struct candidate *c = r->candidate;
 	const struct candidates *candidates = r->asked.candidates;
+	const struct errand *e = r->asked.chat->errand;
 	bool first = r->attempts == 1; /* a call is counted once, however many models it takes */
 
 	r->reservation = (struct reservation){
@@ -99,7 +102,10 @@ void completion_reserve(struct completion *r)
 		.byok = c->byok,
 		.price = c->price,
 		.output_tokens = c->output_tokens,
-		.least_output = c->provider->least_output,
+		/* Nobody can be told to speak less of a text. */
+		.least_output = e ? c->output_tokens : c->provider->least_output,
+		.characters = e ? e->characters : 0,
+		.seconds = e ? e->seconds_most : 0,
 		.hourly_limit_pd = candidates->hourly_limit_pd,
 		.per_minute = first ? candidates->per_minute : NIL,
 		.per_hour = first ? candidates->per_hour : NIL,

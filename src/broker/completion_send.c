@@ -306,6 +306,8 @@ int completion_send(struct completion *r)
 		.prompt_tokens = r->prompt_tokens,
 		.streamed = r->asked.chat->stream,
 		.pieces = r->asked.chat->shape == SHAPE_ANTHROPIC,
+		.errand = r->asked.chat->errand,
+		.price = &r->candidate->price,
 	};
 
 	completion_move(r, COMPLETION_ASKING);

@@ -24,6 +24,7 @@ enum event_kind {
 	EVENT_ITEM, /* text: an item of OpenAI's responses that is none of these, or a message of theirs
 			  * whose text has been told, as JSON text */
 	EVENT_PIECE, /* only the provider's own shape has it; for those who asked for such */
+	EVENT_BYTES, /* text: more of an answer that is handed on as it is, such as sound; not escaped */
 	EVENT_USAGE, /* tokens, for the whole call */
 	EVENT_FINISH,
 	EVENT_ERROR,
@@ -50,6 +51,7 @@ struct event {
 	struct slice
 		extra; /* CALL: extra_content; CALL_END: the item of OpenAI's responses; JSON text */
 	enum event_piece piece;
+	const char *media;  /* START: the type of what BYTES will hold, or NULL */
 	const char *maker;  /* START: the kind of provider that answers */
 	struct usage usage; /* START: what is known of it already */
 	enum finish finish;

@@ -192,6 +192,7 @@ static void take_streamed(struct openai_out *o, const struct event *e)
 		break;
 	case EVENT_SIGNATURE: /* these have no place in this shape */
 	case EVENT_ITEM:
+	case EVENT_BYTES:
 	case EVENT_CALL_END:
 	case EVENT_PIECE:
 		break;

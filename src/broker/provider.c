@@ -20,6 +20,13 @@ const struct provider *provider_find(const char *kind)
 	return NULL;
 }
 
+const struct provider *provider_for(const char *kind, enum ModelEndpoint endpoint)
+{
+	if (endpoint == ModelEndpoint_chat)
+		return provider_find(kind);
+	return strcmp(kind, provider_openai.name) == 0 ? &errand_providers[endpoint] : NULL;
+}
+
 const char *provider_url(struct arena *a, const struct provider *p, const struct target *t)
 {
 	const char *base = t->base_url && *t->base_url ? t->base_url : p->base_url, *host;

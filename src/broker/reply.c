@@ -38,6 +38,9 @@ void reply_open(struct reply *r, const struct reply_asked *asked)
 		.prompt_tokens = asked->prompt_tokens,
 		.streamed = asked->streamed,
 		.pieces = asked->pieces,
+		.errand = asked->errand,
+		.price = asked->price,
+		.seconds_said = -1,
 		.block = -1,
 	};
 	snprintf(r->tag, sizeof r->tag, "%s", asked->tag ? asked->tag : "");
@@ -73,6 +76,11 @@ void reply_head(struct reply *r, int status, const char *content_type, const cha
 		r->mode = REPLY_REFUSAL;
 		r->retry_after_s = retry_after_read(retry_after, clock_now_us());
 		r->body.max = FAULT_BODY_MAX;
+	} else if (r->provider->mode) {
+		r->mode = r->provider->mode(r, content_type ? content_type : "");
+		if (r->mode == REPLY_HEAD)
+			reply_fail(r, FAULT_MALFORMED,
+				"The model provider answered with another type than was asked for.");
 	} else if (!content_type || !*content_type) {
 		r->mode = r->streamed ? REPLY_STREAM : REPLY_WHOLE;
 	} else if (reply_type_is(content_type, "text/event-stream")) {
@@ -102,8 +110,15 @@ void reply_feed(struct reply *r, const char *bytes, size_t len)
 				SSE_EVENT_MAX);
 		return;
 	}
+	if (r->mode == REPLY_BYTES) {
+		if (r->bytes > REPLY_STREAM_MAX)
+			reply_fail(r, FAULT_MALFORMED, "The model's reply does not end.");
+		else
+			reply_bytes(r, (struct slice){ bytes, len });
+		return;
+	}
 	buf_put(&r->body, bytes, len);
-	if (r->mode == REPLY_WHOLE && r->body.overflow)
+	if (r->mode != REPLY_REFUSAL && r->body.overflow)
 		reply_fail(r, FAULT_MALFORMED, "The model's reply is larger than %d bytes.",
 			REPLY_BODY_MAX);
 }
@@ -135,8 +150,23 @@ static void read_whole(struct reply *r)
 	}
 }
 
+/* Bytes are whole when their transfer is, which has said how many there are. */
+static void end_bytes(struct reply *r)
+{
+	if (!r->bytes) {
+		reply_fail(r, FAULT_CUT, "The model provider's reply is empty.");
+		return;
+	}
+	reply_reason(r, FINISH_STOP);
+	reply_finish(r);
+}
+
 void reply_end(struct reply *r)
 {
+	if (!r->ended && r->mode == REPLY_BYTES)
+		end_bytes(r);
+	if (!r->ended && r->mode == REPLY_TEXT)
+		r->provider->read_text(r, (struct slice){ r->body.at, r->body.len });
 	if (!r->ended && r->mode == REPLY_REFUSAL)
 		read_refusal(r);
 	else if (!r->ended && r->mode == REPLY_WHOLE)
@@ -163,6 +193,7 @@ void reply_start(struct reply *r, struct slice id, struct slice model)
 			      .id = id,
 			      .name = model,
 			      .maker = r->provider->name,
+			      .media = *r->media ? r->media : NULL,
 			      .usage = r->usage });
 }
 
@@ -173,6 +204,14 @@ void reply_text(struct reply *r, struct slice text, struct slice logprobs)
 	reply_start_once(r);
 	tokens_add(&r->spoken, text);
 	reply_emit(r, &(struct event){ .kind = EVENT_TEXT, .text = text, .logprobs = logprobs });
+}
+
+void reply_bytes(struct reply *r, struct slice bytes)
+{
+	if (r->ended || !bytes.len)
+		return;
+	reply_start_once(r);
+	reply_emit(r, &(struct event){ .kind = EVENT_BYTES, .text = bytes });
 }
 
 void reply_refusal(struct reply *r, struct slice text)
@@ -325,6 +364,11 @@ static void say_usage(struct reply *r)
 	bool read = (r->usage_said & USAGE_INPUT) &&
 		    (u.input || u.cache_read || u.cache_write || !r->prompt_tokens);
 
+	if (r->provider->used) {
+		u = r->provider->used(r);
+		reply_emit(r, &(struct event){ .kind = EVENT_USAGE, .usage = u });
+		return;
+	}
 	if (!read) {
 		u.input = r->prompt_tokens;
 		u.cache_read = u.cache_write = 0;
@@ -389,7 +433,7 @@ void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
 		va_end(ap);
 	}
 	/* What cannot be read is an answer all the same, and will be charged. */
-	if ((r->mode == REPLY_STREAM && r->events) || (r->mode == REPLY_WHOLE && r->bytes))
+	if ((r->mode == REPLY_STREAM && r->events) || ((r->mode == REPLY_WHOLE || r->mode == REPLY_TEXT) && r->bytes))
 		reply_start_once(r);
 	fault_set(&f, class, fmt ? "%s" : NULL, text);
 	f.status = r->status;

@@ -21,7 +21,14 @@ enum {
 	REPLY_REASON_MAX = 64 << 10, /* bytes of why it ended; a longer one is not told */
 };
 
-enum reply_mode { REPLY_HEAD, REPLY_STREAM, REPLY_WHOLE, REPLY_REFUSAL };
+enum reply_mode {
+	REPLY_HEAD,
+	REPLY_STREAM,
+	REPLY_WHOLE,
+	REPLY_TEXT,  /* whole, and no JSON */
+	REPLY_BYTES, /* handed on as they come */
+	REPLY_REFUSAL
+};
 
 struct reply_call {
 	int64_t key; /* the provider's own number for it */
@@ -51,6 +58,11 @@ struct reply {
 	struct buf reason, stop; /* see struct event */
 	struct reply_call calls[REPLY_CALLS_MAX];
 	int call_count;
+	/* Of an errand. */
+	const struct errand *errand;
+	const struct price *price;
+	char media[96];	     /* the type of what is handed on, or "" */
+	int64_t seconds_said; /* of sound; -1: nobody did */
 	/* The provider's own notes. */
 	int64_t block;	/* the block under way */
 	int block_kind; /* and what it is */
@@ -63,6 +75,8 @@ struct reply_asked {
 	const char *tag;       /* unique for this call, such as an id */
 	int64_t prompt_tokens; /* chat_tokens of what was asked */
 	bool streamed, pieces;
+	const struct errand *errand; /* or NULL */
+	const struct price *price;   /* of the model */
 };
 
 void reply_open(struct reply *r, const struct reply_asked *asked);
@@ -87,6 +101,8 @@ void reply_text(struct reply *r, struct slice text, struct slice logprobs);
 void reply_refusal(struct reply *r, struct slice text);
 /* An item in the shape of OpenAI's responses, whole. */
 void reply_item(struct reply *r, struct slice raw);
+/* More of what is handed on as it is. */
+void reply_bytes(struct reply *r, struct slice bytes);
 void reply_thought(struct reply *r, struct slice text);
 void reply_signature(struct reply *r, struct slice signature, struct slice id, bool redacted);
 /* Begins the call of that key and answers its index; -1 if there are too many (the reply failed). */

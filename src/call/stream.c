@@ -27,6 +27,7 @@ struct call_stream {
 	const struct stream_source *source;
 	void *state;
 	struct buf out; /* of whoever tells */
+	const char *type; /* of bytes; NULL: events */
 	int refusal;
 	bool ending; /* the last words were asked for */
 	_Atomic bool begun;
@@ -61,7 +62,7 @@ static void put_head(struct call_stream *s)
 	struct http_exchange *x = s->c->x;
 
 	x->reply.status = 200;
-	x->reply.type = "text/event-stream";
+	x->reply.type = s->type ? s->type : "text/event-stream";
 	buf_puts(&x->reply.extra, s->source->resumable ? "Cache-Control: no-store\r\n"
 						       : "Cache-Control: no-cache\r\n");
 	buf_lit(&x->reply.extra, "X-Accel-Buffering: no\r\n");
@@ -117,6 +118,12 @@ void call_stream_begin(struct call_stream *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void call_stream_begin_bytes(struct call_stream *s, const char *type)
+{
+	s->type = type;
+	call_stream_begin(s);
+}
+
 bool call_stream_begun(const struct call_stream *s)
 {
 	return atomic_load(&s->begun);
@@ -160,7 +167,7 @@ static void end_stream(struct call_stream *s, enum stream_end end)
 	}
 	if (s->source->resumable && end == STREAM_CUT_SHORT)
 		http_stream_write(x, FAREWELL, sizeof FAREWELL - 1);
-	http_stream_end(x, true);
+	http_stream_end(x, end != STREAM_BROKEN);
 }
 
 /* Who asks the store has the stream ended by its answer, perhaps before this returns. */
@@ -243,7 +250,7 @@ bool call_stream_tick(struct call_stream *s)
 
 	if (http_left(x))
 		return false;
-	if (!atomic_load(&s->begun) || now - atomic_load(&s->spoke_ms) < s->source->quiet_ms)
+	if (!atomic_load(&s->begun) || s->type || now - atomic_load(&s->spoke_ms) < s->source->quiet_ms)
 		return true;
 	atomic_store(&s->spoke_ms, now);
 	return http_stream_write(x, SIGN_OF_LIFE, sizeof SIGN_OF_LIFE - 1) != HTTP_STREAM_GONE;

@@ -17,6 +17,7 @@ struct call_stream;
 enum stream_end {
 	STREAM_COMPLETE,  /* all was said that was to be said */
 	STREAM_CUT_SHORT, /* the reader of one that can be resumed is told so */
+	STREAM_BROKEN,	  /* bytes that are not whole: the connection breaks off, so that nobody takes them for it */
 	STREAM_ASKING,	  /* not yet: the store was asked, and with its answer it ends */
 };
 
@@ -60,6 +61,9 @@ struct call_stream *call_stream(struct call *c, const struct stream_source *sour
 void call_stream_enter(struct call_stream *s);
 /* The head, where it comes later. */
 void call_stream_begin(struct call_stream *s);
+/* The same for bytes of that type, which are no events: no sign of life is put between them.  The type must live as
+ * long as the call. */
+void call_stream_begin_bytes(struct call_stream *s, const char *type);
 bool call_stream_begun(const struct call_stream *s);
 /* HTTP_STREAM_FULL: held; no more until resume().  HTTP_STREAM_GONE: cancelled. */
 enum http_flow call_stream_write(struct call_stream *s, const char *text, size_t len);

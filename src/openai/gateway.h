@@ -66,7 +66,8 @@ SCHEMA_DECLARED(ChatCompletion);
 struct gateway_named {
 	const char *agent_id; /* NULL: it is a model */
 	const char *model_id;
-	const char *description_prompt; /* the agent's */
+	const char *description_prompt; /* the agent's, as the next */
+	const char *voice;
 };
 
 /* Have the calls that are asked for on a loop be carried there. */

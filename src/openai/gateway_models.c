@@ -29,13 +29,14 @@ FIELDS(OpenAIModelList) = {
 SCHEMA(OpenAIModelList, .doc = "All that can be called.");
 
 struct named_row {
-	const char *id, *slug, *description_prompt;
+	const char *id, *slug, *description_prompt, *voice;
 };
 
 FIELDS(named_row) = {
 	FIELD(named_row, id),
 	FIELD(named_row, slug),
 	FIELD(named_row, description_prompt, .nullable = true),
+	FIELD(named_row, voice, .nullable = true),
 };
 static SCHEMA(named_row, .internal = true);
 
@@ -48,7 +49,7 @@ enum {
 	AGENTS_REACHED,
 };
 
-#define NAMED "select id, slug, description_prompt from agents "
+#define NAMED "select id, slug, description_prompt, voice from agents "
 
 static const struct statement sql[] = {
 	[TENANT_BY_SLUG] = { "gateway_tenant_by_slug",
@@ -188,7 +189,8 @@ int gateway_find(struct call *c, const char *model, int permission, struct gatew
 		err = caller_permit(
 			&c->caller, c->db, c->arena, permission, &place, false, &c->problem);
 		*ret = (struct gateway_named){ .agent_id = agent.id,
-			.description_prompt = agent.description_prompt };
+			.description_prompt = agent.description_prompt,
+			.voice = agent.voice };
 	} else if (err == ERR_NOT_FOUND) {
 		err = db_one(c->db, c->arena, &sql[MODEL_BY_SLUG], &found, ARGS(T(model)));
 		ret->model_id = found.value;

@@ -319,9 +319,33 @@ FIELDS(ChatCompletionChunk) = {
 };
 SCHEMA(ChatCompletionChunk, .doc = "A piece of the answer of an agent or a model.");
 
+/* ---- speech and transcriptions ---- */
+
+FIELDS(SpeechEvent) = {
+	FIELD(SpeechEvent, type, .required = true, .example = "\"speech.audio.delta\"",
+		.doc = "speech.audio.delta, and at the end speech.audio.done."),
+	FIELD(SpeechEvent, audio, .example = "\"SUQz\"", .doc = "More of the sound, in base64."),
+	FIELD(SpeechEvent, usage, .example = "null", .nullable = true,
+		.doc = "At the end: {input_tokens, output_tokens, total_tokens}."),
+};
+SCHEMA(SpeechEvent, .doc = "A piece of a text that is spoken.");
+
+FIELDS(TranscriptEvent) = {
+	FIELD(TranscriptEvent, type, .required = true, .example = "\"transcript.text.delta\"",
+		.doc = "transcript.text.delta or transcript.text.segment, and at the end "
+		       "transcript.text.done."),
+	FIELD(TranscriptEvent, delta, .example = "\"Good morning\"", .doc = "More of the text."),
+	FIELD(TranscriptEvent, text, .example = "\"Good morning.\"",
+		.doc = "At the end: all of it."),
+	FIELD(TranscriptEvent, usage, .example = "null", .nullable = true,
+		.doc = "At the end: {type, seconds}, or {type, input_tokens, output_tokens, "
+		       "total_tokens}."),
+};
+SCHEMA(TranscriptEvent, .doc = "A piece of what was heard.");
+
 /* ---- all of them ---- */
 
-enum { OF_RUN = 1, OF_RESPONSE = 2, OF_CHAT = 4 };
+enum { OF_RUN = 1, OF_RESPONSE = 2, OF_CHAT = 4, OF_SPEECH = 8, OF_TRANSCRIPT = 16 };
 
 #define DONE "[DONE]"
 
@@ -345,6 +369,13 @@ const struct stream_event openai_events[OPENAI_EVENT_COUNT] = {
 		.unnamed = true, .doc = "The answer broke off; nothing follows." },
 	[OPENAI_EVENT_CHUNK_DONE] = { EVENT_UNNAMED, .literal = DONE, .streams = OF_CHAT,
 		.unnamed = true, .doc = "The answer is whole; nothing follows." },
+	[OPENAI_EVENT_SPEECH] = { EVENT_UNNAMED, &SpeechEvent_schema, .streams = OF_SPEECH,
+		.unnamed = true, .doc = "More of the sound, or its end." },
+	[OPENAI_EVENT_TRANSCRIPT] = { EVENT_UNNAMED, &TranscriptEvent_schema,
+		.streams = OF_TRANSCRIPT, .unnamed = true, .doc = "More of the text, or its end." },
+	[OPENAI_EVENT_BROKEN_OFF] = { EVENT_UNNAMED, &OpenAIProblem_schema,
+		.streams = OF_SPEECH | OF_TRANSCRIPT, .unnamed = true,
+		.doc = "It broke off; nothing follows." },
 };
 
 #define STREAM_OF(of)                                                            \
@@ -353,7 +384,9 @@ const struct stream_event openai_events[OPENAI_EVENT_COUNT] = {
 	}
 const struct event_stream run_event_stream = STREAM_OF(OF_RUN),
 			  response_event_stream = STREAM_OF(OF_RESPONSE),
-			  chat_event_stream = STREAM_OF(OF_CHAT);
+			  chat_event_stream = STREAM_OF(OF_CHAT),
+			  speech_event_stream = STREAM_OF(OF_SPEECH),
+			  transcript_event_stream = STREAM_OF(OF_TRANSCRIPT);
 
 void openai_event_write(
 	struct buf *out, enum openai_event event, const struct schema *s, const void *object)

@@ -228,6 +228,20 @@ struct ChatCompletionChunk {
 };
 SCHEMA_DECLARED(ChatCompletionChunk);
 
+/* ---- speech and transcriptions: they pass through as they came, and these tables are for the document ---- */
+
+struct SpeechEvent {
+	const char *type, *audio;
+	struct json usage;
+};
+SCHEMA_DECLARED(SpeechEvent);
+
+struct TranscriptEvent {
+	const char *type, *delta, *text;
+	struct json usage;
+};
+SCHEMA_DECLARED(TranscriptEvent);
+
 /* ---- all of them ---- */
 
 /* constant, name, schema of its data, what it tells */
@@ -298,11 +312,15 @@ enum openai_event {
 	OPENAI_EVENT_CHUNK,
 	OPENAI_EVENT_CHUNK_ERROR,
 	OPENAI_EVENT_CHUNK_DONE,
+	OPENAI_EVENT_SPEECH,
+	OPENAI_EVENT_TRANSCRIPT,
+	OPENAI_EVENT_BROKEN_OFF,
 	OPENAI_EVENT_COUNT
 };
 
 extern const struct stream_event openai_events[OPENAI_EVENT_COUNT];
-extern const struct event_stream run_event_stream, response_event_stream, chat_event_stream;
+extern const struct event_stream run_event_stream, response_event_stream, chat_event_stream,
+	speech_event_stream, transcript_event_stream;
 
 /* Writes the event; `object` is a struct of the type, which must be the event's. */
 #define OPENAI_EVENT(out, event, type, object) \

@@ -63,6 +63,8 @@
 	X(provider_keys) \
 	X(gateway) \
 	X(gateway_models) \
+	X(errands) \
+	X(message_speech) \
 	X(assistants) \
 	X(threads) \
 	X(thread_messages) \

@@ -60,6 +60,7 @@ void transcript_take(void *transcript, const struct event *e)
 			(long long)u->cache_read, (long long)u->cache_write, (long long)u->output,
 			(long long)u->reasoning, u->estimated ? " estimated" : "");
 		break;
+	case EVENT_BYTES:
 	case EVENT_ITEM: /* has a test of its own, through responses */
 		break;
 	case EVENT_FINISH:

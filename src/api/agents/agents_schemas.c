@@ -75,9 +75,8 @@ FIELDS(AgentCreate) = {
 		.doc = "A session that takes this many turns is marked for attention "
 		       "(attention_at, a notice among its events); null for never."),
 	FIELD(AgentCreate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
-		.unused = true,
-		.doc = "The voice it speaks with, as its provider names it. Kept for speech, which this "
-		       "version does not have."),
+		.doc = "The voice it speaks with, as its provider names it: the default of speech, and "
+		       "of messages that are read aloud."),
 };
 SCHEMA(AgentCreate, .doc = "What it takes to make an agent; whoever makes it becomes its OWNER.");
 
@@ -135,9 +134,8 @@ FIELDS(AgentUpdate) = {
 		.doc = "Key the agent signs in to other hosts with; the private half never leaves "
 		       "it. Kept for repositories, which this version does not have."),
 	FIELD(AgentUpdate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
-		.unused = true,
-		.doc = "The voice it speaks with, as its provider names it. Kept for speech, which this "
-		       "version does not have."),
+		.doc = "The voice it speaks with, as its provider names it: the default of speech, and "
+		       "of messages that are read aloud."),
 };
 SCHEMA(AgentUpdate, .partial = true,
 	.doc = "Changes to an agent; what is left out stays, and null clears what can be empty.");

@@ -94,8 +94,8 @@ FIELDS(AdminTenantRead) = {
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
 	FIELD(AdminTenantRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
 		.doc = "Where the tenant stands."),
-	FIELD(AdminTenantRead, voicebox_enabled, .preset = "false", .unused = true,
-		.doc = "Whether its agents may speak; this version has no speech."),
+	FIELD(AdminTenantRead, voicebox_enabled, .preset = "false",
+		.doc = "Whether its agents may speak, and its members have texts spoken."),
 };
 SCHEMA(AdminTenantRead, .doc = "A tenant in the super administrator's roster.");
 
@@ -145,8 +145,8 @@ FIELDS(AdminTenantDetailRead) = {
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
 	FIELD(AdminTenantDetailRead, status, .words = &TenantStatus_words, .preset = "\"active\"",
 		.doc = "Where the tenant stands."),
-	FIELD(AdminTenantDetailRead, voicebox_enabled, .preset = "false", .unused = true,
-		.doc = "Whether its agents may speak; this version has no speech."),
+	FIELD(AdminTenantDetailRead, voicebox_enabled, .preset = "false",
+		.doc = "Whether its agents may speak, and its members have texts spoken."),
 };
 SCHEMA(AdminTenantDetailRead, .doc = "One tenant with its plan and 30 days of use.");
 
@@ -173,8 +173,8 @@ FIELDS(TenantRead) = {
 	FIELD(TenantRead, external_mail_enabled, .required = true, .preset = "false",
 		.unused = true,
 		.doc = "Whether its agents may have external mailboxes; this version has no mail."),
-	FIELD(TenantRead, voicebox_enabled, .required = true, .preset = "false", .unused = true,
-		.doc = "Whether its agents may speak; this version has no speech."),
+	FIELD(TenantRead, voicebox_enabled, .required = true, .preset = "false",
+		.doc = "Whether its agents may speak, and its members have texts spoken."),
 	FIELD(TenantRead, paid, .required = true, .preset = "false",
 		.doc = "Whether the current period is paid for; a note of the super administrator's."),
 	FIELD(TenantRead, require_user_model_grants, .required = true, .preset = "true",
@@ -229,8 +229,8 @@ FIELDS(AdminTenantUpdate) = {
 		.doc = "Whether somebody pays; a note that changes nothing else."),
 	FIELD(AdminTenantUpdate, external_mail_enabled, .example = "true", .unused = true,
 		.doc = "Whether agents may have external mailboxes; this version has no mail."),
-	FIELD(AdminTenantUpdate, voicebox_enabled, .example = "true", .unused = true,
-		.doc = "Whether agents may speak; this version has no speech."),
+	FIELD(AdminTenantUpdate, voicebox_enabled, .example = "true",
+		.doc = "Whether agents may speak, and members have texts spoken."),
 };
 SCHEMA(AdminTenantUpdate, .partial = true,
 	.doc = "What a super administrator changes about a tenant; what is left out stays.");
