@@ -168,6 +168,9 @@ static const struct sound {
 	{ "pcm", "audio/pcm" },
 };
 
+const char *const errand_sounds[] = { "audio/ogg", "audio/aac", "audio/flac", "audio/wav",
+	"audio/pcm", NULL };
+
 const char *errand_sound_type(const char *format)
 {
 	for (size_t i = 0; i < sizeof sounds / sizeof *sounds; i++)

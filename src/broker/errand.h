@@ -69,6 +69,8 @@ int errand_speak(struct errand *e, struct arena *a, const char *text, const char
 	const char *format, struct chat_error *error);
 /* The type of the sound that has this name in OpenAI's API; "" is mp3. */
 const char *errand_sound_type(const char *format);
+/* All but that of mp3, NULL-terminated. */
+extern const char *const errand_sounds[];
 
 /* errand_form.c, errand_write.c: for the providers' rows. */
 struct target;

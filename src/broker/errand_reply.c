@@ -222,6 +222,12 @@ static void hand_on_text(struct reply *r, struct slice escaped)
 	reply_bytes(r, SLICE("\n"));
 }
 
+static void hand_on_json(struct reply *r, struct slice body)
+{
+	reply_bytes(r, body);
+	reply_bytes(r, SLICE("\n"));
+}
+
 static void transcription_read_whole(struct reply *r, struct slice body)
 {
 	struct slice text = { 0 }, usage = { 0 };
@@ -250,7 +256,7 @@ static void transcription_read_whole(struct reply *r, struct slice body)
 	if (r->errand->form == ERRAND_PLAIN)
 		hand_on_text(r, text);
 	else
-		reply_bytes(r, body);
+		hand_on_json(r, body);
 	reply_reason(r, FINISH_STOP);
 	reply_finish(r);
 }

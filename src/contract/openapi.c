@@ -270,6 +270,8 @@ static void write_success_content(struct document *d, const struct route *r)
 		write_type(d, "application/json", op->reply, op->list ? "Page" : "");
 	if (op->gives && !streams_apart(r))
 		write_given(d, op, op->gives);
+	for (const char *const *t = op->may_give; t && *t; t++)
+		write_given(d, op, *t);
 	if (op->exports)
 		write_type(d, "application/x-ndjson", NULL, "");
 	if (op->streams)

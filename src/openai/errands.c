@@ -93,7 +93,7 @@ OPERATION(createEmbedding, NONE, NONE, JSON_BODY, .gives = "application/json",
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");
 }
 
-OPERATION(createSpeech, NONE, NONE, JSON_BODY, .gives = "audio/mpeg",
+OPERATION(createSpeech, NONE, NONE, JSON_BODY, .gives = "audio/mpeg", .may_give = errand_sounds,
 	.raw_body = &SpeechCreate_schema, .header = "X-Lodge-Dropped", .streams = true,
 	.events = &speech_event_stream, .open_query = true, .read = read_speech,
 	.look = errand_look)
@@ -103,6 +103,7 @@ OPERATION(createSpeech, NONE, NONE, JSON_BODY, .gives = "audio/mpeg",
 
 OPERATION(createTranscription, NONE, NONE,
 	.takes = (const char *const[]){ "multipart/form-data", NULL }, .gives = "application/json",
+	.may_give = (const char *const[]){ "text/plain", NULL },
 	.raw_body = &TranscriptionCreate_schema, .raw_reply = &Transcription_schema,
 	.header = "X-Lodge-Dropped", .streams = true, .events = &transcript_event_stream,
 	.open_query = true, .read = read_transcription, .look = errand_look)

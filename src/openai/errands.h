@@ -41,7 +41,8 @@ struct TranscriptionCreate {
 SCHEMA_DECLARED(TranscriptionCreate);
 
 struct Transcription {
-	const char *text;
+	const char *text, *task, *language;
+	struct json duration, segments, words;
 	struct json usage;
 };
 SCHEMA_DECLARED(Transcription);

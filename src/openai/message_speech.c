@@ -75,7 +75,8 @@ static enum http_verdict answer_head(struct call *c)
 	return HTTP_REPLIED;
 }
 
-QUERY_OPERATION(readMessageAloud, speech_query, NONE, .gives = "audio/mpeg", .untagged = true)
+QUERY_OPERATION(readMessageAloud, speech_query, NONE, .gives = "audio/mpeg",
+	.may_give = errand_sounds, .untagged = true)
 {
 	struct errand_call *e = c->own = arena_new(c->arena, struct errand_call);
 	const char *words = NULL, *voice = NULL;

@@ -345,7 +345,9 @@ static void compose(struct buf *out, const char *token, const void *body, size_t
 		return;
 	}
 	if (body && !(line && strcasestr(line, "content-type:")))
-		buf_lit(out, "Content-Type: application/json\r\n");
+		buf_puts(out, len > 2 && strncmp(body, "--b", 3) == 0
+				       ? "Content-Type: multipart/form-data; boundary=b\r\n"
+				       : "Content-Type: application/json\r\n");
 	if (body)
 		buf_printf(out, "Content-Length: %zu\r\n", len);
 	buf_lit(out, "\r\n");

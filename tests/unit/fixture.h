@@ -75,7 +75,7 @@ struct answer {
 };
 
 /* ask(f, token, "{\"name\":...}", "POST /tenant/%s/agents", id); a line after the first is a header.
- * A body of NULL sends none; one that begins with data:TYPE;base64, is sent as those bytes and type. */
+ * A body of NULL sends none; one that begins with --b is a form of the boundary b; one that begins with data:TYPE;base64, is sent as those bytes and type. */
 struct answer ask(struct fixture *f, const char *token, const char *body, const char *request, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The same with a body that may hold any bytes. */

@@ -51,7 +51,7 @@ TEST(gateway_has_one_shape_for_errors)
 		{ "GET /v1/assistants/asst_abc123", 404, "not_found_error", "not_found" },
 		{ "GET /v1/threads/thread_abc123", 404, "not_found_error", "not_found" },
 		{ "GET /v1/responses/resp_abc123", 404, "not_found_error", "not_found" },
-		{ "POST /v1/embeddings", 404, "not_found_error", "not_found" },
+		{ "POST /v1/moderations", 404, "not_found_error", "not_found" },
 		{ "GET /v1/files", 404, "not_found_error", "not_found" },
 		{ "GET /v1/chat/completions", 405, "invalid_request_error", "method_not_allowed" },
 		{ "PATCH /v1/models", 405, "invalid_request_error", "method_not_allowed" },

@@ -356,6 +356,17 @@ static const struct raw {
 		{ .before = "payload=%7B%22", .item = "a=b&", .after = "" }, NULL, BODY_TIMES },
 	{ "*/*", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "application/octet-stream", "any bytes", { 0 }, make_bytes, BODY_TIMES },
+	{ "multipart/form-data", "small fields",
+		{ .before = "",
+			.item = "--b\r\nContent-Disposition: form-data; name=\"a[]\"\r\n\r\nx\r\n",
+			.after = "--b--\r\n" },
+		NULL, BODY_TIMES },
+	{ "multipart/form-data", "a file",
+		{ .before = "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n",
+			.item = "abcdefgh",
+			.after = "\r\n--b\r\nContent-Disposition: form-data; "
+				 "name=\"model\"\r\n\r\nm\r\n--b--\r\n" },
+		NULL, BODY_TIMES },
 	{ "text/plain", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "text/markdown", "a long head",
 		{ .before = "---\nname: a\ndescription: d\nmetadata:\n",
@@ -381,6 +392,13 @@ static void show(const struct route *r, const char *field, const char *shape, si
 	printf("%zu.%zu |\n", peak / body, peak * 10 / body % 10);
 }
 
+static const char *sent_type(const char *type)
+{
+	if (strcmp(type, "multipart/form-data") == 0)
+		return "multipart/form-data; boundary=b";
+	return strcmp(type, "*/*") == 0 ? "application/x-other" : type;
+}
+
 static void try_raw_type(struct trial *t, const struct route *r, const char *type)
 {
 	bool known = false;
@@ -398,7 +416,7 @@ static void try_raw_type(struct trial *t, const struct route *r, const char *typ
 		else
 			write_body(&body, &w->shape);
 		peak = send_body(
-			t, r, strcmp(type, "*/*") == 0 ? "application/x-other" : type, &body);
+			t, r, sent_type(type), &body);
 		test_step("%s %s: %s, %s of %zu bytes, answered %d, takes %zu",
 			method_name(r->method), r->path, type, w->name, body.len, status_of(t),
 			peak);

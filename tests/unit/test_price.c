@@ -249,7 +249,7 @@ TEST(price_object_is_read_and_every_fault_named)
 	CHECK(price.completion == NIL && price.cache_read == NIL && price.cache_write == NIL);
 	CHECK_STR(price_json(&price, &a),
 		"{\"prompt\":\"0.000003\",\"completion\":null,\"cache_read\":null,"
-		"\"cache_write\":null}");
+		"\"cache_write\":null,\"character\":null,\"second\":null}");
 	CHECK_INT(price_read(bad, strlen(bad), "pricing", &price, &a, &p), ERR_INVALID);
 	CHECK_INT(p.count, 5);
 	CHECK(has(&p, "pricing.prompt", "type", "put it in quotes"));
