@@ -376,8 +376,8 @@ int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_
 
 static bool is_empty(const struct usage *u)
 {
-	return !u->input && !u->cache_read && !u->cache_write && !u->output &&
-	       !u->characters && !u->seconds;
+	return !u->input && !u->cache_read && !u->cache_write && !u->output && !u->characters &&
+	       !u->seconds;
 }
 
 static int remove_reservation(struct db *db, const char *id, const struct charge *c)

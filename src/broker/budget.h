@@ -19,7 +19,7 @@ struct reservation {
 	int64_t prompt_tokens; /* at most so many */
 	int64_t output_tokens; /* wanted at most; cut by budget_reserve() to what there is room for */
 	int64_t characters, seconds; /* at most so many */
-	int64_t least_output; /* with fewer it cannot be made; 0: 1 */
+	int64_t least_output;	     /* with fewer it cannot be made; 0: 1 */
 	/* The agent's limits; NIL: none. */
 	int64_t hourly_limit_pd, per_minute, per_hour;
 	int64_t messages; /* so many count towards the rates; 0: 1 */

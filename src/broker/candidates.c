@@ -297,8 +297,8 @@ static bool model_fits(const struct candidate_walk *w, const struct gate_facts *
 {
 	const struct chat *chat = w->asked->chat;
 
-	return has_endpoint(w, f) && (!chat->tools || f->supports_tools) && !is_boundless(w, f) && !parts_misfit(w, f) &&
-	       (f->supports_vision || !chat_has_images(chat)) &&
+	return has_endpoint(w, f) && (!chat->tools || f->supports_tools) && !is_boundless(w, f) &&
+	       !parts_misfit(w, f) && (f->supports_vision || !chat_has_images(chat)) &&
 	       (f->context_window == NIL ||
 		       w->candidates->prompt_tokens + output_wanted(chat, 0, NULL) <=
 			       f->context_window);

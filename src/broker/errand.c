@@ -41,8 +41,9 @@ static bool refuse_member(struct errand_reading *r, const char *what)
 
 static bool has_text(struct errand_reading *r)
 {
-	return r->is == JSON_STRING && r->raw.len > 2 ? true
-						       : refuse_member(r, "a text that is not empty");
+	return r->is == JSON_STRING && r->raw.len > 2
+		       ? true
+		       : refuse_member(r, "a text that is not empty");
 }
 
 static const char *word_of(const struct errand_reading *r)
@@ -107,7 +108,7 @@ static bool check_inputs(struct errand_reading *r)
 	}
 	do {
 		bool good = json_peek(&j) == kind &&
-			    (kind == JSON_STRING  ? json_read_escaped(&j, &text, &len) && len
+			    (kind == JSON_STRING	 ? json_read_escaped(&j, &text, &len) && len
 				    : kind == JSON_ARRAY ? are_tokens(&j)
 							 : false);
 
@@ -120,7 +121,7 @@ static bool check_inputs(struct errand_reading *r)
 static bool check_dimensions(struct errand_reading *r)
 {
 	return number_within(r, 1, 1 << 20, true) ? true
-						   : refuse_member(r, "a whole number from 1 on");
+						  : refuse_member(r, "a whole number from 1 on");
 }
 
 static bool check_encoding(struct errand_reading *r)
@@ -190,7 +191,7 @@ static bool check_sound(struct errand_reading *r)
 static bool check_speed(struct errand_reading *r)
 {
 	return number_within(r, 0.25, 4, false) ? true
-						 : refuse_member(r, "a number from 0.25 to 4");
+						: refuse_member(r, "a number from 0.25 to 4");
 }
 
 static bool check_events(struct errand_reading *r)
@@ -243,7 +244,8 @@ static bool take_unknown(struct errand_reading *r)
 	if (chat_name_like(r->name, "model"))
 		return refuse_member(r, "spelled as the API does");
 	for (size_t i = 0; i < sizeof errand_rows / sizeof *errand_rows; i++)
-		if (errand_rows[i].of == e->endpoint && chat_name_like(r->name, errand_rows[i].name))
+		if (errand_rows[i].of == e->endpoint &&
+			chat_name_like(r->name, errand_rows[i].name))
 			return refuse_member(r, "spelled as the API does");
 	if (term && term->rule == TERM_REFUSED) {
 		errand_wrong(r->error, r->name, "Invalid '%.64s': %s", r->name, term->why);

@@ -10,10 +10,10 @@
 #include "broker/model.h"
 
 enum {
-	ERRAND_INPUTS_MAX = 2048,     /* texts of one request for embeddings */
+	ERRAND_INPUTS_MAX = 2048,      /* texts of one request for embeddings */
 	ERRAND_CHARACTERS_MAX = 16384, /* of a text that is spoken */
-	ERRAND_FILE_MAX = 25 << 20,   /* bytes of a file that is written down */
-	ERRAND_FIELD_MAX = 64 << 10,  /* bytes of any other field of a form */
+	ERRAND_FILE_MAX = 25 << 20,    /* bytes of a file that is written down */
+	ERRAND_FIELD_MAX = 64 << 10,   /* bytes of any other field of a form */
 	ERRAND_PARTS_MAX = 64,
 	ERRAND_MEDIA_MAX = 96, /* bytes of a type of content */
 };

@@ -129,8 +129,7 @@ static int form_broken(struct form_reading *f, const char *why)
 static int read_head(struct form_reading *f, struct errand_part *p)
 {
 	size_t left = (size_t)(f->end - f->at);
-	const char *stop =
-		memmem(f->at, left < HEAD_MAX ? left : HEAD_MAX, "\r\n\r\n", 4);
+	const char *stop = memmem(f->at, left < HEAD_MAX ? left : HEAD_MAX, "\r\n\r\n", 4);
 
 	if (!stop)
 		return form_broken(f, "the head of a field does not end");
@@ -218,8 +217,8 @@ static int take_known(struct form_reading *f, struct errand_part *p)
 		if (strcasecmp(word, "true") == 0)
 			e->form = ERRAND_EVENTS;
 		else if (strcasecmp(word, "false") != 0)
-			return errand_wrong(f->error, "stream",
-				"Invalid 'stream': it must be true or false.");
+			return errand_wrong(
+				f->error, "stream", "Invalid 'stream': it must be true or false.");
 	}
 	return 0;
 }
@@ -235,8 +234,8 @@ static int take_part(struct form_reading *f, struct errand_part *p)
 			return errand_wrong(
 				f->error, p->name, "Invalid '%s': it comes twice.", p->name);
 	if (known && strcmp(known, p->name) != 0)
-		return errand_wrong(f->error, p->name,
-			"Invalid '%s': it must be spelled %s.", p->name, known);
+		return errand_wrong(
+			f->error, p->name, "Invalid '%s': it must be spelled %s.", p->name, known);
 	if (strcmp(p->name, "file") != 0) {
 		if (p->data.len > ERRAND_FIELD_MAX || !utf8_valid(p->data.at, p->data.len))
 			return errand_wrong(f->error, p->name,

@@ -51,23 +51,22 @@ static bool is_sound(const char *type)
 	size_t len = strlen(type);
 
 	return strncasecmp(type, "audio/", 6) == 0 && len < ERRAND_MEDIA_MAX &&
-	       strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.+-_;= ") ==
+	       strspn(type,
+		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.+-_;= ") ==
 		       len;
 }
 
 static enum reply_mode embeddings_mode(struct reply *r, const char *type)
 {
-	return !*type || errand_type_is(type, TYPE_JSON)
-		       ? handed_on_as(r, REPLY_WHOLE, TYPE_JSON)
-		       : REPLY_HEAD;
+	return !*type || errand_type_is(type, TYPE_JSON) ? handed_on_as(r, REPLY_WHOLE, TYPE_JSON)
+							 : REPLY_HEAD;
 }
 
 static enum reply_mode speech_mode(struct reply *r, const char *type)
 {
 	if (errand_type_is(type, TYPE_EVENTS))
-		return r->errand->form == ERRAND_EVENTS
-			       ? handed_on_as(r, REPLY_STREAM, TYPE_EVENTS)
-			       : REPLY_HEAD;
+		return r->errand->form == ERRAND_EVENTS ? handed_on_as(r, REPLY_STREAM, TYPE_EVENTS)
+							: REPLY_HEAD;
 	if (is_sound(type))
 		return handed_on_as(r, REPLY_BYTES, type);
 	return !*type || errand_type_is(type, "application/octet-stream")
@@ -83,9 +82,9 @@ static enum reply_mode transcription_mode(struct reply *r, const char *type)
 		return form == ERRAND_EVENTS ? handed_on_as(r, REPLY_STREAM, TYPE_EVENTS)
 					     : REPLY_HEAD;
 	if (errand_type_is(type, TYPE_JSON) && form != ERRAND_SUBTITLES)
-		return handed_on_as(
-			r, REPLY_WHOLE, form == ERRAND_PLAIN ? TYPE_TEXT : TYPE_JSON);
-	if ((form == ERRAND_PLAIN || form == ERRAND_SUBTITLES) && !errand_type_is(type, "text/html"))
+		return handed_on_as(r, REPLY_WHOLE, form == ERRAND_PLAIN ? TYPE_TEXT : TYPE_JSON);
+	if ((form == ERRAND_PLAIN || form == ERRAND_SUBTITLES) &&
+		!errand_type_is(type, "text/html"))
 		return handed_on_as(r, REPLY_TEXT, TYPE_TEXT);
 	return REPLY_HEAD;
 }
@@ -151,7 +150,8 @@ static struct usage errand_used(const struct reply *r)
 	struct usage u = r->usage;
 
 	u.characters = e->characters;
-	if (!(r->usage_said & USAGE_INPUT) && (by_token || e->endpoint == ModelEndpoint_embeddings)) {
+	if (!(r->usage_said & USAGE_INPUT) &&
+		(by_token || e->endpoint == ModelEndpoint_embeddings)) {
 		u.input = e->tokens;
 		u.estimated = true;
 	}
@@ -202,8 +202,7 @@ static void embeddings_read_whole(struct reply *r, struct slice body)
 	buf_init(&b, 4096);
 	buf_lit(&b, ",\"model\":");
 	text_put_quoted(&b, r->errand->model);
-	snprintf(tail, sizeof tail, "%lld",
-		(long long)(u.input + u.cache_read + u.cache_write));
+	snprintf(tail, sizeof tail, "%lld", (long long)(u.input + u.cache_read + u.cache_write));
 	buf_printf(&b, ",\"usage\":{\"prompt_tokens\":%s,\"total_tokens\":%s}}\n", tail, tail);
 	reply_bytes(r, (struct slice){ b.at, b.len });
 	buf_free(&b);

@@ -58,10 +58,10 @@ SCHEMA(gate_facts, .internal = true);
 
 #define IF(condition, name) "case when " condition " then 1 else 0 end as " name
 
-#define MODEL_COLUMNS                                                                     \
-	"m.id as model_id, m.name, m.slug, m.description, m.kind, m.status, "             \
+#define MODEL_COLUMNS                                                                                  \
+	"m.id as model_id, m.name, m.slug, m.description, m.kind, m.status, "                          \
 	"m.context_window, m.supports_tools, m.supports_vision, m.is_free, m.endpoints, m.prompt_pd, " \
-	"m.completion_pd, m.cache_read_pd, m.cache_write_pd, m.character_pd, m.second_pd, " IF(                        \
+	"m.completion_pd, m.cache_read_pd, m.cache_write_pd, m.character_pd, m.second_pd, " IF(        \
 		"m.base_url is not null and m.provider_model is not null", "has_address") ", "
 
 /* A grant on a router counts while the router itself could be called. */

@@ -25,8 +25,7 @@ int price_cost(const struct price *p, const struct usage *u, int64_t *ret_pd)
 	int64_t written = p->cache_write == NIL ? p->prompt : p->cache_write;
 	__int128 sum = 0;
 
-	if (!add_priced(&sum, u->input, p->prompt) ||
-		!add_priced(&sum, u->cache_read, read) ||
+	if (!add_priced(&sum, u->input, p->prompt) || !add_priced(&sum, u->cache_read, read) ||
 		!add_priced(&sum, u->cache_write, written) ||
 		!add_priced(&sum, u->output, p->completion) ||
 		!add_priced(&sum, u->characters, p->character) ||

@@ -17,9 +17,9 @@
 struct price {
 	int64_t prompt, completion, cache_read, cache_write, character, second;
 };
-#define NO_PRICE                              \
-	(struct price)                        \
-	{                                     \
+#define NO_PRICE                             \
+	(struct price)                       \
+	{                                    \
 		NIL, NIL, NIL, NIL, NIL, NIL \
 	}
 

@@ -433,7 +433,8 @@ void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
 		va_end(ap);
 	}
 	/* What cannot be read is an answer all the same, and will be charged. */
-	if ((r->mode == REPLY_STREAM && r->events) || ((r->mode == REPLY_WHOLE || r->mode == REPLY_TEXT) && r->bytes))
+	if ((r->mode == REPLY_STREAM && r->events) ||
+		((r->mode == REPLY_WHOLE || r->mode == REPLY_TEXT) && r->bytes))
 		reply_start_once(r);
 	fault_set(&f, class, fmt ? "%s" : NULL, text);
 	f.status = r->status;

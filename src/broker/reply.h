@@ -61,7 +61,7 @@ struct reply {
 	/* Of an errand. */
 	const struct errand *errand;
 	const struct price *price;
-	char media[96];	     /* the type of what is handed on, or "" */
+	char media[96];	      /* the type of what is handed on, or "" */
 	int64_t seconds_said; /* of sound; -1: nobody did */
 	/* The provider's own notes. */
 	int64_t block;	/* the block under way */

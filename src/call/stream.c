@@ -26,7 +26,7 @@ struct call_stream {
 	struct call *c;
 	const struct stream_source *source;
 	void *state;
-	struct buf out; /* of whoever tells */
+	struct buf out;	  /* of whoever tells */
 	const char *type; /* of bytes; NULL: events */
 	int refusal;
 	bool ending; /* the last words were asked for */
@@ -250,7 +250,8 @@ bool call_stream_tick(struct call_stream *s)
 
 	if (http_left(x))
 		return false;
-	if (!atomic_load(&s->begun) || s->type || now - atomic_load(&s->spoke_ms) < s->source->quiet_ms)
+	if (!atomic_load(&s->begun) || s->type ||
+		now - atomic_load(&s->spoke_ms) < s->source->quiet_ms)
 		return true;
 	atomic_store(&s->spoke_ms, now);
 	return http_stream_write(x, SIGN_OF_LIFE, sizeof SIGN_OF_LIFE - 1) != HTTP_STREAM_GONE;

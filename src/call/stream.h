@@ -17,8 +17,8 @@ struct call_stream;
 enum stream_end {
 	STREAM_COMPLETE,  /* all was said that was to be said */
 	STREAM_CUT_SHORT, /* the reader of one that can be resumed is told so */
-	STREAM_BROKEN,	  /* bytes that are not whole: the connection breaks off, so that nobody takes them for it */
-	STREAM_ASKING,	  /* not yet: the store was asked, and with its answer it ends */
+	STREAM_BROKEN, /* bytes that are not whole: the connection breaks off, so that nobody takes them for it */
+	STREAM_ASKING, /* not yet: the store was asked, and with its answer it ends */
 };
 
 /* What start() says where there is nothing to tell: a head and an end. */

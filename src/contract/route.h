@@ -46,7 +46,7 @@ struct operation {
 	const char *const *takes;
 	const char
 		*gives; /* the type of a reply that is not JSON; beside `reply`, its other form */
-	const char *const *may_give; /* further such types, NULL-terminated; NULL: none */
+	const char *const *may_give;	   /* further such types, NULL-terminated; NULL: none */
 	const struct event_stream *events; /* what its server-sent events are: contract/event.h */
 	bool streams;	 /* answers with server-sent events where the request asks for them */
 	bool unseals;	 /* opens a stored secret; where the key for it is gone it answers 409 */

@@ -31,8 +31,8 @@ int speech_permitted(struct call *c)
 
 static bool is_streamed(const struct errand_call *e)
 {
-	return e->media && (e->errand.form == ERRAND_SOUND ||
-				   strcmp(e->media, "text/event-stream") == 0);
+	return e->media &&
+	       (e->errand.form == ERRAND_SOUND || strcmp(e->media, "text/event-stream") == 0);
 }
 
 static void begin_answer(struct errand_call *e, const struct event *start)

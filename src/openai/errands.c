@@ -37,9 +37,9 @@ static void read_transcription(struct call *c)
 {
 	struct errand_call *e = c->own = arena_new(c->arena, struct errand_call);
 
-	note_fault(e, errand_read_form(&e->errand, c->arena,
-			      http_header(&c->x->request, "content-type"), c->raw, c->raw_len,
-			      &e->fault));
+	note_fault(e,
+		errand_read_form(&e->errand, c->arena, http_header(&c->x->request, "content-type"),
+			c->raw, c->raw_len, &e->fault));
 }
 
 static enum http_verdict answer_errand_fault(struct call *c)
@@ -83,7 +83,11 @@ static int errand_look(struct call *c)
 	return err;
 }
 
-#define JSON_BODY .takes = (const char *const[]){ "application/json", NULL }
+#define JSON_BODY                        \
+	.takes = (const char *const[])   \
+	{                                \
+		"application/json", NULL \
+	}
 
 OPERATION(createEmbedding, NONE, NONE, JSON_BODY, .gives = "application/json",
 	.raw_body = &EmbeddingCreate_schema, .raw_reply = &EmbeddingList_schema,
@@ -111,9 +115,9 @@ OPERATION(createTranscription, NONE, NONE,
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");
 }
 
-#define CALL_OF_MODEL                                                               \
-	.unaudited = "each call is entered in the ledger", .tag = "OpenAI", \
-	.as_printed = true, .openai = true, .patient = true
+#define CALL_OF_MODEL                                                                           \
+	.unaudited = "each call is entered in the ledger", .tag = "OpenAI", .as_printed = true, \
+	.openai = true, .patient = true
 
 static const struct route routes[] = {
 	{ METHOD_POST, "/v1/embeddings", &createEmbedding, PERM_LOGIN, 200, CALL_OF_MODEL,

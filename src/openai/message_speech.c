@@ -21,8 +21,8 @@ struct speech_query {
 FIELDS(speech_query) = {
 	FIELD(speech_query, voice, BOUNDS(1, 128), .example = "\"alloy\"",
 		.doc = "Whose voice; the agent's unless said, and alloy for one that has none."),
-	FIELD(speech_query, response_format, .words = &SpeechFormat_words,
-		.otherwise = "\"mp3\"", .doc = "How the sound is written."),
+	FIELD(speech_query, response_format, .words = &SpeechFormat_words, .otherwise = "\"mp3\"",
+		.doc = "How the sound is written."),
 };
 static SCHEMA(speech_query, .doc = "How a message is read aloud.");
 

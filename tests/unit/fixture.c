@@ -346,8 +346,8 @@ static void compose(struct buf *out, const char *token, const void *body, size_t
 	}
 	if (body && !(line && strcasestr(line, "content-type:")))
 		buf_puts(out, len > 2 && strncmp(body, "--b", 3) == 0
-				       ? "Content-Type: multipart/form-data; boundary=b\r\n"
-				       : "Content-Type: application/json\r\n");
+				      ? "Content-Type: multipart/form-data; boundary=b\r\n"
+				      : "Content-Type: application/json\r\n");
 	if (body)
 		buf_printf(out, "Content-Length: %zu\r\n", len);
 	buf_lit(out, "\r\n");

@@ -291,8 +291,8 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 	w->owner_id =
 		fixture_user(f, arena_printf(&f->arena, "owner-%s@example.org", slug), &w->owner);
 	w->tenant_id = fixture_tenant(f, slug, w->owner_id);
-	fixture_sql(f, "update tenants set voicebox_enabled = 1 where id = $1",
-		ARGS(T(w->tenant_id)));
+	fixture_sql(
+		f, "update tenants set voicebox_enabled = 1 where id = $1", ARGS(T(w->tenant_id)));
 	w->user_id = fixture_user(f, arena_printf(&f->arena, "target-%s@example.org", slug), NULL);
 	fixture_sql(f, "update users set password_hash = $2 where id = $1",
 		ARGS(T(w->user_id), T(CHEAP_HASH)));

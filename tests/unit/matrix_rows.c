@@ -317,7 +317,8 @@ const struct row matrix_rows[] = {
 	{ "POST /v1/embeddings", "session:write", "{\"model\":\"$agent\",\"input\":\"hi\"}",
 		.organization = true },
 	{ "POST /v1/audio/speech", "session:write",
-		"{\"model\":\"$agent\",\"input\":\"hi\",\"voice\":\"alloy\"}", .organization = true },
+		"{\"model\":\"$agent\",\"input\":\"hi\",\"voice\":\"alloy\"}",
+		.organization = true },
 	{ "POST /v1/audio/transcriptions", "session:write",
 		"--b\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n$agent\r\n"
 		"--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx\r\n--b--\r\n",

@@ -21,7 +21,8 @@ static enum http_verdict give(struct http_exchange *x, const char *type, const c
 static enum http_verdict give_vectors(struct http_exchange *x, int way)
 {
 	static const char *const usages[] = { [0] = "{\"prompt_tokens\":7,\"total_tokens\":7}",
-		[3] = "null", [6] = "{\"prompt_tokens\":-7,\"total_tokens\":\"many\"}" };
+		[3] = "null",
+		[6] = "{\"prompt_tokens\":-7,\"total_tokens\":\"many\"}" };
 
 	if (way == 4)
 		return give(x, "application/json", "{\"data\":{}}");
@@ -53,14 +54,15 @@ static enum http_verdict give_sound(struct http_exchange *x, int way)
 
 	if (body_has(x, "\"sse\""))
 		return give(x, "text/event-stream",
-			way == 1   ? "data: {\"type\":\"speech.audio.delta\",\"audio\":\"SUQz\"}\n\n"
-			: way == 4 ? "data: {\"type\":\"speech.audio.delta\",\"audio\":\"SUQz\"}\n\n"
-				     "data: {\"error\":{\"message\":\"no\"}}\n\n"
-				   : "data: {\"type\":\"speech.audio.delta\",\n"
-				     "data:  \"audio\":\"SUQz\"}\n\nevent: x\n"
-				     "data: {\"type\":\"other\"}\n\n"
-				     "data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":"
-				     "11,\"output_tokens\":101,\"total_tokens\":112}}\n\n");
+			way == 1 ? "data: {\"type\":\"speech.audio.delta\",\"audio\":\"SUQz\"}\n\n"
+			: way == 4
+				? "data: {\"type\":\"speech.audio.delta\",\"audio\":\"SUQz\"}\n\n"
+				  "data: {\"error\":{\"message\":\"no\"}}\n\n"
+				: "data: {\"type\":\"speech.audio.delta\",\n"
+				  "data:  \"audio\":\"SUQz\"}\n\nevent: x\n"
+				  "data: {\"type\":\"other\"}\n\n"
+				  "data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":"
+				  "11,\"output_tokens\":101,\"total_tokens\":112}}\n\n");
 	memset(bytes, 's', sizeof bytes);
 	x->reply.status = 200;
 	x->reply.type = way == 3 ? "application/octet-stream" : "audio/mpeg";
@@ -83,11 +85,12 @@ static enum http_verdict give_text(struct http_exchange *x, int way)
 			"morning.\n");
 	if (body_has(x, "\r\n\r\ntrue\r\n"))
 		return give(x, "text/event-stream",
-			way == 1 ? "data: {\"type\":\"transcript.text.delta\",\"delta\":\"Good\"}\n\n"
-				 : "data: {\"type\":\"transcript.text.delta\",\"delta\":\"Good\"}\n\n"
-				   "data: {\"type\":\"transcript.text.done\",\"text\":\"Good\",\"usage\":"
-				   "{\"type\":\"tokens\",\"input_tokens\":14,\"output_tokens\":45,"
-				   "\"total_tokens\":59}}\n\ndata: [DONE]\n\n");
+			way == 1
+				? "data: {\"type\":\"transcript.text.delta\",\"delta\":\"Good\"}\n\n"
+				: "data: {\"type\":\"transcript.text.delta\",\"delta\":\"Good\"}\n\n"
+				  "data: {\"type\":\"transcript.text.done\",\"text\":\"Good\",\"usage\":"
+				  "{\"type\":\"tokens\",\"input_tokens\":14,\"output_tokens\":45,"
+				  "\"total_tokens\":59}}\n\ndata: [DONE]\n\n");
 	if (way == 3)
 		return give(x, "application/json", HEARD "}");
 	if (way == 4)
@@ -96,8 +99,10 @@ static enum http_verdict give_text(struct http_exchange *x, int way)
 		return give(x, "application/json",
 			HEARD ",\"usage\":{\"type\":\"duration\",\"seconds\":1e300}}");
 	if (body_has(x, "verbose_json"))
-		return give(x, "application/json", HEARD ",\"duration\":\"12.04\",\"segments\":[]}");
-	return give(x, "application/json", HEARD ",\"usage\":{\"type\":\"duration\",\"seconds\":13}}");
+		return give(
+			x, "application/json", HEARD ",\"duration\":\"12.04\",\"segments\":[]}");
+	return give(
+		x, "application/json", HEARD ",\"usage\":{\"type\":\"duration\",\"seconds\":13}}");
 }
 
 enum http_verdict mock_errand(struct mock *m, struct http_exchange *x, int way)

@@ -50,7 +50,7 @@ static struct answer speak(struct gateway_fixture *s, const char *more)
 
 #define FIELD_OF(name, value) \
 	"--b7\r\nContent-Disposition: form-data; name=\"" name "\"\r\n\r\n" value "\r\n"
-#define FILE_OF(value)                                                              \
+#define FILE_OF(value)                                                                         \
 	"--b7\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a \\\"/b.wav\"\r\n" \
 	"Content-Type: audio/wav\r\n\r\n" value "\r\n"
 
@@ -71,8 +71,8 @@ static struct answer hear(struct gateway_fixture *s, const char *more)
 
 static int64_t entered(struct gateway_fixture *s, const char *column)
 {
-	return fixture_count(s->f, arena_printf(&s->f->arena,
-					  "select coalesce(sum(%s), 0) from ledger", column));
+	return fixture_count(s->f,
+		arena_printf(&s->f->arena, "select coalesce(sum(%s), 0) from ledger", column));
 }
 
 TEST(errands_give_vectors_and_count_tokens)
@@ -201,7 +201,8 @@ TEST(errands_speak_and_count_characters)
 
 	open_errands(&s);
 	errand_agent(&s, "errand-0", BIT(speech), NIL, CHARACTER_PD, NIL);
-	fixture_sql(s.f, "update agent_rows set voice = 'coral' where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(
+		s.f, "update agent_rows set voice = 'coral' where id = $1", ARGS(T(s.agent_id)));
 	r = speak(&s, ",\"input\":\"Gr\\u00fc\\u00dfe \xf0\x9f\x8c\x8d!\",\"speed\":1.5");
 	STATUS(r, 200);
 	CHECK_STR(header_of(s.f, &r, "Content-Type"), "audio/mpeg");
@@ -259,7 +260,7 @@ TEST(errands_write_down_and_count_seconds)
 	open_errands(&s);
 	errand_agent(&s, "errand-0", BIT(transcriptions), NIL, NIL, SECOND_PD);
 	r = hear(&s, FIELD_OF("language", "en") FIELD_OF("include[]", "logprobs")
-			FIELD_OF("include[]", "x"));
+			     FIELD_OF("include[]", "x"));
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "text"), "Good \"morning\".");
 	CHECK_INT(json_integer_value(at(&r, "usage.seconds")), MOCK_SECONDS);
@@ -355,9 +356,8 @@ TEST(errands_meet_providers_that_misbehave)
 	test_step("another model of the chain takes over");
 	errand_agent(&s, "500", 14, NIL, CHARACTER_PD, NIL);
 	fixture_sql(s.f, "update models set failover_chain = $2 where id = $1",
-		ARGS(T(s.models[0]),
-			T(arena_printf(&s.f->arena, "[\"%s\"]",
-				gateway_model(&s, "errand-0", "spare-speaker")))));
+		ARGS(T(s.models[0]), T(arena_printf(&s.f->arena, "[\"%s\"]",
+					     gateway_model(&s, "errand-0", "spare-speaker")))));
 	fixture_sql(s.f, "update models set endpoints = 4 where slug = 'spare-speaker'", NULL, 0);
 	STATUS(speak(&s, ",\"input\":\"a\""), 200);
 	gateway_await_settled(&s);
@@ -371,8 +371,8 @@ TEST(errands_keep_to_a_budget)
 
 	open_errands(&s);
 	errand_agent(&s, "errand-0", 14, NIL, CHARACTER_PD, SECOND_PD);
-	STATUS(ask(s.f, s.f->admin, "{\"hourly_limit_usd\":0.00015}",
-		       "PUT /agents/%s/budget", s.agent_id),
+	STATUS(ask(s.f, s.f->admin, "{\"hourly_limit_usd\":0.00015}", "PUT /agents/%s/budget",
+		       s.agent_id),
 		200);
 	test_step("as many characters as it pays for, exactly");
 	STATUS(speak(&s, ",\"input\":\"0123456789\""), 200);
@@ -412,10 +412,12 @@ TEST(errands_read_a_message_aloud)
 	CHECK(strstr(s.mock.last_body,
 		"\"input\":\"It is here.\",\"voice\":\"alloy\",\"response_format\":\"mp3\""));
 	gateway_settled(&s, 1, 11 * (int64_t)CHARACTER_PD);
-	CHECK_INT(fixture_count(s.f, "select count(*) from ledger where session_id is not null"), 1);
+	CHECK_INT(
+		fixture_count(s.f, "select count(*) from ledger where session_id is not null"), 1);
 
 	test_step("in the agent's voice, and in one that is named");
-	fixture_sql(s.f, "update agent_rows set voice = 'coral' where id = $1", ARGS(T(s.agent_id)));
+	fixture_sql(
+		s.f, "update agent_rows set voice = 'coral' where id = $1", ARGS(T(s.agent_id)));
 	r = ask(s.f, s.f->admin, NULL,
 		"GET /tenant/%s/sessions/%s/messages/%s/speech?response_format=wav", s.f->tenant_id,
 		session, message);

@@ -415,8 +415,7 @@ static void try_raw_type(struct trial *t, const struct route *r, const char *typ
 			w->make(&body);
 		else
 			write_body(&body, &w->shape);
-		peak = send_body(
-			t, r, sent_type(type), &body);
+		peak = send_body(t, r, sent_type(type), &body);
 		test_step("%s %s: %s, %s of %zu bytes, answered %d, takes %zu",
 			method_name(r->method), r->path, type, w->name, body.len, status_of(t),
 			peak);

@@ -211,8 +211,7 @@ static int64_t endpoint_bits(const struct ModelConfig *in)
 static void check_endpoints(
 	const struct model_editor *e, const struct ModelConfig *in, const struct model_row *row)
 {
-	if (row->kind != ModelKind_openai &&
-		endpoint_bits(in) != ENDPOINT_BIT(ModelEndpoint_chat))
+	if (row->kind != ModelKind_openai && endpoint_bits(in) != ENDPOINT_BIT(ModelEndpoint_chat))
 		wrong_config_field(e, "endpoints", "not_for_kind",
 			arena_printf(e->arena, "a model of the kind %s is asked for chat only",
 				ModelKind_words.list[row->kind]));

@@ -51,9 +51,9 @@ enum {
 };
 
 /* The oldest active model of some kinds that the tenant reaches and that chats: the walk ends at the first. */
-#define OLDEST(kinds)                                                                    \
-	"(select d.id from models d where d.status = 'active' and d.endpoints % 2 = 1 and " kinds                \
-	" and (d.available_to_all_tenants = 1 or exists (select 1 from model_tenants e " \
+#define OLDEST(kinds)                                                                             \
+	"(select d.id from models d where d.status = 'active' and d.endpoints % 2 = 1 and " kinds \
+	" and (d.available_to_all_tenants = 1 or exists (select 1 from model_tenants e "          \
 	"where e.tenant_id = $1 and e.model_id = d.id)) order by d.id limit 1)"
 
 static const struct statement sql[] = {
