@@ -443,6 +443,6 @@ TEST(errands_read_a_message_aloud)
 	r = ask(s.f, s.f->admin, NULL, "GET /tenant/%s/sessions/%s/messages/%s/speech",
 		s.f->tenant_id, session, message);
 	STATUS(r, 403);
-	CHECK_STR(text_at(&r, "code"), "voicebox_disabled");
+	CHECK_STR(text_at(&r, "type"), "urn:lodge:problem:voicebox_disabled");
 	gateway_close(&s);
 }

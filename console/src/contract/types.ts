@@ -147,6 +147,9 @@ export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
 export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; label: string; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeltaEvent { message_id: string; text: string; }
+export interface EmbeddingCreate { model: string; input: unknown; dimensions?: number | null; encoding_format?: string | null; user?: string | null; }
+export interface EmbeddingList { object: "list"; data: (Record<string, unknown>)[]; model: string; usage: EmbeddingUsage; }
+export interface EmbeddingUsage { prompt_tokens: number; total_tokens: number; }
 export interface FeedEvent { tenant_id: string | null; session_id?: string | null; seq?: number | null; data: Record<string, unknown>; }
 export interface FieldProblem { field: string; code: string; message: string; }
 export interface GroupCreate { name: string; description?: string | null; }
@@ -181,7 +184,7 @@ export interface MemoryReadPage { items: (MemoryRead)[]; total?: number; page: n
 export interface MessageCall { id: string; name: string; client?: boolean | null; alias?: string | null; arguments: unknown; extra_content?: Record<string, unknown> | null; }
 export interface MessageCreate { content: string; }
 export interface MessageEvent { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (MessageCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; }
-export interface ModelConfig { base_url?: string | null; model?: string | null; api_key?: string | null; api_key_set?: boolean | null; timeout_s?: number; total_timeout_s?: number; max_tokens?: number | null; headers?: Record<string, unknown> | null; }
+export interface ModelConfig { base_url?: string | null; model?: string | null; api_key?: string | null; api_key_set?: boolean | null; timeout_s?: number; total_timeout_s?: number; max_tokens?: number | null; headers?: Record<string, unknown> | null; endpoints?: (ModelEndpoint)[] | null; }
 export interface ModelCreate { name: string; slug: string; kind: ModelKind; status?: "active" | "disabled" | "experimental" | "deprecated"; description?: string | null; context_window?: number | null; supports_tools?: boolean | null; supports_vision?: boolean | null; is_free?: boolean | null; available_to_all_tenants?: boolean | null; pricing?: Record<string, unknown> | null; config?: ModelConfig | null; failover_chain?: (string)[] | null; }
 export interface ModelRead { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; available_to_all_tenants: boolean; pricing: Record<string, unknown>; config: ModelConfig | null; failover_chain: (string)[]; created_at: string; updated_at: string; }
 export interface ModelReadPage { items: (ModelRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -271,6 +274,8 @@ export interface SkillWebhookCallReadPage { items: (SkillWebhookCallRead)[]; tot
 export interface SkillWebhookCreate { label?: string | null; }
 export interface SkillWebhookRead { id: string; agent_id: string; skill_id: string; label: string; url: string; token: string | null; acts_as_id: string | null; acts_as_problem: string | null; created_by_id: string | null; last_call_at: string | null; created_at: string; }
 export interface SkillWebhookReadPage { items: (SkillWebhookRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface SpeechCreate { model: string; input: string; voice?: unknown; instructions?: string | null; response_format?: string | null; speed?: number | null; stream_format?: string | null; }
+export interface SpeechEvent { type: string; audio?: string; usage?: Record<string, unknown> | null; }
 export interface StatusEvent { status: SessionStatus; run_id: string | null; error: string | null; waiting_for: WaitingFor | null; waiting_until: string | null; }
 export interface SubtaskCreate { agent_id?: string | null; title: string; message: string; }
 export interface SubtaskSummary { id: string; parent_session_id: string; agent_id: string; agent_name: string; title: string; status: SessionStatus; message_count: number; created_at: string; started_at: string | null; }
@@ -311,6 +316,9 @@ export interface ToolReadPage { items: (ToolRead)[]; total?: number; page: numbe
 export interface ToolTry { arguments?: Record<string, unknown> | null; }
 export interface ToolTryResult { failed: boolean; text: string; was_cut: boolean; duration_ms: number; }
 export interface ToolUpdate { name?: string; description?: string; input_schema?: Record<string, unknown>; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean; grantable_by?: ToolGranter; config?: Record<string, unknown>; }
+export interface TranscriptEvent { type: string; delta?: string; text?: string; usage?: Record<string, unknown> | null; }
+export interface Transcription { text: string; task?: string; language?: string; duration?: unknown; segments?: (Record<string, unknown>)[]; words?: (Record<string, unknown>)[]; usage?: Record<string, unknown> | null; }
+export interface TranscriptionCreate { model: string; file: string; response_format?: string | null; language?: string | null; prompt?: string | null; temperature?: number | null; stream?: boolean | null; }
 export interface UsageEvent { run_id: string; model_id: string; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
 export interface UsageSummary30d { requests: number; input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; active_agents: number; active_users: number; }
 export interface UserModelGrantRead { model_id: string; user_id: string; granted_by_id: string | null; created_at: string; }
@@ -324,6 +332,7 @@ export type HoursRule = "hold" | "refuse" | "ignore";
 export type IntegrationProvider = "github" | "gitlab" | "slack" | "stripe" | "linear" | "sentry" | "standard" | "generic";
 export type MemoryScope = "private" | "shared";
 export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
+export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
@@ -554,6 +563,10 @@ export interface Operations {
   "POST /v1/chat/completions": { path: {  }; query: {  }; body: ChatCompletionCreate; reply: ChatCompletion };
   "GET /v1/models": { path: {  }; query: {  }; body: undefined; reply: OpenAIModelList };
   "GET /v1/models/{model}": { path: { model: string; }; query: {  }; body: undefined; reply: OpenAIModel };
+  "POST /v1/embeddings": { path: {  }; query: {  }; body: EmbeddingCreate; reply: EmbeddingList };
+  "POST /v1/audio/speech": { path: {  }; query: {  }; body: SpeechCreate; reply: undefined };
+  "POST /v1/audio/transcriptions": { path: {  }; query: {  }; body: undefined; reply: Transcription };
+  "GET /tenant/{tenant_id}/sessions/{session_id}/messages/{message_id}/speech": { path: { tenant_id: string; session_id: string; message_id: string; }; query: { voice?: string | undefined; response_format?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm" | undefined; }; body: undefined; reply: undefined };
   "GET /v1/assistants": { path: {  }; query: { limit?: number | undefined; order?: "asc" | "desc" | undefined; after?: string | null | undefined; before?: string | null | undefined; }; body: undefined; reply: AssistantList };
   "POST /v1/assistants": { path: {  }; query: {  }; body: AssistantCreate; reply: AssistantObject };
   "GET /v1/assistants/{assistant_id}": { path: { assistant_id: string; }; query: {  }; body: undefined; reply: AssistantObject };
