@@ -312,7 +312,8 @@ void messages_out_take(void *out, const struct event *e)
 	case EVENT_PIECE:
 		take_piece(o, e);
 		break;
-	case EVENT_ITEM: /* it has no shape here */
+	case EVENT_BYTES:
+	case EVENT_ITEM: /* they have no shape here */
 		break;
 	case EVENT_USAGE:
 		o->usage = e->usage;

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "broker/chat_config.h"
-#include "broker/errand.h"
+#include "broker/endpoint.h"
 #include "broker/provider_keys.h"
 #include "broker/room.h"
 #include "broker/secrets.h"
@@ -95,8 +95,8 @@ static int64_t output_wanted(
 {
 	int64_t most = chat->max_tokens ? chat->max_tokens : DEFAULT_MAX_TOKENS;
 
-	if (chat->errand)
-		return chat->errand->output_most;
+	if (chat->request)
+		return chat->request->output_most;
 	if (model_max > 0 && model_max < most)
 		most = model_max;
 	return provider && most < provider->least_output ? provider->least_output : most;
@@ -111,7 +111,7 @@ static int egress_host(struct candidate_walk *w, const struct gate_facts *f, str
 		return err;
 	c->target.model = f->provider_model;
 	c->target.base_url = f->base_url;
-	c->target.body_type = w->asked->chat->errand ? w->asked->chat->errand->type : NULL;
+	c->target.body_type = w->asked->chat->request ? w->asked->chat->request->type : NULL;
 	c->url = provider_url(w->arena, c->provider, &c->target);
 	err = find_model_key(w, f, &secrets, c);
 	write_candidate_headers(w, &secrets, c);
@@ -144,7 +144,7 @@ static bool does_without_tools(const struct candidate_walk *w)
 
 static enum ModelEndpoint endpoint_of(const struct candidate_walk *w)
 {
-	return w->asked->chat->errand ? w->asked->chat->errand->endpoint : ModelEndpoint_chat;
+	return w->asked->chat->request ? w->asked->chat->request->endpoint : ModelEndpoint_chat;
 }
 
 static bool has_endpoint(const struct candidate_walk *w, const struct gate_facts *f)
@@ -314,9 +314,9 @@ static int rank_of(const struct gate_facts *f)
 		       : 1;
 }
 
-static __int128 errand_cost(const struct candidate_walk *w, const struct gate_facts *f)
+static __int128 endpoint_cost(const struct candidate_walk *w, const struct gate_facts *f)
 {
-	const struct errand *e = w->asked->chat->errand;
+	const struct endpoint_request *e = w->asked->chat->request;
 	__int128 character = f->character_pd == NIL ? 0 : f->character_pd;
 	__int128 second = f->second_pd == NIL ? 0 : f->second_pd;
 
@@ -329,7 +329,7 @@ static __int128 routed_cost(const struct candidate_walk *w, const struct gate_fa
 	__int128 completion = f->completion_pd == NIL ? 0 : f->completion_pd;
 
 	return prompt * w->candidates->prompt_tokens +
-	       completion * output_wanted(w->asked->chat, 0, NULL) + errand_cost(w, f);
+	       completion * output_wanted(w->asked->chat, 0, NULL) + endpoint_cost(w, f);
 }
 
 static int add_routed(struct candidate_walk *w, bool stands_in)

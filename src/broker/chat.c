@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "broker/errand.h"
+#include "broker/endpoint.h"
 #include "broker/tokens.h"
 
 const char *const chat_effort_names[EFFORT_COUNT] = {
@@ -242,8 +242,8 @@ int64_t chat_tokens(const struct chat *c)
 	struct tokens t = { 0 };
 	int64_t more = 0;
 
-	if (c->errand)
-		return c->errand->tokens;
+	if (c->request)
+		return c->request->tokens;
 	for (const struct chat_message *m = c->messages; m; m = m->next) {
 		more += TOKENS_A_MESSAGE;
 		tokens_add(&t, m->name);
@@ -286,8 +286,8 @@ int64_t chat_tokens_written(const struct chat *c, struct slice body)
 	struct tokens all = { 0 }, data = { 0 };
 	int64_t images = 0;
 
-	if (c->errand)
-		return c->errand->tokens;
+	if (c->request)
+		return c->request->tokens;
 	tokens_add(&all, body);
 	for (const struct chat_message *m = c->messages; m; m = m->next)
 		for (const struct chat_part *p = m->parts; p; p = p->next) {

@@ -116,7 +116,7 @@ struct chat_patch {
 	struct chat_patch *next;
 	struct slice at, with;
 };
-struct errand;
+struct endpoint_request;
 
 struct chat {
 	struct arena *arena;
@@ -142,7 +142,8 @@ struct chat {
 	enum chat_effort effort;
 	struct chat_field *fields, **last_field;
 
-	struct errand *errand; /* it is no chat, but what errand.h says; NULL: it is one */
+	struct endpoint_request
+		*request;      /* it is no chat, but what endpoint.h says; NULL: it is one */
 	const char *dropped;   /* members of the body that go to nobody, as in "a, b"; NULL: none */
 	const char *unbounded; /* a part whose tokens its bytes do not bound, or NULL: its place */
 	struct chat_message *prompt; /* the first message, put before those of the body; or NULL */

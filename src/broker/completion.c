@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "broker/completion_parts.h"
-#include "broker/errand.h"
+#include "broker/endpoint.h"
 
 static void completion_pass_event(struct completion *r, const struct event *e)
 {
@@ -96,7 +96,7 @@ void completion_refuse(struct completion *r, int err)
 
 struct usage completion_unheard(const struct completion *r)
 {
-	const struct errand *e = r->asked.chat->errand;
+	const struct endpoint_request *e = r->asked.chat->request;
 
 	return (struct usage){ .input = r->prompt_tokens,
 		.characters = e ? e->characters : 0,

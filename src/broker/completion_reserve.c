@@ -2,7 +2,7 @@
  * completion.h.  It is settled in completion_settle.c. */
 #include "base/clock.h"
 #include "broker/completion_parts.h"
-#include "broker/errand.h"
+#include "broker/endpoint.h"
 
 /* It may not be for the first time. */
 static int reserve_run(struct db *db, struct completion *r, struct budget_used *used)
@@ -69,7 +69,7 @@ const struct group_commit completion_reserving = {
 
 static void write_and_reserve(struct completion *r)
 {
-	const struct errand *e = r->asked.chat->errand;
+	const struct endpoint_request *e = r->asked.chat->request;
 	int err = completion_write_body(r);
 
 	/* What is reckoned is what is sent, byte for byte. */
@@ -90,7 +90,7 @@ void completion_reserve(struct completion *r)
 {
 	const struct candidate *c = r->candidate;
 	const struct candidates *candidates = r->asked.candidates;
-	const struct errand *e = r->asked.chat->errand;
+	const struct endpoint_request *e = r->asked.chat->request;
 	bool first = r->attempts == 1; /* a call is counted once, however many models it takes */
 
 	r->reservation = (struct reservation){

@@ -306,7 +306,7 @@ int completion_send(struct completion *r)
 		.prompt_tokens = r->prompt_tokens,
 		.streamed = r->asked.chat->stream,
 		.pieces = r->asked.chat->shape == SHAPE_ANTHROPIC,
-		.errand = r->asked.chat->errand,
+		.request = r->asked.chat->request,
 		.price = &r->candidate->price,
 	};
 

@@ -24,7 +24,7 @@ const struct provider *provider_for(const char *kind, enum ModelEndpoint endpoin
 {
 	if (endpoint == ModelEndpoint_chat)
 		return provider_find(kind);
-	return strcmp(kind, provider_openai.name) == 0 ? &errand_providers[endpoint] : NULL;
+	return strcmp(kind, provider_openai.name) == 0 ? &endpoint_providers[endpoint] : NULL;
 }
 
 const char *provider_url(struct arena *a, const struct provider *p, const struct target *t)

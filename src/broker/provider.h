@@ -15,7 +15,7 @@ struct target {
 	const char *base_url;	    /* NULL: the provider's own */
 	const char *api_key;	    /* NULL: none is sent */
 	int64_t max_tokens;	    /* the most it may write; 0: as the chat says */
-	const char *body_type;	    /* of an errand's body */
+	const char *body_type;	    /* of an request's body */
 	int64_t default_max_tokens; /* where the provider demands one and nobody said; 0: 4,096 */
 	/* Of Anthropic's protocol, as the caller said; NULL: not said. */
 	const char *version, *beta;
@@ -42,7 +42,7 @@ struct provider {
 	void (*write)(const struct chat *c, const struct target *t, struct buf *out);
 	/* One event of a stream; `name` is "" for none. */
 	void (*read_event)(struct reply *r, const char *name, struct slice data);
-	/* For errands (errand.h): how a reply of that type is read, REPLY_HEAD for one that is none; a whole text that
+	/* For endpoints (endpoint.h): how a reply of that type is read, REPLY_HEAD for one that is none; a whole text that
 	 * is no JSON; and what was used. */
 	enum reply_mode (*mode)(struct reply *r, const char *type);
 	void (*read_text)(struct reply *r, struct slice body);
@@ -65,7 +65,7 @@ const struct provider *provider_find(const char *kind);
 /* The one that does what is asked of models of that kind, or NULL. */
 const struct provider *provider_for(const char *kind, enum ModelEndpoint endpoint);
 /* By ModelEndpoint; the chat is none of them. */
-extern const struct provider errand_providers[];
+extern const struct provider endpoint_providers[];
 /* The address of a request: the base URL, with /v1 after it if it has no path, and the path. */
 const char *provider_url(struct arena *a, const struct provider *p, const struct target *t);
 

@@ -38,7 +38,7 @@ void reply_open(struct reply *r, const struct reply_asked *asked)
 		.prompt_tokens = asked->prompt_tokens,
 		.streamed = asked->streamed,
 		.pieces = asked->pieces,
-		.errand = asked->errand,
+		.request = asked->request,
 		.price = asked->price,
 		.seconds_said = -1,
 		.block = -1,

@@ -58,8 +58,8 @@ struct reply {
 	struct buf reason, stop; /* see struct event */
 	struct reply_call calls[REPLY_CALLS_MAX];
 	int call_count;
-	/* Of an errand. */
-	const struct errand *errand;
+	/* Of an request. */
+	const struct endpoint_request *request;
 	const struct price *price;
 	char media[96];	      /* the type of what is handed on, or "" */
 	int64_t seconds_said; /* of sound; -1: nobody did */
@@ -75,8 +75,8 @@ struct reply_asked {
 	const char *tag;       /* unique for this call, such as an id */
 	int64_t prompt_tokens; /* chat_tokens of what was asked */
 	bool streamed, pieces;
-	const struct errand *errand; /* or NULL */
-	const struct price *price;   /* of the model */
+	const struct endpoint_request *request; /* or NULL */
+	const struct price *price;		/* of the model */
 };
 
 void reply_open(struct reply *r, const struct reply_asked *asked);

@@ -4,7 +4,7 @@
 
 #include "api/sessions/session_rows.h"
 #include "call/operation.h"
-#include "openai/errand_call.h"
+#include "openai/endpoint_call.h"
 
 /* The voice of who has none: the first of OpenAI's, which those who speak like it know too. */
 #define PLAIN_VOICE "alloy"
@@ -68,17 +68,17 @@ static int read_words(struct call *c, const char **ret)
 /* Whoever only asks what would come has nothing spoken. */
 static enum http_verdict answer_head(struct call *c)
 {
-	const struct errand_call *e = c->own;
+	const struct endpoint_call *e = c->own;
 
 	c->x->reply.status = 200;
-	c->x->reply.type = errand_sound_type(e->errand.format);
+	c->x->reply.type = endpoint_sound_type(e->request.format);
 	return HTTP_REPLIED;
 }
 
 QUERY_OPERATION(readMessageAloud, speech_query, NONE, .gives = "audio/mpeg",
-	.may_give = errand_sounds, .untagged = true)
+	.may_give = endpoint_sounds, .untagged = true)
 {
-	struct errand_call *e = c->own = arena_new(c->arena, struct errand_call);
+	struct endpoint_call *e = c->own = arena_new(c->arena, struct endpoint_call);
 	const char *words = NULL, *voice = NULL;
 	int err = speech_permitted(c);
 
@@ -88,8 +88,8 @@ QUERY_OPERATION(readMessageAloud, speech_query, NONE, .gives = "audio/mpeg",
 		err = find_voice(c, in->voice, &voice);
 	if (err)
 		return err;
-	if (errand_speak(&e->errand, c->arena, words, voice, SpeechFormat_list[in->response_format],
-		    &e->fault))
+	if (endpoint_speak(&e->request, c->arena, words, voice,
+		    SpeechFormat_list[in->response_format], &e->fault))
 		return call_fail(c, ERR_CONFLICT, "%s", e->fault.message);
 	if (c->x->request.method == METHOD_HEAD) {
 		c->deferred = answer_head;
@@ -97,12 +97,12 @@ QUERY_OPERATION(readMessageAloud, speech_query, NONE, .gives = "audio/mpeg",
 	}
 	e->named.agent_id = c->caller.agent_id;
 	e->session_id = c->caller.session_id;
-	return errand_call_begin(e, c);
+	return endpoint_call_begin(e, c);
 }
 
 static const struct route routes[] = {
 	{ METHOD_GET, "/tenant/{tenant_id}/sessions/{session_id}/messages/{message_id}/speech",
-		&readMessageAloud, PERM_SESSION_READ, 200, .tag = "Sessions", .patient = true,
+		&readMessageAloud, PERM_SESSION_WRITE, 200, .tag = "Sessions", .patient = true,
 		.doc = "Read a message aloud, in the agent's voice, by the first model of its chain that "
 		       "speaks; the sound comes as it is made." },
 };

@@ -63,7 +63,7 @@
 	X(provider_keys) \
 	X(gateway) \
 	X(gateway_models) \
-	X(errands) \
+	X(endpoints) \
 	X(message_speech) \
 	X(assistants) \
 	X(threads) \

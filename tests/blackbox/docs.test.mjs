@@ -14,7 +14,7 @@ const LEFT_OUT = {
   "docs/operating.md": "a machine of one's own, with systemd and proxies; tools/check-packaging runs it",
   "docs/keys.md": "rekey.test.mjs",
 };
-const ELSEWHERE = /mcp\.example\.org/; // needs a server that is not here: mcp.test.mjs
+const ELSEWHERE = /mcp\.example\.org|v1\/embeddings/; // needs servers that are not here: mcp.test.mjs, voice.test.mjs
 const ONE_OF_MANY = /^(\.\/run|LODGE_ADMIN_PASSWORD=\S+ \.\/run|\.\/test|\.\/bench)/; // other tests start the program
 
 const COMMAND = /^(curl|api|call|lodge |build\/lodge|jq|printf|body|[A-Za-z_]+=|[a-z]+\(\))/;

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "http_fixture.h"
 #include "mock_charge.h"
-#include "mock_errand.h"
+#include "mock_endpoint.h"
 #include "mock_fixture.h"
 #include "t.h"
 
@@ -231,8 +231,8 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 		return refuse(x, atoi(script), n);
 	if (strcmp(script, "slow") == 0 || strcmp(script, "later") == 0)
 		be_slow(m, n);
-	if (strcmp(script, "errand") == 0)
-		return mock_errand(m, x, n);
+	if (strcmp(script, "request") == 0)
+		return mock_endpoint(m, x, n);
 	if (strcmp(script, "charge") == 0 || strcmp(script, "figures") == 0)
 		return mock_charge(x, stream, *script == 'f' ? n : -1);
 	if (strcmp(script, "html") == 0 || strcmp(script, "type") == 0) {

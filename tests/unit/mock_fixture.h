@@ -15,7 +15,7 @@
  *   html, empty, huge, nul, utf8, endless, type: as they say
  *   charge     obeys whatever it was sent and charges for every byte of it (mock_charge.h)
  *   figures-N  ok, but says what cannot be of what was used, in the Nth way
- *   errand-N   embeddings, speech and transcriptions (mock_errand.h)
+ *   request-N   embeddings, speech and transcriptions (mock_endpoint.h)
  *   echo       ok, with the request's body as the text */
 #pragma once
 #include <stdatomic.h>

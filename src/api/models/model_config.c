@@ -201,8 +201,10 @@ static void check_config_address(const struct model_editor *e, const struct Mode
 static int64_t endpoint_bits(const struct ModelConfig *in)
 {
 	const int *asked = in->endpoints.at;
-	int64_t bits = in->endpoints.at ? 0 : ENDPOINT_BIT(ModelEndpoint_chat);
+	int64_t bits = 0;
 
+	if (!asked)
+		return ENDPOINT_BIT(ModelEndpoint_chat);
 	for (size_t i = 0; i < in->endpoints.count; i++)
 		bits |= ENDPOINT_BIT(asked[i]);
 	return bits;
