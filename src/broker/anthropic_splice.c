@@ -31,10 +31,10 @@ static const struct chat_patch *put_patched(
 	return p;
 }
 
-static void put_lead(const struct chat *c, struct buf *out)
+static void put_prompt(const struct chat *c, struct buf *out)
 {
 	buf_lit(out, "\"system\":[{\"type\":\"text\",\"text\":");
-	text_put_quoted(out, c->lead);
+	text_put_quoted(out, c->prompt->parts->text);
 	buf_putc(out, '}');
 }
 
@@ -51,7 +51,7 @@ static void put_system(const struct chat *c, struct slice raw, struct buf *out)
 {
 	struct slice inside = { raw.at + 1, raw.len > 2 ? raw.len - 2 : 0 };
 
-	put_lead(c, out);
+	put_prompt(c, out);
 	if (*raw.at == '"' && inside.len) {
 		buf_lit(out, ",{\"type\":\"text\",\"text\":");
 		text_put_quoted(out, inside);
@@ -93,7 +93,8 @@ void anthropic_splice(const struct chat *c, const struct target *t, struct buf *
 	const struct chat_patch *patch = c->patches;
 	bool system = false;
 
-	buf_room(out, c->body.len + strlen(t->model) + c->lead.len + 128);
+	buf_room(out, c->body.len + strlen(t->model) +
+			      (c->prompt ? c->prompt->parts->text.len : 0) + 128);
 	buf_lit(out, "{\"model\":");
 	json_write_string(out, t->model, strlen(t->model));
 	buf_lit(out, ",\"max_tokens\":");
@@ -101,7 +102,7 @@ void anthropic_splice(const struct chat *c, const struct target *t, struct buf *
 	for (const struct chat_field *f = c->fields; f; f = f->next) {
 		if (text_is(f->name, "model") || text_is(f->name, "max_tokens"))
 			continue;
-		if (c->lead.at && text_is(f->name, "system")) {
+		if (c->prompt && text_is(f->name, "system")) {
 			buf_putc(out, ',');
 			put_system(c, f->raw, out);
 			system = true;
@@ -113,9 +114,9 @@ void anthropic_splice(const struct chat *c, const struct target *t, struct buf *
 		put_name(out, f->name);
 		patch = put_patched(patch, f->raw, out);
 	}
-	if (c->lead.at && !system) {
+	if (c->prompt && !system) {
 		buf_putc(out, ',');
-		put_lead(c, out);
+		put_prompt(c, out);
 		buf_putc(out, ']');
 	}
 	buf_putc(out, '}');

@@ -47,6 +47,18 @@ struct chat_message *chat_message_add(struct chat *c, enum chat_role role, const
 	return m;
 }
 
+void chat_put_prompt(struct chat *c, const char *prompt)
+{
+	struct chat_message *first = c->messages;
+
+	if (!prompt || !*prompt || c->prompt)
+		return;
+	c->messages = NULL;
+	c->last_message = &c->messages;
+	c->prompt = chat_message_add(c, CHAT_SYSTEM, prompt);
+	c->prompt->next = first;
+}
+
 struct chat_part *chat_part_add(struct chat *c, struct chat_message *m, enum chat_part_kind kind)
 {
 	struct chat_part *p = arena_new(c->arena, struct chat_part);

@@ -154,8 +154,6 @@ struct chat {
 
 	/* SHAPE_ANTHROPIC: what is left out for providers of another kind, as in "a, b"; NULL: nothing. */
 	const char *elsewhere;
-	/* What goes before the caller's system; absent: nothing.  In the messages it stands too. */
-	struct slice lead;
 	int64_t thinking_budget; /* tokens; 0: none was said */
 	/* By their place in the body. */
 	struct chat_patch *patches, **last_patch;
@@ -175,6 +173,8 @@ int chat_read(struct chat *c, struct arena *a, const char *body, size_t len, str
 
 /* Building by hand.  Text given here is plain; it is escaped into the chat's arena. */
 struct chat_message *chat_message_add(struct chat *c, enum chat_role role, const char *text);
+/* An agent speaks with its own words before the caller's: once, however often it is said; NULL or "": none. */
+void chat_put_prompt(struct chat *c, const char *prompt);
 struct chat_part *chat_part_add(struct chat *c, struct chat_message *m, enum chat_part_kind kind);
 struct chat_call *chat_call_add(struct chat *c, struct chat_message *m, const char *id,
 	const char *name, const char *arguments);

@@ -50,24 +50,6 @@ static void gateway_read_body(struct call *c)
 		strcpy(g->fault.message, "The body could not be read.");
 }
 
-/* An agent speaks with its own words before the caller's. */
-static void gateway_add_prompt(struct chat *chat, const char *prompt)
-{
-	struct chat_message *first = chat->messages, *m;
-
-	if (!prompt || !*prompt)
-		return;
-	if (chat->prompt) /* done already, for an earlier look */
-		return;
-	chat->messages = NULL;
-	chat->last_message = &chat->messages;
-	m = chat_message_add(chat, CHAT_SYSTEM, prompt);
-	m->next = first;
-	chat->prompt = m;
-	if (chat->shape == SHAPE_ANTHROPIC)
-		chat->lead = m->parts->text;
-}
-
 int gateway_candidates(
 	struct call *c, struct chat *chat, struct gateway_named *named, struct candidates *ret)
 {
@@ -82,7 +64,7 @@ int gateway_candidates(
 		err = gateway_find(c, model, PERM_SESSION_WRITE, named);
 	if (err)
 		return err;
-	gateway_add_prompt(chat, named->description_prompt);
+	chat_put_prompt(chat, named->description_prompt);
 	asked.tenant_id = c->caller.tenant_id;
 	asked.user_id = c->caller.user_id;
 	asked.agent_id = named->agent_id;

@@ -13,7 +13,7 @@
 /* ---- what is sent ---- */
 
 static const char *sent(struct arena *a, const char *body, const struct provider *p,
-	const char *lead, int64_t limit)
+	const char *prompt, int64_t limit)
 {
 	const struct messages_asked asked = { .counts = false };
 	const struct target t = { .model = "m", .max_tokens = limit };
@@ -27,8 +27,7 @@ static const char *sent(struct arena *a, const char *body, const struct provider
 		test_fail(__FILE__, __LINE__, "%s", e.message);
 		return "";
 	}
-	if (lead)
-		c.lead = chat_text(&c, lead);
+	chat_put_prompt(&c, prompt);
 	buf_init(&b, 1 << 20);
 	p->write(&c, &t, &b);
 	text = arena_strndup(a, b.at, b.len);
@@ -41,7 +40,7 @@ static const char *sent(struct arena *a, const char *body, const struct provider
 TEST(messages_go_to_anthropic_as_they_came)
 {
 	static const struct {
-		const char *body, *lead;
+		const char *body, *prompt;
 		int64_t limit;
 		const char *wanted;
 	} rows[] = {
@@ -83,7 +82,8 @@ TEST(messages_go_to_anthropic_as_they_came)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		test_step("%s", rows[i].body);
-		CHECK_STR(sent(&a, rows[i].body, &provider_anthropic, rows[i].lead, rows[i].limit),
+		CHECK_STR(
+			sent(&a, rows[i].body, &provider_anthropic, rows[i].prompt, rows[i].limit),
 			rows[i].wanted);
 	}
 	arena_free(&a);
