@@ -49,7 +49,7 @@ struct chat_message *chat_message_add(struct chat *c, enum chat_role role, const
 
 void chat_put_prompt(struct chat *c, const char *prompt)
 {
-	struct chat_message *first = c->messages;
+	struct chat_message *first = c->messages, **last = c->last_message;
 
 	if (!prompt || !*prompt || c->prompt)
 		return;
@@ -57,6 +57,8 @@ void chat_put_prompt(struct chat *c, const char *prompt)
 	c->last_message = &c->messages;
 	c->prompt = chat_message_add(c, CHAT_SYSTEM, prompt);
 	c->prompt->next = first;
+	if (first)
+		c->last_message = last;
 }
 
 struct chat_part *chat_part_add(struct chat *c, struct chat_message *m, enum chat_part_kind kind)
