@@ -37,6 +37,8 @@ struct app_settings {
 	/* Bytes that the requests of one tenant, and those of one address without a credential, may hold
 	 * at a time; 0: as many as there are. */
 	uint64_t tenant_memory, address_memory, house_memory;
+	/* Streams of events that one person, and one tenant, may keep open; 0: as many as they like. */
+	uint64_t person_streams, tenant_streams;
 	/* True for the address of a proxy whose X-Forwarded-For is believed. */
 	bool (*trusts)(const void *ctx, const char *address);
 	const void *trusts_ctx;
@@ -57,11 +59,12 @@ struct app {
 	struct pool *tools;   /* waits for hosts that tenants name; a tenant has a part of it */
 	struct pool *reading; /* reads much, on SQLite; exports */
 	struct metrics *metrics;
-	struct held *held;	    /* who holds how much memory */
-	struct scrapers *scrapers;  /* who may see the metrics while the store is away */
-	struct http_server *server; /* NULL in tests without sockets */
-	struct vault *vault;	    /* secrets at rest */
-	struct hub *hub;	    /* who listens to which session */
+	struct held *held;	     /* who holds how much memory */
+	struct listeners *listeners; /* who keeps how many streams open */
+	struct scrapers *scrapers;   /* who may see the metrics while the store is away */
+	struct http_server *server;  /* NULL in tests without sockets */
+	struct vault *vault;	     /* secrets at rest */
+	struct hub *hub;	     /* who listens to which session */
 	/* Called on a loop's thread as it begins and ends, for what lives there besides.  May be NULL. */
 	void (*loop_begins)(struct app *app, struct http_loop *loop);
 	void (*loop_ends)(struct app *app, struct http_loop *loop);

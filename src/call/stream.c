@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "call/listeners.h"
 #include "call/maintenance.h"
 
 enum { OUT_MAX = 64 << 20, OUT_KEEP = 16 * 1024 };
@@ -29,6 +30,9 @@ struct call_stream {
 	struct buf out;	  /* of whoever tells */
 	const char *type; /* of bytes; NULL: events */
 	int refusal;
+	bool counted; /* among those that its reader keeps open */
+	const char *tenant_id;
+	struct listening listening;
 	bool ending; /* the last words were asked for */
 	_Atomic bool begun;
 	_Atomic int64_t spoke_ms;
@@ -161,6 +165,7 @@ static void end_stream(struct call_stream *s, enum stream_end end)
 	struct http_exchange *x = s->c->x;
 
 	buf_free(&s->out);
+	listeners_leave(s->c->app, &s->listening);
 	if (!atomic_load(&s->begun)) {
 		http_finish(x);
 		return;
@@ -299,6 +304,7 @@ static enum http_verdict answer_at_once(struct call_stream *s, int err)
 	struct call *c = s->c;
 
 	buf_free(&s->out);
+	listeners_leave(c->app, &s->listening);
 	if (err < 0)
 		call_conclude(c, err);
 	else
@@ -323,7 +329,9 @@ static enum http_verdict start_headed(struct call_stream *s)
 
 	pthread_mutex_lock(&s->lock);
 	s->live = s->c->x->request.method != METHOD_HEAD;
-	err = s->live ? s->source->start(s->state) : STREAM_NOTHING;
+	err = s->live && s->counted ? listeners_enter(s->c, s->tenant_id, &s->listening) : 0;
+	if (!err)
+		err = s->live ? s->source->start(s->state) : STREAM_NOTHING;
 	s->live = !err;
 	if (err >= 0) {
 		put_head(s);
@@ -356,4 +364,10 @@ struct call_stream *call_stream(struct call *c, const struct stream_source *sour
 	c->stream = s;
 	c->deferred = start_stream;
 	return s;
+}
+
+void call_stream_count(struct call_stream *s, const char *tenant_id)
+{
+	s->counted = true;
+	s->tenant_id = tenant_id;
 }

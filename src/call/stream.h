@@ -54,6 +54,9 @@ struct stream_source {
 /* Has the call answered by a stream: for the end of `apply`, or of `look` (it sets c->deferred).  The state must live
  * as long as the call. */
 struct call_stream *call_stream(struct call *c, const struct stream_source *source, void *state);
+/* It waits for what happens, for as long as its reader likes: it counts as one of the caller's, and of the tenant's where
+ * that is not NULL, and is refused where they have too many (listeners.h).  Not for a head that comes later. */
+void call_stream_count(struct call_stream *s, const char *tenant_id);
 
 /* ---- for whoever tells ---- */
 

@@ -12,6 +12,7 @@
 #include "webhooks/hook_deliver.h"
 #include "webhooks/hook_log.h"
 #include "call/held.h"
+#include "call/listeners.h"
 #include "call/metrics.h"
 #include "contract/lint.h"
 #include "contract/types.h"
@@ -71,6 +72,7 @@ int api_setup(struct service *service, struct arena *a, struct problem *p)
 	app->router = router_new(api_resources, api_resource_count);
 	app->metrics = metrics_new(router_route_count(app->router));
 	app->held = held_new(&app->settings);
+	app->listeners = listeners_new();
 	app->scrapers = scrapers_new();
 	service->hook_log = hook_log_new();
 	app->loop_begins = gateway_loop_begins;
@@ -96,6 +98,7 @@ void api_teardown(struct service *service)
 	hook_post_free(service->hook_post);
 	metrics_free(app->metrics);
 	held_free(app->held);
+	listeners_free(app->listeners);
 	scrapers_free(app->scrapers);
 	router_free(app->router);
 	patterns_free(app->patterns);

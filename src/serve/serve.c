@@ -98,6 +98,8 @@ static void configure_app(struct serving *v)
 		.tenant_memory = (uint64_t)s->tenant_memory.bytes,
 		.address_memory = (uint64_t)s->address_memory.bytes,
 		.house_memory = house_memory(s),
+		.person_streams = (uint64_t)s->person_streams,
+		.tenant_streams = (uint64_t)s->tenant_streams,
 		.trusts = reload_trusts,
 		.trusts_ctx = v->reload,
 	};

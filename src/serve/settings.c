@@ -141,6 +141,12 @@ const struct setting settings_table[] = {
 	SETTING(address_connections, .group = "Limits", .preset = "0", BETWEEN(0, 1000000),
 		.doc = "Of them, the share of one address: while there is no room, whoever has more "
 		       "makes it. Trusted proxies have no share. 0 is a quarter of max_connections."),
+	SETTING(person_streams, .group = "Limits", .preset = "100", BETWEEN(0, 1000000),
+		.doc = "The most streams of events (/me/events, a session's events) that one person, with "
+		       "all their logins and keys, keeps open at this process; beyond it 429. 0 is no "
+		       "limit."),
+	SETTING(tenant_streams, .group = "Limits", .preset = "2000", BETWEEN(0, 1000000),
+		.doc = "The same for the sessions of one tenant, whoever follows them."),
 	SETTING(header_timeout, .group = "Limits", .preset = "10s", BETWEEN(100, 10 * MINUTE),
 		.doc = "From a request's first byte to the end of its head."),
 	SETTING(body_timeout, .group = "Limits", .preset = "60s", BETWEEN(100, 1 * HOUR),

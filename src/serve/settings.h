@@ -48,7 +48,7 @@ struct settings {
 	struct settings_span job_lease;
 	struct settings_size max_body, max_head;
 	struct settings_size request_memory, tenant_memory, address_memory, house_memory;
-	int64_t max_headers, max_connections, address_connections;
+	int64_t max_headers, max_connections, address_connections, person_streams, tenant_streams;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;
 	struct settings_span parked_timeout, patient_timeout, stop_grace;
 	int log_level, log_format; /* enum log_level, enum log_format */

@@ -39,6 +39,17 @@ const struct words WaitingFor_words = {
 	       "budget for the hour.",
 };
 
+const struct words SessionEvent_words = {
+	.title = "SessionEventKind",
+	.list =
+		(const char *const[]){
+#define X(name, word, type, doc) [SESSION_EVENT_##name] = (word),
+			SESSION_EVENTS(X)
+#undef X
+				NULL },
+	.doc = "The events of a session, by their names.",
+};
+
 FIELDS(MessageEvent) = {
 	MESSAGE_FIELDS(MessageEvent, EVENT_TEXT_MAX, .array = true, .of = &MessageCall_schema),
 };
@@ -142,6 +153,8 @@ FIELDS(NoticeEvent) = {
 		.doc = "What it is, for people."),
 	FIELD(NoticeEvent, run_id, .left_out = true, .nullable = true, .id = true,
 		.doc = "The run that it is about, where that is one that waits."),
+	FIELD(NoticeEvent, at, .left_out = true, .nullable = true,
+		.doc = "When it was said; left out in what an older version wrote."),
 };
 SCHEMA(NoticeEvent, .doc = "Something people should know.");
 

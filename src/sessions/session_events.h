@@ -16,7 +16,7 @@ enum ApprovalStatus {
 	ApprovalStatus_denied,
 	ApprovalStatus_cancelled
 };
-extern const struct words ApprovalStatus_words, WaitingFor_words;
+extern const struct words ApprovalStatus_words, WaitingFor_words, SessionEvent_words;
 
 /* id comes first: the events of a message are found by how their data begins. */
 struct MessageEvent {
@@ -67,6 +67,7 @@ SCHEMA_DECLARED(UsageEvent);
 
 struct NoticeEvent {
 	const char *code, *text, *run_id;
+	struct moment at;
 };
 SCHEMA_DECLARED(NoticeEvent);
 

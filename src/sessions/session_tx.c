@@ -318,7 +318,7 @@ int tx_event(struct session_tx *p, enum session_event kind, const char *data)
 
 int tx_notice(struct session_tx *p, const char *code, const char *fmt, ...)
 {
-	struct NoticeEvent event = { .code = code };
+	struct NoticeEvent event = { .code = code, .at = { p->now } };
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -104,7 +104,9 @@ static int runs_waiting(struct session_tx *p, struct list *ret)
 static int tell_waiting(
 	struct session_tx *p, const char *run_id, const char *code, const char *text)
 {
-	const struct NoticeEvent event = { .code = code, .text = text, .run_id = run_id };
+	const struct NoticeEvent event = {
+		.code = code, .text = text, .run_id = run_id, .at = { p->now }
+	};
 
 	return tx_tell(p, NOTICE, &event);
 }

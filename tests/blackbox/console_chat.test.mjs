@@ -227,7 +227,8 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   const hours = await at.server.request("PUT", `/agents/${both}/chat-config`, { body: { working_hours_enabled: true, working_hours_days: [other], working_hours_start: "09:00", working_hours_end: "17:00", working_hours_tz: "UTC" } });
   equal(hours.status, 200, `the hours: ${hours.text}`);
   await view.go(`/t/${at.slug}/sessions/${taken}`);
-  await page.getByText("this one took over").waitFor();
+  // Read again from the log, and before the answer of the model that took over.
+  await page.locator(".note[data-code=failover] + article.assistant").waitFor();
   await page.getByText(`It begins again: ${other} 09:00 (UTC)`).waitFor();
   await view.looks("session-hours");
 

@@ -11,7 +11,8 @@ import { takeLine } from "./events";
 import { Feed, type FeedEvent } from "./feed";
 
 export type Message = Omit<TaskMessageRead, "tool_calls"> & { tool_calls: { id: string; name: string; arguments: unknown }[]; sending?: boolean };
-export interface Note { id: string; after: string; code: string; text: string }
+/** `at`: when it was said, which is where it stands. */
+export interface Note { id: string; at: number; code: string; text: string }
 export type Call = Partial<SessionCallRead> & { tool_call_id: string; name: string; state: string };
 
 const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50, TICK_MS = 250, UNTOLD_MS = 5_000;
@@ -98,6 +99,8 @@ export class Chat {
         this.subtasks.value = subtasks.items;
         this.files.value = files.items;
       });
+      // What was noted before, as it stands in the log; a note that the stream tells again is the same one.
+      void new Feed(({ id, data }) => !this.#ended && this.#note(id, data as NoticeEvent), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path, { kind: "notice" }), "0").catchUp();
       this.#feed = new Feed((e) => this.#happened(e), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
       this.look();
     } catch (err) {
@@ -282,12 +285,25 @@ export class Chat {
           break;
         }
         case "notice": {
-          const n = data as NoticeEvent, last = this.order.peek();
-          this.notes.value = [...this.notes.value.filter((one) => one.id !== id).slice(-NOTES_MAX), { id, after: last[last.length - 1] ?? "", code: n.code, text: n.text }];
+          this.#note(id, data as NoticeEvent);
           break;
         }
       }
     });
+  }
+
+  #note(id: string, n: NoticeEvent): void {
+    const rest = this.notes.value.filter((one) => one.id !== id);
+    this.notes.value = [...rest, { id, at: n.at ? Date.parse(n.at) : Date.now(), code: n.code, text: n.text }].sort((a, b) => a.at - b.at).slice(-NOTES_MAX);
+  }
+
+  /** The message after which a note stands: what was said before it.  That a model failed stands before the answer of the next.  null: it is older than what is shown. */
+  before(note: Note): string | null {
+    const order = this.order.value.filter((id) => !id.startsWith("~")), of = (i: number): Message | undefined => this.messages.of(order[i] ?? "").peek();
+    let i = order.length - 1;
+    while (i >= 0 && Date.parse(of(i)?.created_at ?? "") > note.at) i--;
+    if (note.code === "failover" && of(i)?.role === "assistant") i--;
+    return i >= 0 ? order[i] ?? null : this.older.value ? null : "";
   }
 
   #reading: ReturnType<typeof setTimeout> | undefined;

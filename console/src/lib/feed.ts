@@ -58,7 +58,7 @@ export class Feed {
     this.#catching = true;
     do {
       this.#more = false;
-      await this.#once(`${this.#url}?wait=false`);
+      await this.#once(`${this.#url}${this.#url.includes("?") ? "&" : "?"}wait=false`);
     } while (this.#more && !this.#running);
     this.#catching = false;
   }

@@ -76,5 +76,9 @@ export const spelled = (value: unknown): string => (JSON.stringify(value, null, 
 /** A name with such codes: "\u202Egnp.exe" must not read as exe.png, nor two names as one.  Signs that join letters or pictures stay between those. */
 export const straight = (name: string): string => name.replace(UNSEEN, (sign, at: number) => (/[\u200C\u200D\uFE0E\uFE0F]/.test(sign) && /[^\u0000-\u02FF]/.test(name[at - 1] ?? "") && !UNSEEN_ONE.test(name[at - 1] ?? "") ? sign : code(sign)));
 
+/** Names that are written in one way. */
+const NAMES: Record<string, string> = Object.fromEntries(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((method) => [method, method])
+  .concat([["http", "HTTP"], ["mcp", "MCP"], ["github", "GitHub"], ["gitlab", "GitLab"], ["openai", "OpenAI"], ["openai_responses", "OpenAI Responses"]]));
+
 /** "in_progress" and "IN_PROGRESS" for people. */
-export const human = (word: string): string => (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");
+export const human = (word: string): string => NAMES[word] ?? (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

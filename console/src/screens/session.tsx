@@ -172,13 +172,11 @@ function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: 
   const path = { tenant_id: tenantId(), agent_id: agentId };
   const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path });
   const models = useData("GET /tenant/{tenant_id}/models", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
-  const chain = useData("GET /tenant/{tenant_id}/agents/{agent_id}/models", { path });
   const may = useAgentAccess(agentId);
   const follow = useFollowing(chat, !wanted);
   const names = useMemo(() => new Map((models.data?.items ?? []).map((m) => [m.id, m.name])), [models.data]);
-  const first = chain.data?.items[0]?.model_id ?? null;
   const name = agent.data?.name ?? "Agent", mayWrite = may("session:write"), mayApprove = may("session:approve");
-  const around = useMemo<Surroundings>(() => ({ chat, agent: name, may, modelName: (id) => names.get(id) ?? id, firstModel: first }), [chat, name, names, first, mayWrite, mayApprove]);
+  const around = useMemo<Surroundings>(() => ({ chat, agent: name, may, modelName: (id) => names.get(id) ?? id }), [chat, name, names, mayWrite, mayApprove]);
   const there = chat.order.value.length > 0;
   useLayoutEffect(() => {
     if (!there) return;

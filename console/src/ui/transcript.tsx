@@ -27,8 +27,6 @@ export interface Surroundings {
   agent: string;
   may: (permission: string) => boolean;
   modelName: (id: string) => string;
-  /** The model that is asked first. */
-  firstModel: string | null;
 }
 
 export const TONES: Record<string, Tone> = { running: "pine", waiting_approval: "ember", completed: "plain", failed: "danger", cancelled: "plain", pending: "plain", denied: "danger", unknown: "danger", approved: "pine", new: "plain", waiting_subtask: "pine", waiting_client: "ember" };
@@ -135,7 +133,6 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
   const own = m.role === "user";
   const who = own ? (m.author_id ? (m.author_id === me.value?.id ? "You" : m.author_name ?? "Somebody") : "From outside") : m.role === "system" ? "System" : m.author_id ? `${m.author_name ?? "Somebody"}, as the agent` : around.agent;
   const streaming = m.status === "streaming", used = m.prompt_tokens + m.completion_tokens + m.cache_read_tokens + m.cache_write_tokens;
-  const failover = m.model_id && around.firstModel && m.model_id !== around.firstModel;
   return (
     <article id={`m-${id}`} tabIndex={0} onPointerEnter={() => setNear(true)} onFocusCapture={() => setNear(true)} class={`message ${m.role}${marked ? " marked" : ""}`} data-rail={streaming ? "pine" : m.status === "failed" ? "danger" : undefined} aria-busy={streaming || undefined}>
       <header><h2><bdi>{who}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{near && !m.sending && !streaming && <Actions around={around} m={m} />}</header>
@@ -143,8 +140,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
       {streaming && !m.content && <p class="muted">…</p>}
       {m.status === "failed" && <p class="error">This was not finished.</p>}
       {m.tool_calls.map((ask) => <ToolBlock key={ask.id} around={around} ask={ask} cost={m.cost_usd} />)}
-      {(used > 0 || m.model_id) && <p class="message-foot muted small">{m.model_id && <bdi>{around.modelName(m.model_id)}</bdi>}{used > 0 && <span>{tokens(used)} tokens</span>}{used > 0 && <span>{price(m.cost_usd)}</span>}
-        {failover && <span class="failover">Not the model that is asked first: this one took over.</span>}</p>}
+      {(used > 0 || m.model_id) && <p class="message-foot muted small">{m.model_id && <bdi>{around.modelName(m.model_id)}</bdi>}{used > 0 && <span>{tokens(used)} tokens</span>}{used > 0 && <span>{price(m.cost_usd)}</span>}</p>}
     </article>
   );
 });
@@ -154,13 +150,17 @@ const NoteLine = ({ note }: { note: Note }) => <p class="note" data-code={note.c
 /** All of it, oldest first. */
 export const Transcript = memo(({ around, marked }: { around: Surroundings; marked: string | null }) => {
   const { chat } = around;
-  const order = chat.order.value, notes = chat.notes.value, loose = notes.filter((n) => !order.includes(n.after));
+  const order = chat.order.value, notes = new Map<string | null, Note[]>();
+  for (const n of chat.notes.value) {
+    const at = chat.before(n);
+    notes.set(at, [...(notes.get(at) ?? []), n]);
+  }
   return (
     <div class="transcript" role="log" aria-label="Conversation" aria-live="off">
-      {loose.map((n) => <NoteLine key={n.id} note={n} />)}
+      {notes.get("")?.map((n) => <NoteLine key={n.id} note={n} />)}
       {order.map((id) => [
         <Article key={id} around={around} id={id} marked={id === marked} />,
-        ...notes.filter((n) => n.after === id).map((n) => <NoteLine key={n.id} note={n} />),
+        ...(notes.get(id) ?? []).map((n) => <NoteLine key={n.id} note={n} />),
       ])}
     </div>
   );

@@ -334,6 +334,8 @@ QUERY_OPERATION(streamMyEvents, me_events_query, NONE, .gives = "text/event-stre
 		return call_field(c, "Last-Event-ID", "pattern",
 			"is not a place in this stream; leave it out to begin with what happens next");
 	s->stream = call_stream(c, &feed_source, s);
+	if (!s->now)
+		call_stream_count(s->stream, s->tenant_id);
 	return 0;
 }
 

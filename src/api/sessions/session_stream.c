@@ -27,6 +27,7 @@ struct session_telling {
 	struct session_source source; /* first */
 	const char *run_id;	      /* ends with the end of this run; NULL: not with one */
 	int64_t until;		      /* ends with this event; NIL: not with one */
+	int only;		      /* events of this kind; -1: of all */
 	bool over;		      /* all was told that was asked for; the hub's thread's */
 };
 
@@ -73,7 +74,9 @@ static bool ends_with(const struct session_telling *t, const struct hub_event *e
 static enum hub_verdict tell_event(void *state, const struct hub_event *e)
 {
 	struct session_telling *t = state;
-	enum http_flow flow = call_stream_write(t->source.stream, e->frame, e->frame_len);
+	bool told = t->only < 0 || e->kind == (enum session_event)t->only;
+	enum http_flow flow = told ? call_stream_write(t->source.stream, e->frame, e->frame_len)
+				   : HTTP_STREAM_OPEN;
 
 	t->over = flow != HTTP_STREAM_GONE && ends_with(t, e);
 	return t->over ? HUB_END : session_source_verdict(flow);
@@ -113,7 +116,10 @@ int session_stream(struct call *c, const struct session_stream_asked *in)
 		.after = in->after,
 		.take = tell_event };
 	t->run_id = in->run_id ? arena_strdup(c->arena, in->run_id) : NULL;
+	if (in->waits)
+		call_stream_count(t->source.stream, t->source.tenant_id);
 	t->until = NIL;
+	t->only = in->only ? (int)*in->only : -1;
 	if (!in->now)
 		return 0;
 	return db_int(
@@ -125,6 +131,7 @@ int session_stream(struct call *c, const struct session_stream_asked *in)
 struct events_query {
 	int64_t after;
 	tri wait;
+	int kind;
 };
 
 FIELDS(events_query) = {
@@ -134,6 +141,8 @@ FIELDS(events_query) = {
 		       "with what happens next."),
 	FIELD(events_query, wait, .nullable = true, .preset = "true",
 		.doc = "False ends the stream after what has happened so far."),
+	FIELD(events_query, kind, .nullable = true, .words = &SessionEvent_words,
+		.doc = "Only events of this kind, such as the notices of a session that one opens."),
 };
 static SCHEMA(events_query, .doc = "Where an event stream begins and ends.");
 
@@ -157,6 +166,7 @@ QUERY_OPERATION(streamSessionEvents, events_query, NONE, .gives = "text/event-st
 	.events = &session_event_stream)
 {
 	const char *session_id = call_param(c, "session_id");
+	const enum session_event kind = (enum session_event)in->kind;
 	int64_t known = 0, last = NIL;
 	int err = held_check(c);
 
@@ -174,7 +184,9 @@ QUERY_OPERATION(streamSessionEvents, events_query, NONE, .gives = "text/event-st
 	return session_stream(c, &(struct session_stream_asked){ .tenant_id = c->caller.tenant_id,
 					 .session_id = session_id,
 					 .after = last,
-					 .now = !in->wait });
+					 .now = !in->wait,
+					 .waits = in->wait != 0,
+					 .only = in->kind < 0 ? NULL : &kind });
 }
 
 static const struct route routes[] = {
