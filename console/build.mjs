@@ -38,6 +38,26 @@ const options = {
   outdir: "/out",
 };
 
+const AHEAD = "%AHEAD%";
+
+/** "chunk chunk …|frame's|pattern=its screen's;…": what lib/ahead.ts reads; chunks are named once, and else by their place in that list. */
+function ahead(outputs, withImports, first, frame) {
+  const source = readFileSync(join(here, "src/routes.ts"), "utf8");
+  const agent = /const agent: .*import\("\.\/screens\/(\S+)"\)/.exec(source)[1];
+  const chunks = [];
+  const places = (paths) => [...paths].filter((p) => !first.has(p)).map((p) => {
+    const name = p.slice("assets/".length, -".js".length);
+    if (!chunks.includes(name)) chunks.push(name);
+    return chunks.indexOf(name).toString(36);
+  }).join(" ");
+  const framed = places(frame);
+  const routes = [...source.matchAll(/path: "([^"]+)".*?load: (?:agent|\(\) => import\("\.\/screens\/([^"]+)"\))/g)].map(([, path, file = agent]) => {
+    const screen = outputs.find((o) => o.entryPoint === `src/screens/${file}.tsx`);
+    return `${path}=${places([...withImports(screen.path)].filter((p) => !frame.has(p)))}`;
+  });
+  return `${chunks.join(" ")}|${framed}|${routes.join(";")}`;
+}
+
 /** Everything that dist/ holds: {files: Map of path to bytes, screens: Map of screen to its chunks}. */
 export async function bundle() {
   const files = new Map();
@@ -65,12 +85,35 @@ export async function bundle() {
     splitting: true,
     entryNames: "assets/[name]-[hash]",
     chunkNames: "assets/[name]-[hash]",
-    define: { WORKER: JSON.stringify(`/console/${workerPath}`) },
+    define: { WORKER: JSON.stringify(`/console/${workerPath}`), AHEAD: JSON.stringify(AHEAD) },
   });
-  for (const file of main.outputFiles) put(relative("/out", file.path), file.contents);
-
   const outputs = Object.entries(main.metafile.outputs).map(([path, o]) => ({ ...o, path: path.slice(path.indexOf("assets/")) }));
   const entry = outputs.find((o) => o.entryPoint === "src/main.tsx");
+  /** The chunks that are loaded with one, itself among them. */
+  const withImports = (path, seen = new Set()) => {
+    if (seen.has(path)) return seen;
+    seen.add(path);
+    for (const i of outputs.find((o) => o.path === path).imports)
+      if (i.kind === "import-statement") withImports(i.path.slice(i.path.indexOf("assets/")), seen);
+    return seen;
+  };
+  const first = withImports(entry.path);
+  const frame = withImports(outputs.find((o) => o.entryPoint === "src/ui/frame.tsx").path);
+
+  // Which chunks an address needs is known only now, so it is written into the file that begins, which nobody imports.
+  for (const file of main.outputFiles) {
+    const path = relative("/out", file.path);
+    if (path !== entry.path) {
+      if (file.text.includes(AHEAD)) throw new Error(`${path} has what belongs into the first file`);
+      put(path, file.contents);
+      continue;
+    }
+    const text = file.text.replace(AHEAD, ahead(outputs, withImports, first, frame));
+    if (text === file.text) throw new Error("the first file does not ask for chunks ahead");
+    first.delete(entry.path);
+    entry.path = named("main.js", text);
+    first.add(entry.path);
+  }
   for (const [name, text] of Object.entries({ "icon.svg": readFileSync(join(here, "public/icon.svg"), "utf8") })) put(name, text);
   put("licences.txt", PACKAGES.map((name) => {
     const folder = join(here, "node_modules", name);
@@ -82,16 +125,6 @@ export async function bundle() {
     .replace("<!-- style -->", `<link rel="stylesheet" href="/console/${style}">`)
     .replace("<!-- script -->", `${preload.join("")}<script type="module" src="/console/${entry.path}"></script>`));
 
-  /** The chunks that are loaded with one, itself among them. */
-  const withImports = (path, seen = new Set()) => {
-    if (seen.has(path)) return seen;
-    seen.add(path);
-    for (const i of outputs.find((o) => o.path === path).imports)
-      if (i.kind === "import-statement") withImports(i.path.slice(i.path.indexOf("assets/")), seen);
-    return seen;
-  };
-  const first = withImports(entry.path);
-  const frame = withImports(outputs.find((o) => o.entryPoint === "src/ui/frame.tsx").path);
   const screens = new Map(outputs.filter((o) => o.entryPoint?.startsWith("src/screens/")).map((o) => {
     const name = o.entryPoint.replace(/^src\/screens\/|\.tsx$/g, "");
     return [name, [...new Set([...first, ...(name === "sign-in" ? [] : frame), ...withImports(o.path)])]];

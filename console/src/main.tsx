@@ -3,15 +3,21 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FunctionComponent } from "preact";
 import type { Problem } from "./lib/api";
+import { fetchAhead } from "./lib/ahead";
 import { feed } from "./lib/events";
+import { location } from "./lib/router";
 import { me, refreshMe, wasHere } from "./lib/session";
 import "./lib/theme";
 import { Failed } from "./ui/states";
 
-// A stranger is given the sign-in alone; who was here before gets the frame while the service says who they are.
+// A stranger is given the sign-in alone; who was here before, or comes by the address of something in a tenant, gets the frame and the screen while the
+// service says who they are.
 const frame = (): Promise<FunctionComponent> => import("./ui/frame").then((m) => m.Frame);
 const signIn = (): Promise<FunctionComponent> => import("./screens/sign-in").then((m) => m.default);
-if (wasHere()) void frame();
+if (wasHere() || location.peek().path.startsWith("/t/")) {
+  fetchAhead();
+  void frame();
+}
 
 function Loaded({ load }: { load: () => Promise<FunctionComponent> }) {
   const [View, setView] = useState<FunctionComponent | null>(null);

@@ -58,8 +58,10 @@ TEST(events_are_written_as_they_always_were)
 		.cache_read_tokens = 3,
 		.cache_write_tokens = 4,
 		.cost_usd = { PICODOLLARS * 3 / 2 } };
-	const struct NoticeEvent notice = { .code = "c", .text = "t" };
-	const struct NoticeEvent waits = { .code = "c", .text = "t", .run_id = ID_A };
+	const struct NoticeEvent notice = { .code = "c", .text = "t", .at = { NIL } };
+	const struct NoticeEvent waits = {
+		.code = "c", .text = "t", .run_id = ID_A, .at = { NIL }
+	};
 	const struct AgentEvent agent = { .agent_id = ID_A, .action = "agent.update" };
 	const struct FeedEvent in_session = {
 		.tenant_id = ID_A, .session_id = ID_B, .seq = 7, .data = { "{\"a\":1}" }

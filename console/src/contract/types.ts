@@ -189,7 +189,7 @@ export interface ModelCreate { name: string; slug: string; kind: ModelKind; stat
 export interface ModelRead { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; available_to_all_tenants: boolean; pricing: Record<string, unknown>; config: ModelConfig | null; failover_chain: (string)[]; created_at: string; updated_at: string; }
 export interface ModelReadPage { items: (ModelRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ModelTenantRead { model_id: string; tenant_id: string; created_at: string; }
-export interface NoticeEvent { code: string; text: string; run_id?: string | null; }
+export interface NoticeEvent { code: string; text: string; run_id?: string | null; at?: string | null; }
 export interface OpenAIDeleted { id: string; object: string; deleted: boolean; }
 export interface OpenAIFault { message: string; type: string; param: string | null; code: string | null; }
 export interface OpenAIMetadataUpdate { metadata?: Record<string, unknown> | null; }
@@ -334,6 +334,7 @@ export type MemoryScope = "private" | "shared";
 export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
+export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
 export type ToolGranter = "admins" | "members";
@@ -469,7 +470,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/memories/{memory_id}": { path: { tenant_id: string; agent_id: string; memory_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/sessions": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; agent_id?: string | null | undefined; user_id?: string | null | undefined; status?: SessionStatus | null | undefined; from?: string | null | undefined; to?: string | null | undefined; q?: string | null | undefined; }; body: undefined; reply: AuditSessionListResponse };
   "GET /tenant/{tenant_id}/sessions/{session_id}/audit": { path: { tenant_id: string; session_id: string; }; query: {  }; body: undefined; reply: AuditSessionDetailResponse };
-  "GET /tenant/{tenant_id}/sessions/{session_id}/events": { path: { tenant_id: string; session_id: string; }; query: { after?: number | null | undefined; wait?: boolean | null | undefined; }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/sessions/{session_id}/events": { path: { tenant_id: string; session_id: string; }; query: { after?: number | null | undefined; wait?: boolean | null | undefined; kind?: SessionEventKind | null | undefined; }; body: undefined; reply: undefined };
   "GET /me/events": { path: {  }; query: { tenant_id?: string | null | undefined; session_id?: string | null | undefined; wait?: boolean | null | undefined; }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/audit-logs": { path: { tenant_id: string; }; query: { user_id?: string | null | undefined; agent_id?: string | null | undefined; action?: string | null | undefined; resource_type?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; format?: "json" | "ndjson" | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AuditLogReadPage };
   "GET /admin/audit-logs": { path: {  }; query: { user_id?: string | null | undefined; agent_id?: string | null | undefined; action?: string | null | undefined; resource_type?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; format?: "json" | "ndjson" | undefined; tenant_id?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AuditLogReadPage };

@@ -22,7 +22,7 @@ function tell(e: { event: string; id: string; data: unknown }): void {
 function say(state: FeedState): void {
   const before = connection.value;
   connection.value = state;
-  if (state === "live" && before === "waiting") tell({ event: "gap", id: "", data: {} });
+  if ((state === "live" && before === "waiting") || (state === "limited" && before !== "limited")) tell({ event: "gap", id: "", data: {} });
 }
 
 interface Line { start(): void; stop(): void; nudge(): void; bye(): void; ask(): void; giveUp(): void }

@@ -1,14 +1,15 @@
 // feed.ts - a stream of events over one connection that is taken up again where it broke: /me/events, everything one
 // may see, or those of one session.
 //
+// Where there are too many streams (429) it asks every few seconds what there is, from the same place on, until it may have one.
 // Read by fetch and not by EventSource, which can neither say where to go on after it gave up nor tell 401 from a
 // broken line.  Runs in the shared worker, or in a tab where there is none.
 
 export interface FeedEvent { event: string; id: string; data: unknown }
-export type FeedState = "off" | "connecting" | "live" | "waiting" | "signed-out";
+export type FeedState = "off" | "connecting" | "live" | "limited" | "waiting" | "signed-out";
 
 const SILENT_MS = 45_000; // the service says something every 15 s
-const LEAST_MS = 500, MOST_MS = 20_000;
+const LEAST_MS = 500, MOST_MS = 20_000, ASK_MS = 5_000, LIMITED_S = 30;
 
 export class Feed {
   #tell: (event: FeedEvent) => void;
@@ -21,6 +22,7 @@ export class Feed {
   #round = 0;
   #catching = false;
   #more = false;
+  #limited = 0; // seconds until a stream is asked for again; 0: there may be one
   state: FeedState = "off";
 
   /** `after` is where it begins; without it, with what happens next. */
@@ -50,7 +52,10 @@ export class Feed {
 
   /** What has happened since, without holding a connection. */
   async catchUp(): Promise<void> {
-    if (this.#running) return;
+    if (this.#running) {
+      if (this.state === "limited") this.nudge();
+      return;
+    }
     if (this.#catching) {
       this.#more = true;
       return;
@@ -58,7 +63,7 @@ export class Feed {
     this.#catching = true;
     do {
       this.#more = false;
-      await this.#once(`${this.#url}${this.#url.includes("?") ? "&" : "?"}wait=false`);
+      await this.#ask();
     } while (this.#more && !this.#running);
     this.#catching = false;
   }
@@ -88,24 +93,42 @@ export class Feed {
     while (this.#running && round === this.#round) {
       this.#set("connecting");
       const worked = await this.#once(this.#url);
-      if (!this.#running || round !== this.#round) break;
+      const goes = (): boolean => this.#running && round === this.#round;
+      if (!goes()) break;
+      if (this.#limited) {
+        for (const until = Date.now() + this.#limited * 1000; goes() && Date.now() < until; await this.#rest(ASK_MS)) {
+          const told = await this.#ask();
+          if (goes() && this.state !== "signed-out") this.#set(told ? "limited" : "waiting");
+        }
+        continue;
+      }
       wait = worked ? LEAST_MS : Math.min(MOST_MS, wait * 2);
       if (this.state !== "signed-out") this.#set("waiting");
-      await new Promise<void>((done) => {
-        const timer = setTimeout(done, this.state === "signed-out" ? MOST_MS : wait * (0.75 + Math.random() / 2));
-        this.#wake = () => {
-          clearTimeout(timer);
-          done();
-        };
-      });
-      this.#wake = null;
+      await this.#rest(this.state === "signed-out" ? MOST_MS : wait * (0.75 + Math.random() / 2));
     }
   }
 
+  async #rest(ms: number): Promise<void> {
+    await new Promise<void>((done) => {
+      const timer = setTimeout(done, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+    this.#wake = null;
+  }
+
+  /** What there is so far. */
+  #ask(): Promise<boolean> {
+    return this.#once(`${this.#url}${this.#url.includes("?") ? "&" : "?"}wait=false`, false);
+  }
+
   /** One connection until it ends; true if it told anything. */
-  async #once(url: string): Promise<boolean> {
+  async #once(url: string, stays = true): Promise<boolean> {
     const abort = (this.#abort = new AbortController());
     let timer = setTimeout(() => abort.abort(), SILENT_MS), told = false;
+    if (stays) this.#limited = 0;
     try {
       const reply = await fetch(url, {
         headers: { Accept: "text/event-stream", ...(this.#last ? { "Last-Event-ID": this.#last } : {}) },
@@ -115,8 +138,9 @@ export class Feed {
         this.#set("signed-out");
         return false;
       }
+      if (stays && reply.status === 429) this.#limited = Number(reply.headers.get("retry-after")) || LIMITED_S;
       if (!reply.ok || !reply.body) return false;
-      this.#set("live");
+      if (stays) this.#set("live");
       told = true;
       const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";

@@ -3,10 +3,11 @@
 // Read once for a tenant, and kept true by events: that a session ended is known from its event, that one began is read.
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { AgentListRead, SessionStatus, StatusEvent } from "../contract/types";
+import type { AgentEvent, AgentListRead, SessionStatus, StatusEvent } from "../contract/types";
 import { Problem, call } from "./api";
 import { isChange } from "./changes";
 import { useEvents } from "./events";
+import { forgetAgentName } from "./names";
 import { can, tenant } from "./session";
 
 const SHOWN = 12, MOST = 200, GATHER_MS = 300;
@@ -53,6 +54,7 @@ export function useLive(): void {
   useEvents((e) => {
     const anew = e.event === "gap" || e.event === "reset";
     if (!anew && e.data.tenant_id !== id) return;
+    if (e.event === "agent") forgetAgentName((e.data.data as unknown as AgentEvent).agent_id);
     if (anew || e.event === "agent" || isChange(e, "agent")) soon("favourites", readFavourites);
     if (anew) soon("running", readRunning);
     const session = e.data.session_id;

@@ -4,6 +4,7 @@ import type { ModelCreate as Body, ModelRead } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
 import { human, tokens } from "../lib/format";
+import { perMillion } from "../lib/price";
 import { go } from "../lib/router";
 import { AdminPage } from "../ui/admin";
 import { Button } from "../ui/button";
@@ -18,7 +19,7 @@ import { Table } from "../ui/table";
 /** USD a token, as dollars a million. */
 export const priceOf = (m: { pricing: Record<string, unknown> }, name: string): string => {
   const price = m.pricing[name];
-  return price === undefined || price === null ? "–" : `$${+(Number(price) * 1e6).toPrecision(4)}`;
+  return price === undefined || price === null ? "–" : perMillion(price as string | number);
 };
 
 /** How a model is reached; the values of its headers are never read back. */

@@ -1,6 +1,7 @@
 // audit-session.tsx - one session as auditors see it: every message, what was deleted too, tokens and cost.
 import { useData } from "../lib/data";
-import { Time, centsToUsd, count, exact, human, money, span, tokens } from "../lib/format";
+import { Time, centsToUsd, count, exact, human, money, span, straight, tokens } from "../lib/format";
+import { agentName } from "../lib/names";
 import { Link } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
@@ -18,8 +19,8 @@ export default function AuditSession({ params }: ScreenProps) {
         <>
           <Facts rows={[
             ["Cost", <span data-cents={d.total_cost_cents}>{money(centsToUsd(d.total_cost_cents ?? 0))}</span>],
-            ["Tokens", `${tokens(d.total_tokens)}: ${tokens(d.prompt_tokens)} read, ${tokens(d.completion_tokens)} written, the rest from caches`],
-            ["Begun by", d.user_name ?? d.user_email ?? d.session.origin], ["Agent", <Link to={tenantPath(`/agents/${d.session.agent_id}`)}>{d.session.agent_id}</Link>],
+            ["Tokens", `${tokens(d.total_tokens)}: ${tokens(d.prompt_tokens)} read, ${tokens(d.completion_tokens)} written${(d.total_tokens ?? 0) > (d.prompt_tokens ?? 0) + (d.completion_tokens ?? 0) ? ", the rest from caches" : ""}`],
+            ["Begun by", d.user_name ?? d.user_email ?? d.session.origin], ["Agent", <Link to={tenantPath(`/agents/${d.session.agent_id}`)}>{straight(agentName(d.session.agent_id) ?? d.session.agent_id)}</Link>],
             ["Took", d.session.started_at && d.session.completed_at ? span(Date.parse(d.session.completed_at) - Date.parse(d.session.started_at)) : "–"], ["Messages", count(d.messages.length)], ["Session", <code>{d.session.id}</code>],
           ]} />
           <section aria-labelledby="messages"><h2 id="messages">Messages</h2>

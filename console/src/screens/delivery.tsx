@@ -6,7 +6,7 @@ import { Link } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
 import { Button } from "../ui/button";
-import { DeliveryState } from "../ui/delivery";
+import { DeliveryState, outcomeOf } from "../ui/delivery";
 import { Facts, Page } from "../ui/page";
 import { DataView } from "../ui/states";
 import { toast } from "../ui/toast";
@@ -30,7 +30,7 @@ export default function Delivery({ params }: ScreenProps) {
       <DataView of={one}>{({ delivery, body }) => (
         <>
           <Facts rows={[
-            ["State", <DeliveryState of={delivery} />], ["Outcome", delivery.outcome], ...(delivery.error ? [["Why not", delivery.error] as [string, string]] : []),
+            ["State", <DeliveryState of={delivery} />], ["Outcome", outcomeOf(delivery.outcome)], ...(delivery.error ? [["Why not", delivery.error] as [string, string]] : []),
             ["Session", delivery.session_id ? <Link to={tenantPath(`/sessions/${delivery.session_id}`)}>{delivery.session_id}</Link> : <span class="muted">none was made</span>],
             ["Came", <>{exact(delivery.created_at)} (<Time at={delivery.created_at} />)</>], ["Delivered", <Time at={delivery.delivered_at} none="not" />], ["Attempts", delivery.attempts], ["Sender's id", <code>{delivery.delivery_id || "none"}</code>],
             ["From", <>{delivery.caller_ip ?? "unknown"} <span class="muted">{delivery.user_agent}</span></>], ...(delivery.calls > 1 ? [["Calls", `${delivery.calls} alike`] as [string, string]] : []),

@@ -1,10 +1,10 @@
 // inbox.tsx - what waits for a person, worked through by keyboard: look, decide, go on to the next.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api";
-import { useData } from "../lib/data";
 import { Time, human, plural, spelled, straight } from "../lib/format";
 import { type Waiting, dealtWith, inbox, problem, putAway, readInbox } from "../lib/inbox";
 import { useKeys } from "../lib/keys";
+import { agentName } from "../lib/names";
 import { Link, go, location, setQuery } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import { Button } from "../ui/button";
@@ -69,7 +69,7 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
       <div class="decide">
         {w.kind === "approval" && <><Button look="primary" icon="check" act={() => decide(w, true)}>Approve</Button><Button look="danger" icon="close" act={() => decide(w, false)}>Deny</Button></>}
         {w.kind === "delivery" && <Button act={() => again(w)}>Deliver again</Button>}
-        {w.kind !== "approval" && <Button look="quiet" act={() => dismiss(w)}>Put away</Button>}
+        {w.kind !== "approval" && <Button act={() => dismiss(w)}>Put away</Button>}
       </div>
     </li>
   );
@@ -79,8 +79,6 @@ export default function Inbox() {
   const kind = KINDS.find((k) => k === location.value.query.get("kind"));
   const all = inbox.value, rows = useMemo(() => (all ?? []).filter((w) => !kind || w.kind === kind), [all, kind]);
   const [key, setKey] = useState(""); // of the chosen one: others come and go above it
-  const agents = useData("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
-  const names = useMemo(() => new Map((agents.data?.items ?? []).map((a) => [a.id, a.name])), [agents.data]);
   useEffect(() => void readInbox(), []);
   const found = rows.findIndex((w) => w.key === key), chosen = rows[found];
   // Where the chosen one stood, for when it is dealt with.
@@ -124,7 +122,7 @@ export default function Inbox() {
       {problem.value && !all ? <Failed problem={problem.value} retry={() => void readInbox()} /> : !all ? <Skeleton />
         : rows.length === 0 ? (kind ? <Empty title="Nothing matches" text={`Nothing of this kind waits (${human(kind)}).`} action={<Button act={() => setQuery({ kind: null })}>Clear filters</Button>} />
           : <Empty title="Nothing waits for you" text="Approvals, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
-          : <ul class="inbox" aria-label="What waits">{rows.map((w) => <Row key={w.key} w={w} chosen={w.key === key} name={"agent" in w ? names.get(w.agent) ?? "" : ""} choose={() => setKey(w.key)} />)}</ul>}
+          : <ul class="inbox" aria-label="What waits">{rows.map((w) => <Row key={w.key} w={w} chosen={w.key === key} name={"agent" in w ? agentName(w.agent) ?? "" : ""} choose={() => setKey(w.key)} />)}</ul>}
     </Page>
   );
 }

@@ -3,13 +3,14 @@ import { IntegrationGuardrails, IntegrationRotate, IntegrationUpdate } from "../
 import type { DeliveryRead, DeliveryStatus, IntegrationRead, IntegrationRotate as RotateBody } from "../contract/types";
 import { call, tagged } from "../lib/api";
 import { useData, useList } from "../lib/data";
-import { Time } from "../lib/format";
+import { Time, straight } from "../lib/format";
+import { agentName } from "../lib/names";
 import { Link, go, location, setQuery } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
 import type { ScreenProps } from "../routes";
 import { Button } from "../ui/button";
 import { Copy } from "../ui/copy";
-import { DeliveryState, railOf } from "../ui/delivery";
+import { DeliveryState, outcomeOf, railOf } from "../ui/delivery";
 import { Dialog, confirm, over } from "../ui/dialog";
 import { Choose } from "../ui/filters";
 import { ContractForm } from "../ui/form";
@@ -30,19 +31,18 @@ const STATES = ["rejected", "blocked", "accepted", "delivered", "failed"];
 function Settings({ of: i, etag, changed }: { of: IntegrationRead; etag: string | null; changed: () => void }) {
   const path = { tenant_id: i.tenant_id, integration_id: i.id };
   return (
-    <ContractForm form={IntegrationUpdate} value={i as unknown as Record<string, unknown>} without={["acts_as_id"]} first={["label", "agent_id", "instructions", "is_active", "guardrails"]} action="Save"
+    <div class="page-part"><ContractForm form={IntegrationUpdate} value={i as unknown as Record<string, unknown>} without={["acts_as_id"]} first={["label", "agent_id", "instructions", "is_active", "guardrails"]} action="Save"
       custom={{ agent_id: (value, set) => <AgentPick label="Agent" value={String(value)} set={set} />, guardrails: nested(IntegrationGuardrails) }}
       send={async (change) => {
         await save({ base: i, etag, change, read: () => tagged("GET /tenant/{tenant_id}/integrations/{integration_id}", { path }), write: (body, match) => tagged("PATCH /tenant/{tenant_id}/integrations/{integration_id}", { path, body, match }) });
         toast("Saved");
         changed();
-      }} />
+      }} /></div>
   );
 }
 
 function AgentName({ id }: { id: string }) {
-  const { data } = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path: { tenant_id: tenantId(), agent_id: id } });
-  return <Link to={tenantPath(`/agents/${id}`)}>{data?.name ?? id}</Link>;
+  return <Link to={tenantPath(`/agents/${id}`)}>{straight(agentName(id) ?? id)}</Link>;
 }
 
 function Log({ path }: { path: { tenant_id: string; integration_id: string } }) {
@@ -57,9 +57,9 @@ function Log({ path }: { path: { tenant_id: string; integration_id: string } }) 
       </div>
       <DataView of={log} filtered={Boolean(status)} filters={["status"]} empty={{ title: "No calls yet", text: "Every call stands here, whether it was let in or not. A test event shows whether the agent does what it should." }}>
         {(rows) => <Table label="Deliveries" rows={rows} id={(d) => d.id} to={(d) => tenantPath(`/integrations/${path.integration_id}/deliveries/${d.id}`)} rail={railOf} columns={[
-          { name: "Event", cell: (d) => d.event ? `${d.event}${d.action ? `.${d.action}` : ""}` : d.outcome },
+          { name: "Event", cell: (d) => d.event ? `${d.event}${d.action ? `.${d.action}` : ""}` : "unknown" },
           { name: "State", cell: (d) => <DeliveryState of={d} /> },
-          { name: "What", wide: true, cell: (d: DeliveryRead) => <span class="cut">{d.error ?? d.summary ?? d.outcome}</span> },
+          { name: "What", wide: true, cell: (d: DeliveryRead) => <span class="cut">{d.error ?? d.summary ?? outcomeOf(d.outcome)}</span> },
           { name: "Calls", wide: true, figure: true, cell: (d) => d.calls },
           { name: "When", cell: (d) => <Time at={d.created_at} /> },
         ]} />}

@@ -70,13 +70,15 @@ function Operation({ op }: { op: Op }) {
   const [filled, setFilled] = useState(preset);
   useEffect(() => setFilled(preset), [preset]);
   const texts = examples(op, filled, window.location.origin);
+  // The permission and the audit log stand below, as facts.
+  const said = op.description?.replace(/\s*(Needs|Entered in the audit log as) `[^`]*`\./g, "").trim();
   const may = !op.permission || op.permission === "public" || can(op.permission);
   return (
     <div class="ref-body">
       <div>
         <h2>{op.summary}</h2>
         <p><span class={`verb ${op.method}`}>{op.method}</span> <code>{op.path}</code></p>
-        {op.description && <p class="muted">{op.description}</p>}
+        {said && <p class="muted">{said}</p>}
       </div>
       <Facts rows={[["Operation", <code>{op.id}</code>], ...(op.permission ? [["Permission", <><code>{op.permission}</code> {!may && <span class="muted">which you do not have in this tenant</span>}</>] as [string, preact.JSX.Element]] : []), ...(op.audit ? [["In the audit log", <code>{op.audit}</code>] as [string, preact.JSX.Element]] : [])]} />
       {op.parameters.filter((p) => p.in !== "header").length > 0 && <div>
@@ -129,7 +131,7 @@ export default function Reference({ params }: ScreenProps) {
     <Page title="API reference" lead={read && <>{read.ops.length} operations of version {read.version}. The same as <a href="/openapi.json" target="_blank" rel="noreferrer">openapi.json</a>.</>}>
       {problem && <Failed problem={problem} retry={begin} />}
       {!read && !problem && <Skeleton />}
-      {read && <div class="ref">
+      {read && <div class={op ? "ref picked" : "ref"}>
         <nav class="ref-list" aria-label="Operations" tabIndex={0}>
           <Search label="Search operations" value={q} set={(text) => setQuery({ q: text })} />
           {tags.map((tag) => (

@@ -1,9 +1,9 @@
 // sessions.tsx - the sessions of a tenant: all of them for auditors, else those one takes part in.
-import { useMemo } from "preact/hooks";
 import type { AuditSessionListItem, SessionStatus, TaskSessionRead } from "../contract/types";
 import { useData, useList } from "../lib/data";
 import type { Happening } from "../lib/events";
 import { Time, human, plural, straight } from "../lib/format";
+import { agentName } from "../lib/names";
 import { Link, go, location, setQuery, withQuery } from "../lib/router";
 import { can, tenantId, tenantPath } from "../lib/session";
 import { Choose, Search, Toggle } from "../ui/filters";
@@ -40,11 +40,11 @@ const EMPTY = { title: "There is no session yet", text: "A session is a conversa
 interface Filters { q: string; status: SessionStatus | undefined; agent: string }
 
 /** Those one takes part in. */
-function Mine({ filters, names }: { filters: Filters; names: Map<string, string> }) {
+function Mine({ filters }: { filters: Filters }) {
   const list = useList("GET /me/sessions", { query: { tenant_id: tenantId(), q: filters.q || undefined, status: filters.status, agent_id: filters.agent || undefined } }, concerns);
   return (
     <DataView of={list} empty={EMPTY} filtered={Boolean(filters.q || filters.status || filters.agent)} filters={FILTERS}>
-      {(rows) => <><Rows rows={rows} nameOf={(s) => names.get(s.agent_id) ?? "–"} />{list.total !== undefined && <p class="muted small">{plural(list.total, "session")}</p>}</>}
+      {(rows) => <><Rows rows={rows} nameOf={(s) => agentName(s.agent_id) ?? "–"} />{list.total !== undefined && <p class="muted small">{plural(list.total, "session")}</p>}</>}
     </DataView>
   );
 }
@@ -76,8 +76,6 @@ export default function Sessions() {
   const audits = can("audit:read"), mine = !audits || query.get("mine") === "true";
   const status = STATES.find((s) => s === query.get("status"));
   const filters = { q: query.get("q") ?? "", status, agent: query.get("agent") ?? "" };
-  const agents = useData("GET /tenant/{tenant_id}/agents", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } }, (e) => e.event === "agent");
-  const names = useMemo(() => new Map((agents.data?.items ?? []).map((a) => [a.id, a.name])), [agents.data]);
   return (
     <Page title="Sessions">
       <div class="filters">
@@ -86,7 +84,7 @@ export default function Sessions() {
         <AgentPick label="Agent" named none="All" value={filters.agent} set={(agent) => go(withQuery({ agent, page: null }))} />
         {audits && <Toggle label="Mine" on={mine} set={(on) => go(withQuery({ mine: on ? "true" : null, page: null }))} />}
       </div>
-      {mine ? <Mine filters={filters} names={names} /> : <All filters={filters} />}
+      {mine ? <Mine filters={filters} /> : <All filters={filters} />}
     </Page>
   );
 }

@@ -87,7 +87,7 @@ function Control({ field: f, id, value, set, describedBy, invalid }: ControlProp
   if (f.kind === "choice")
     return (
       <select {...common} value={text} onChange={(e) => set(e.currentTarget.value)}>
-        {(f.nullable || (!f.required && f.preset === undefined)) && <option value="">{f.nullable ? "None" : "Not set"}</option>}
+        {(f.nullable || f.preset === undefined) && (f.nullable || !f.required || !text) && <option value="">{f.nullable ? "None" : f.required ? "Choose…" : "Not set"}</option>}
         {f.words?.map((w) => <option key={w} value={w}>{human(w)}</option>)}
       </select>
     );

@@ -104,7 +104,7 @@ function TenantSwitcher() {
   );
 }
 
-const WORDS = { off: "Not connected", connecting: "Connecting…", live: "Live", waiting: "Connection lost; trying again", "signed-out": "Signed out" } as const;
+const WORDS = { off: "Not connected", connecting: "Connecting…", live: "Live", limited: "Too many streams are open; reading every 5 seconds", waiting: "Connection lost; trying again", "signed-out": "Signed out" } as const;
 
 function Foot() {
   return (

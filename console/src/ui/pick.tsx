@@ -22,9 +22,9 @@ type Listing = { [O in Operation]: Reply<O> extends { items: unknown[]; next_aft
 type Row<O extends Listing> = Reply<O> extends { items: (infer T)[] } ? T : never;
 
 /** What a list of the service finds by its own search (`q`). */
-export const searching = <O extends Listing>(operation: O, path: Record<string, string>, choice: (row: Row<O>) => Choice | null): Find => async (q) => {
+export const searching = <O extends Listing>(operation: O, path: Record<string, string>, choice: (row: Row<O>) => Choice | null, more: Record<string, unknown> = {}): Find => async (q) => {
   const ask = call as unknown as (o: O, a: unknown) => Promise<{ items: Row<O>[] }>;
-  const { items } = await ask(operation, { path, query: { q: q.trim() || undefined, per_page: SHOWN, total: false } });
+  const { items } = await ask(operation, { path, query: { ...more, q: q.trim() || undefined, per_page: SHOWN, total: false } });
   return items.map(choice).filter((c): c is Choice => c !== null);
 };
 
@@ -41,9 +41,10 @@ export const walking = <O extends Listing>(operation: O, path: Record<string, st
   return found.slice(0, SHOWN);
 };
 
-interface Props { label: string; help?: string; find: Find; value: Choice | null; set: (choice: Choice | null) => void; error?: string | undefined }
+/** `bare`: its label stands elsewhere. */
+interface Props { label: string; bare?: boolean; placeholder?: string; help?: string; find: Find; value: Choice | null; set: (choice: Choice | null) => void; error?: string | undefined }
 
-export function Pick({ label, help, find, value, set, error }: Props) {
+export function Pick({ label, bare = false, placeholder = "Type a name", help, find, value, set, error }: Props) {
   const id = useId();
   const [text, setText] = useState(value?.label ?? "");
   const [found, setFound] = useState<Choice[] | null>(null);
@@ -51,7 +52,7 @@ export function Pick({ label, help, find, value, set, error }: Props) {
   const round = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => setText(value?.label ?? ""), [value?.id]);
+  useEffect(() => setText(value?.label ?? ""), [value?.id, value?.label]);
   const look = (q: string, wait = WAIT_MS): void => {
     const mine = ++round.current;
     clearTimeout(timer.current);
@@ -74,9 +75,9 @@ export function Pick({ label, help, find, value, set, error }: Props) {
   const described = [error && `${id}-error`, help && `${id}-help`].filter(Boolean).join(" ") || undefined;
   return (
     <div class="field pick">
-      <label class="label" for={id}>{label}</label>
+      {!bare && <label class="label" for={id}>{label}</label>}
       <div class="control">
-        <input id={id} role="combobox" type="text" autocomplete="off" spellcheck={false} value={text} aria-expanded={open} aria-controls={open ? `${id}-list` : undefined} aria-autocomplete="list" aria-describedby={described} aria-invalid={error ? true : undefined}
+        <input id={id} role="combobox" type="text" aria-label={bare ? label : undefined} placeholder={placeholder} autocomplete="off" spellcheck={false} value={text} aria-expanded={open} aria-controls={open ? `${id}-list` : undefined} aria-autocomplete="list" aria-describedby={described} aria-invalid={error ? true : undefined}
           aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
           onInput={(e) => {
             setText(e.currentTarget.value);

@@ -17,12 +17,12 @@ function kindOf(s: Schema): string {
 /** Bounds and words in the schema's own terms. */
 function bounds(s: Schema): string[] {
   const out: string[] = [];
-  const say = (name: string, words: string): void => {
-    if (s[name] !== undefined) out.push(`${words} ${JSON.stringify(s[name])}`);
+  const say = (name: string, words: string, unit = ""): void => {
+    if (s[name] !== undefined) out.push(`${words} ${JSON.stringify(s[name])}${unit}`);
   };
   if (Array.isArray(s["enum"])) out.push(`one of ${s["enum"].map((v) => JSON.stringify(v)).join(", ")}`);
   say("minimum", "at least"), say("maximum", "at most"), say("exclusiveMinimum", "more than"), say("exclusiveMaximum", "less than");
-  say("minLength", "characters from"), say("maxLength", "characters up to"), say("minItems", "items from"), say("maxItems", "items up to");
+  say("minLength", "at least", " characters"), say("maxLength", "at most", " characters"), say("minItems", "at least", " items"), say("maxItems", "at most", " items");
   say("pattern", "fits"), say("format", "format"), say("default", "if absent");
   if (s["writeOnly"] === true || s["format"] === "password") out.push("secret: shown as dots where calls are recorded");
   return out;

@@ -22,7 +22,7 @@ FIELDS(AdminModelUpdate) = {
 		.distinct = true, .ceiling = CHAIN_MAX,
 		.doc = "Models to try in this order when this one fails; none twice, and none that "
 		       "leads back here. An empty list clears it."),
-	FIELD(AdminModelUpdate, is_free, .nullable = true,
+	FIELD(AdminModelUpdate, is_free, .label = "Free", .nullable = true,
 		.doc = "True for a model that needs no user-model grant."),
 	FIELD(AdminModelUpdate, name, .nullable = true, BOUNDS(1, 128), .example = "\"Large One\"",
 		.doc = "Shown to people."),
@@ -214,7 +214,7 @@ FIELDS(ModelCreate) = {
 	FIELD(ModelCreate, supports_vision, .nullable = true, .example = "false",
 		.doc = "Whether the model can read images; false unless said. One that cannot is passed "
 		       "over for requests with images."),
-	FIELD(ModelCreate, is_free, .nullable = true, .example = "false",
+	FIELD(ModelCreate, is_free, .label = "Free", .nullable = true, .example = "false",
 		.doc = "True for a model that needs no user-model grant; false unless said."),
 	FIELD(ModelCreate, available_to_all_tenants, .nullable = true, .example = "true",
 		.doc = "True opens the model to every tenant; false unless said."),

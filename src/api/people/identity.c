@@ -120,8 +120,8 @@ SCHEMA(MeUpdate, .partial = true, .doc = "Changes to yourself; what is left out 
 
 FIELDS(PasswordChange) = {
 	FIELD(PasswordChange, current_password, .required = true, .secret = true, BOUNDS(1, 1024),
-		.example = "\"correct horse\"", .doc = "The one that holds now."),
-	FIELD(PasswordChange, new_password, NEW_PASSWORD, .doc = "The one that shall hold."),
+		.example = "\"correct horse\"", .doc = "The password until now."),
+	FIELD(PasswordChange, new_password, NEW_PASSWORD, .doc = "The password from now on."),
 };
 SCHEMA(PasswordChange, .doc = "A change of password; every other login ends.");
 

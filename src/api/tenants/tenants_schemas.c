@@ -203,14 +203,17 @@ FIELDS(TenantUpdate) = {
 		.doc = "Shown to people."),
 	FIELD(TenantUpdate, billing_email, .nullable = true, .email = true, BOUNDS(3, 253),
 		.example = "\"billing@example.org\"", .doc = "Where invoices go; null clears it."),
-	FIELD(TenantUpdate, default_skill_visibility_scope, .words = &SkillScope_words,
+	FIELD(TenantUpdate, default_skill_visibility_scope, .label = "Skills that new agents write",
+		.words = &SkillScope_words,
 		.doc = "The scope that new agents begin with; standing agents keep theirs."),
-	FIELD(TenantUpdate, allow_superadmin_access, .example = "true",
+	FIELD(TenantUpdate, allow_superadmin_access, .label = "Let super administrators in",
+		.example = "true",
 		.doc = "False closes agents and sessions to super administrators; only an OWNER "
 		       "may set it."),
 	FIELD(TenantUpdate, external_mail_enabled, .example = "true", .unused = true,
 		.doc = "Whether agents may have external mailboxes; this version has no mail."),
-	FIELD(TenantUpdate, require_user_model_grants, .example = "true",
+	FIELD(TenantUpdate, require_user_model_grants, .label = "Paid models need a grant",
+		.example = "true",
 		.doc = "Whether users need a grant on each paid model that an agent calls for "
 		       "them."),
 };

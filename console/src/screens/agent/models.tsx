@@ -15,7 +15,7 @@ import type { PartProps } from "../agent";
 const MOST = 5;
 
 const callable = (m: AgentCatalogModel) => m.callable ? <Status tone="pine" icon="check">Callable</Status>
-  : <><Status tone={m.enabled ? "danger" : "plain"} icon={m.enabled ? "warn" : "stop"}>Not callable</Status> <span class="muted">{m.uncallable_reason}</span></>;
+  : <><Status tone={m.enabled ? "danger" : "plain"} icon={m.enabled ? "warn" : "stop"}>Not callable</Status><span class="muted small why-not">{m.uncallable_reason}</span></>;
 
 export default function Models({ agent, path, may, concerns }: PartProps) {
   const catalog = useList("GET /tenant/{tenant_id}/agents/{agent_id}/models/catalog", { path, query: { per_page: 200 } }, concerns);
