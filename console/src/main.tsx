@@ -14,6 +14,8 @@ import { Failed } from "./ui/states";
 // service says who they are.
 const frame = (): Promise<FunctionComponent> => import("./ui/frame").then((m) => m.Frame);
 const signIn = (): Promise<FunctionComponent> => import("./screens/sign-in").then((m) => m.default);
+const known = refreshMe(); // first of all: everything else waits for it
+known.catch(() => undefined);
 if (wasHere() || location.peek().path.startsWith("/t/")) {
   fetchAhead();
   void frame();
@@ -31,7 +33,7 @@ function App() {
     setProblem(null);
     refreshMe().catch(setProblem);
   };
-  useEffect(begin, []);
+  useEffect(() => void known.catch(setProblem), []);
   useEffect(() => {
     if (me.value) feed.start();
   }, [me.value?.id]);

@@ -24,6 +24,7 @@ import { Toasts } from "./toast";
 /** Numbers beside places of the sidebar, by the path of their route; a screen that knows one sets it. */
 export const badges = signal<Record<string, { count: number; bad?: boolean }>>({});
 const menu = signal(false);
+const CALM_MS = 250;
 
 const PARTS = [["work", ""], ["manage", "Manage"], ["admin", "All tenants"]] as const;
 const addressOf = (route: Route): string => route.path.replace("/t/:tenant", tenantPath());
@@ -183,9 +184,19 @@ const firstScreen = (): string => {
 
 /** What the frame shows is kept true: what waits for a person beside its place in the sidebar, who is at work, what one may do. */
 function Watch() {
+  const [calm, setCalm] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(true), CALM_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  useEvents((e) => void ((isChange(e, "member", me.value?.id) || isChange(e, "user", me.value?.id) || isChange(e, "tenant") || isChange(e, "group")) && refreshMe()));
+  return calm ? <Beside /> : null;
+}
+
+/** What stands beside the screen is read after it: a browser asks for six things at a time. */
+function Beside() {
   useInbox();
   useLive();
-  useEvents((e) => void ((isChange(e, "member", me.value?.id) || isChange(e, "user", me.value?.id) || isChange(e, "tenant") || isChange(e, "group")) && refreshMe()));
   const waits = inbox.value ?? [], count = waits.length, bad = waits.some((w) => w.kind === "failed" || w.kind === "delivery");
   useEffect(() => {
     badges.value = { ...badges.value, "/t/:tenant/inbox": { count, bad } };
