@@ -356,7 +356,7 @@ test("the super administrator: tenants, users, models, dead letters, all audit, 
   await form.getByLabel("Pricing").fill(`{"prompt": "0.000003", "completion": "0.000015"}`);
   await view.looks("admin-model-new");
   await form.getByRole("button", { name: "Create model" }).click();
-  await page.getByText("$3 in, $15 out").waitFor();
+  await page.getByText("$3.00 in, $15.00 out").waitFor();
   await view.looks("admin-model");
 
   await page.getByRole("link", { name: "Queue" }).click();

@@ -22,6 +22,7 @@ export interface Data<T> {
 }
 
 const GATHER_MS = 150; // events come in bursts
+const PAGE = 50, MOST = 200;
 
 /** Reads anew at once for "gap" and "reset", and shortly after an event that concerns it. */
 function useReload(operation: string, args: unknown, concerns: ((e: Happening) => boolean) | undefined, reload: () => void): void {
@@ -81,11 +82,17 @@ export function useList<O extends Operation>(operation: O, args: Args<O>, concer
   const [state, setState] = useState<{ key: string; items?: T[]; total?: number | undefined; next: string | null; error: Problem | null; loading: boolean }>({ key: "", next: null, error: null, loading: true });
   const [round, again] = useState(0);
   const shown = useRef(0);
-  const read = (after: string | null, want: number, signal?: AbortSignal): Promise<Page<T>> => {
-    const a = args as { query?: Record<string, unknown> };
-    return (tagged as (o: O, x: unknown) => Promise<{ data: Page<T> }>)(operation, {
-      ...a, ...(signal ? { signal } : {}), query: { per_page: Math.min(200, Math.max(50, want)), ...a.query, ...(after ? { after, total: false } : {}) },
-    }).then((r) => r.data);
+  // After the last one that was read; where the service sorts by something else it counts pages.
+  const read = async (after: string | null, want: number, signal?: AbortSignal): Promise<Page<T>> => {
+    const a = args as { query?: Record<string, unknown> }, paged = /^page (\d+)$/.exec(after ?? "");
+    const size = typeof a.query?.["per_page"] === "number" ? a.query["per_page"] : PAGE;
+    const per_page = paged || a.query?.["per_page"] ? size : Math.min(MOST, Math.max(PAGE, Math.ceil(want / PAGE) * PAGE));
+    const { data } = await (tagged as (o: O, x: unknown) => Promise<{ data: Page<T> }>)(operation, {
+      ...a, ...(signal ? { signal } : {}), query: { per_page, ...a.query, ...(paged ? { page: Number(paged[1]), total: false } : after ? { after, total: false } : {}) },
+    });
+    const before = paged ? (Number(paged[1]) - 1) * size : 0, all = before + data.items.length;
+    const counts = a.query?.["sort"] && !data.next_after && data.items.length === per_page && !(data.total !== undefined && data.total <= all);
+    return counts ? { ...data, next_after: `page ${all / size + 1}` } : data;
   };
   useEffect(() => {
     const abort = new AbortController();
@@ -116,7 +123,7 @@ export function useList<O extends Operation>(operation: O, args: Args<O>, concer
     },
     more: next && !state.loading ? () => {
       setState((s) => ({ ...s, loading: true }));
-      read(next, 50).then(
+      read(next, PAGE).then(
         (page) => setState((s) => {
           const items = [...(s.items ?? []), ...page.items];
           shown.current = items.length;
