@@ -108,8 +108,12 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
   const [news, setNews] = useState(0);
   const follows = useRef(begins), seen = useRef(0);
   useEffect(() => {
+    let was = scrollY;
     const on = (): void => {
-      follows.current = atEnd();
+      // Only who scrolls up leaves the end; what comes into view grows, and would seem to have left it.
+      if (atEnd()) follows.current = true;
+      else if (scrollY < was) follows.current = false;
+      was = scrollY;
       if (follows.current) {
         seen.current = chat.order.peek().length;
         setNews(0);
