@@ -313,7 +313,7 @@ test("models, skills, tools, bundles and plans", async (t) => {
   await page.getByLabel("Value of X-Key").fill("s3cret-of-tools");
   await page.getByRole("button", { name: "Create tool" }).click();
   await page.getByRole("heading", { name: "otter-lookup", level: 1 }).waitFor();
-  await page.getByText("characters up to 40").waitFor();
+  await page.getByText("at most 40 characters").waitFor();
   await page.getByText("X-Key").first().waitFor();
   await page.getByRole("button", { name: "Call it" }).click();
   await page.getByText("do not suit").waitFor();
