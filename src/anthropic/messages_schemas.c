@@ -1,5 +1,6 @@
 /* messages_schemas.c - the tables of messages.h. */
 #include "anthropic/messages.h"
+#include "anthropic/messages_shapes.h"
 
 #include "contract/anthropic_fault.h"
 
@@ -13,12 +14,13 @@ FIELDS(AnthropicMessageCreate) = {
 		.doc = MODEL_DOC),
 	FIELD(AnthropicMessageCreate, max_tokens, .required = true, BOUNDS(1, TOKENS_MAX),
 		.example = "1024", .doc = "The most that the model may write."),
-	FIELD(AnthropicMessageCreate, messages, .required = true, .array = true,
-		.ceiling = BODY_MAX, .example = A_CONVERSATION,
+	FIELD(AnthropicMessageCreate, messages, .of = &AnthropicMessageParam_schema,
+		.required = true, .array = true, .ceiling = BODY_MAX, .example = A_CONVERSATION,
 		.doc = "What was said: {role, content}. Content is a text, or blocks: text, image, "
 		       "document, thinking, redacted_thinking, tool_use, tool_result and others of "
 		       "Anthropic's."),
-	FIELD(AnthropicMessageCreate, system, .nullable = true, .any = true, .example = "null",
+	FIELD(AnthropicMessageCreate, system, .shape = &anthropic_system_shape, .nullable = true,
+		.any = true, .example = "null",
 		.doc = "What goes before them: a text, or blocks of text."),
 	FIELD(AnthropicMessageCreate, stream, .nullable = true, .example = "false",
 		.doc = "True for server-sent events while the model speaks."),
@@ -30,18 +32,20 @@ FIELDS(AnthropicMessageCreate) = {
 		.doc = "How many words it chooses among; for models of the kind anthropic."),
 	FIELD(AnthropicMessageCreate, stop_sequences, .nullable = true, .item = TEXT,
 		.example = "null", .doc = "Texts where it stops."),
-	FIELD(AnthropicMessageCreate, tools, .nullable = true, .array = true, .ceiling = BODY_MAX,
-		.example = "null",
+	FIELD(AnthropicMessageCreate, tools, .shape = &anthropic_tool_shape, .nullable = true,
+		.array = true, .ceiling = BODY_MAX, .example = "null",
 		.doc = "Tools that the caller runs: {name, description, input_schema}; those with a type "
 		       "of Anthropic's own go to models of the kind anthropic."),
-	FIELD(AnthropicMessageCreate, tool_choice, .nullable = true, .example = "null",
+	FIELD(AnthropicMessageCreate, tool_choice, .of = &AnthropicToolChoice_schema,
+		.nullable = true, .example = "null",
 		.doc = "{type}: auto, any, none, or tool with its name; disable_parallel_tool_use."),
-	FIELD(AnthropicMessageCreate, thinking, .nullable = true, .example = "null",
+	FIELD(AnthropicMessageCreate, thinking, .of = &AnthropicThinking_schema, .nullable = true,
+		.example = "null",
 		.doc = "{type}: enabled with budget_tokens, adaptive or disabled."),
-	FIELD(AnthropicMessageCreate, output_config, .nullable = true, .example = "null",
-		.doc = "{effort, format}."),
-	FIELD(AnthropicMessageCreate, metadata, .nullable = true, .example = "null",
-		.doc = "{user_id}; for models of the kind anthropic."),
+	FIELD(AnthropicMessageCreate, output_config, .of = &AnthropicOutputConfig_schema,
+		.nullable = true, .example = "null", .doc = "{effort, format}."),
+	FIELD(AnthropicMessageCreate, metadata, .of = &AnthropicMetadata_schema, .nullable = true,
+		.example = "null", .doc = "{user_id}; for models of the kind anthropic."),
 };
 SCHEMA(AnthropicMessageCreate,
 	.doc = "A conversation to go on with. What is not listed is passed on to models of the kind "
@@ -50,16 +54,18 @@ SCHEMA(AnthropicMessageCreate,
 FIELDS(AnthropicTokensAsked) = {
 	FIELD(AnthropicTokensAsked, model, .required = true, .example = "\"agent:assistant\"",
 		.doc = MODEL_DOC),
-	FIELD(AnthropicTokensAsked, messages, .required = true, .array = true, .ceiling = BODY_MAX,
-		.example = A_CONVERSATION, .doc = "What was said."),
-	FIELD(AnthropicTokensAsked, system, .nullable = true, .any = true, .example = "null",
-		.doc = "What goes before it."),
-	FIELD(AnthropicTokensAsked, tools, .nullable = true, .array = true, .ceiling = BODY_MAX,
-		.example = "null", .doc = "Tools that may be called."),
-	FIELD(AnthropicTokensAsked, tool_choice, .nullable = true, .example = "null",
-		.doc = "Which of them."),
-	FIELD(AnthropicTokensAsked, thinking, .nullable = true, .example = "null",
-		.doc = "Whether the model thinks first."),
+	FIELD(AnthropicTokensAsked, messages, .of = &AnthropicMessageParam_schema, .required = true,
+		.array = true, .ceiling = BODY_MAX, .example = A_CONVERSATION,
+		.doc = "What was said."),
+	FIELD(AnthropicTokensAsked, system, .shape = &anthropic_system_shape, .nullable = true,
+		.any = true, .example = "null", .doc = "What goes before it."),
+	FIELD(AnthropicTokensAsked, tools, .shape = &anthropic_tool_shape, .nullable = true,
+		.array = true, .ceiling = BODY_MAX, .example = "null",
+		.doc = "Tools that may be called."),
+	FIELD(AnthropicTokensAsked, tool_choice, .of = &AnthropicToolChoice_schema,
+		.nullable = true, .example = "null", .doc = "Which of them."),
+	FIELD(AnthropicTokensAsked, thinking, .of = &AnthropicThinking_schema, .nullable = true,
+		.example = "null", .doc = "Whether the model thinks first."),
 };
 SCHEMA(AnthropicTokensAsked, .doc = "A conversation whose tokens are to be counted.");
 
@@ -96,8 +102,8 @@ FIELDS(AnthropicUsage) = {
 		.doc = "Tokens of the answer."),
 	FIELD(AnthropicUsage, output_tokens_details, .required = true,
 		.of = &AnthropicOutputDetails_schema, .doc = "Of those."),
-	FIELD(AnthropicUsage, server_tool_use, .required = true, .nullable = true,
-		.example = "null", .doc = "Always null."),
+	FIELD(AnthropicUsage, server_tool_use, .shape = &nothing_shape, .required = true,
+		.nullable = true, .example = "null", .doc = "Always null."),
 	FIELD(AnthropicUsage, service_tier, .required = true, .constant = "standard",
 		.doc = "Always standard."),
 };
@@ -120,7 +126,8 @@ FIELDS(AnthropicMessage) = {
 		.doc = "Always assistant."),
 	FIELD(AnthropicMessage, model, .required = true, .example = "\"agent:assistant\"",
 		.doc = "What was asked: an agent or a model."),
-	FIELD(AnthropicMessage, content, .required = true, .array = true, .ceiling = BODY_MAX,
+	FIELD(AnthropicMessage, content, .shape = &anthropic_block_shape, .required = true,
+		.array = true, .ceiling = BODY_MAX,
 		.example = "[{\"type\":\"text\",\"text\":\"It is on its way.\"}]",
 		.doc = "Blocks: text, thinking, redacted_thinking, tool_use, and those of tools that "
 		       "the provider runs."),
@@ -146,7 +153,7 @@ SCHEMA(AnthropicMessageStart, .doc = "The model begins.");
 FIELDS(AnthropicBlockStart) = {
 	FIELD(AnthropicBlockStart, type, ALWAYS("content_block_start")),
 	FIELD(AnthropicBlockStart, index, BLOCK_NUMBER),
-	FIELD(AnthropicBlockStart, content_block, .required = true,
+	FIELD(AnthropicBlockStart, content_block, .shape = &anthropic_block_shape, .required = true,
 		.example = "{\"type\":\"text\",\"text\":\"\"}", .doc = "How it begins."),
 };
 SCHEMA(AnthropicBlockStart, .doc = "A block begins.");
@@ -154,7 +161,7 @@ SCHEMA(AnthropicBlockStart, .doc = "A block begins.");
 FIELDS(AnthropicBlockDelta) = {
 	FIELD(AnthropicBlockDelta, type, ALWAYS("content_block_delta")),
 	FIELD(AnthropicBlockDelta, index, BLOCK_NUMBER),
-	FIELD(AnthropicBlockDelta, delta, .required = true,
+	FIELD(AnthropicBlockDelta, delta, .shape = &anthropic_delta_shape, .required = true,
 		.example = "{\"type\":\"text_delta\",\"text\":\"It is\"}",
 		.doc = "text_delta, thinking_delta, signature_delta, input_json_delta or "
 		       "citations_delta."),
@@ -211,5 +218,9 @@ const struct stream_event message_events[MESSAGE_EVENT_COUNT] = {
 		.doc = "The answer broke off; nothing follows." },
 };
 const struct event_stream message_event_stream = {
-	.table = message_events, .count = MESSAGE_EVENT_COUNT, .bit = 1
+	.title = "AnthropicStreamEvent",
+	.by = "type",
+	.table = message_events,
+	.count = MESSAGE_EVENT_COUNT,
+	.bit = 1,
 };

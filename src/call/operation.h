@@ -89,10 +89,10 @@ void call_merge(struct call *c, struct change ch);
  * what it has of the same names, and writes the row; NULL: the operation writes it. */
 int call_update(struct call *c, struct change ch, const struct statement *st);
 
-/* A table of rows, the schemas that it publishes besides, and its sets of statements. */
-#define RESOURCE(name_, rows, schemas_, ...)                                                    \
+/* A table of rows, the types whose operations are still to come, and its sets of statements. */
+#define RESOURCE(name_, rows, to_come_, ...)                                                    \
 	const struct resource name_##_resource = { #name_, rows, sizeof(rows) / sizeof *(rows), \
-		schemas_,                                                                       \
+		to_come_,                                                                       \
 		(const struct statement_set *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL } }
 
 /* The published document of these resources. */

@@ -22,6 +22,9 @@ struct stream_event {
 
 /* What a stream carries: the rows that have its bit. */
 struct event_stream {
+	const char *title; /* of the type that the document makes of its events */
+	/* The member of their data that names the event; those without it stand beside the type.  NULL: the data does not say. */
+	const char *by;
 	const struct stream_event *table;
 	size_t count;
 	unsigned bit;

@@ -43,6 +43,45 @@ static bool has_words(struct lint *l, const struct route *r)
 	return true;
 }
 
+static bool has_tag_row(const struct lint *l, const char *name, bool *any)
+{
+	for (size_t i = 0; i < l->count; i++)
+		for (const struct tag *t = l->resources[i]->tags; t && t->name; t++) {
+			*any = true;
+			if (strcmp(t->name, name) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* Where tags are told of at all, each is. */
+static bool has_tag(struct lint *l, const struct route *r)
+{
+	bool any = false;
+
+	if (has_tag_row(l, r->tag, &any) || !any || r->unpublished)
+		return true;
+	return lint_bad(l, "Nothing is said of the tag %s.", r->tag);
+}
+
+static bool tag_is_used(const struct lint *l, const char *name)
+{
+	for (size_t i = 0; i < l->count; i++)
+		for (size_t j = 0; j < l->resources[i]->route_count; j++)
+			if (strcmp(l->resources[i]->routes[j].tag, name) == 0)
+				return true;
+	return false;
+}
+
+static bool tags_are_used(struct lint *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		for (const struct tag *t = l->resources[i]->tags; t && t->name; t++)
+			if (!tag_is_used(l, t->name))
+				return lint_bad(l, "No route has the tag %s.", t->name);
+	return true;
+}
+
 static bool has_operation(struct lint *l, const struct route *r)
 {
 	if (!r->op || route_text_empty(r->op->id))
@@ -153,6 +192,7 @@ static bool path_is_sound(struct lint *l, const struct route *r)
 static bool (*const route_rules[])(struct lint *, const struct route *) = {
 	path_is_sound,
 	has_words,
+	has_tag,
 	has_permission,
 	has_operation,
 	answers_fit,
@@ -283,7 +323,7 @@ int contract_lint(const struct resource *const *resources, size_t count,
 		.permission_name = permission_name };
 
 	types_collect(&l.types, a, resources, count);
-	if (lint_routes(&l) && lint_events(&l) && lint_schemas(&l))
+	if (lint_routes(&l) && tags_are_used(&l) && lint_events(&l) && lint_schemas(&l))
 		return 0;
 	*ret_sentence = l.sentence;
 	return ERR_INTERNAL;

@@ -61,6 +61,8 @@ static bool stream_is_sound(struct lint *l, const struct operation *op)
 			return false;
 		carries = carries || (s->table[i].streams & s->bit);
 	}
+	if (event_text_empty(s->title))
+		return lint_bad(l, "The stream of %s has no title.", op->id);
 	if (!carries)
 		return lint_bad(l, "The stream of %s carries no event.", op->id);
 	return envelope_is_sound(l, s->envelope);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "contract/decode.h"
+#include "contract/event.h"
 
 bool lint_bad(struct lint *l, const char *fmt, ...)
 {
@@ -45,6 +46,8 @@ static bool field_has_words(struct lint *l, struct row r)
 
 static bool flag_can_be_null(struct lint *l, struct row r)
 {
+	if (r.s->told)
+		return true;
 	if (r.f->kind == FLAG && r.f->nullable && !r.f->tri)
 		return lint_bad(l, "Field %s.%s is nullable but its member is not a tri.",
 			r.s->name, r.f->name);
@@ -75,10 +78,10 @@ static bool object_has_schema(struct lint *l, struct row r)
 	const struct field *f = r.f;
 	bool object = f->kind == OBJECT || (f->kind == LIST && f->item == OBJECT);
 
-	if (object != (f->of != NULL) && !(f->kind == JSON && f->array))
+	if (object != (f->of != NULL) && f->kind != JSON)
 		return lint_bad(l, "Field %s.%s %s.", r.s->name, f->name,
 			object ? "is an object without .of" : "has .of but is no object");
-	if (f->kind == OBJECT && f->size != sizeof(void *))
+	if (f->kind == OBJECT && !r.s->told && f->size != sizeof(void *))
 		return lint_bad(l, "Field %s.%s is a struct itself, not a pointer to one.",
 			r.s->name, f->name);
 	return true;
@@ -93,12 +96,46 @@ static bool list_has_items(struct lint *l, struct row r)
 	return true;
 }
 
+/* A value that is kept as its text says what it is, or that anything may be there; only rows of the store need not. */
+static bool json_has_shape(struct lint *l, struct row r)
+{
+	const struct field *f = r.f;
+	int said = (f->of != NULL) + (f->shape != NULL) + f->open;
+
+	if (f->kind != JSON && (f->shape || f->open))
+		return lint_bad(
+			l, "Field %s.%s is marked as JSON but is none.", r.s->name, f->name);
+	if (f->kind == JSON && !r.s->internal && said != 1)
+		return lint_bad(l, "Field %s.%s %s.", r.s->name, f->name,
+			said ? "says twice what it is" : "does not say what its JSON is");
+	return true;
+}
+
+/* The objects of a shape are told apart by a constant that each of them has. */
+static bool shape_is_sound(struct lint *l, const struct shape *s)
+{
+	if (schema_text_empty(s->doc))
+		return lint_bad(l, "The shape %s has no doc.", s->title);
+	if (s->other && (!s->by || !s->objects))
+		return lint_bad(
+			l, "The shape %s does not say what others are told from.", s->title);
+	for (size_t i = 0; s->by && s->objects && s->objects[i]; i++) {
+		const struct field *f = schema_field(s->objects[i], s->by, strlen(s->by));
+
+		if (!f || !f->constant || (!f->required && !s->other))
+			return lint_bad(l, "%s cannot be told apart by %s in the shape %s.",
+				s->objects[i]->name, s->by, s->title);
+	}
+	return true;
+}
+
 /* What only text, or only a list, can be. */
 static bool marks_fit_kind(struct lint *l, struct row r)
 {
 	const struct field *f = r.f;
 
-	if (f->kind != TEXT && (f->pattern || f->id || f->email || f->prompt || f->constant))
+	if (f->kind != TEXT &&
+		(f->pattern || f->id || f->email || f->prompt || f->constant || f->event))
 		return lint_bad(
 			l, "Field %s.%s is marked as text but is none.", r.s->name, f->name);
 	if ((f->item_id && (f->kind != LIST || f->item != TEXT)) ||
@@ -146,6 +183,7 @@ static bool (*const field_rules[])(struct lint *, struct row) = {
 	list_has_items,
 	choice_has_words,
 	object_has_schema,
+	json_has_shape,
 	marks_fit_kind,
 	field_is_bounded,
 	pattern_compiles,
@@ -166,6 +204,9 @@ static size_t align_offset(size_t at, size_t to)
 static bool struct_is_covered(struct lint *l, const struct schema *s)
 {
 	size_t end = s->partial ? sizeof(uint64_t) : 0, widest = s->partial ? sizeof(uint64_t) : 1;
+
+	if (s->told)
+		return true;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct field *f = &s->fields[i];
@@ -217,8 +258,46 @@ static bool nesting_ends(const struct schema *s, int depth)
 	if (depth > NESTING_MAX)
 		return false;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->fields[i].of && !nesting_ends(s->fields[i].of, depth + 1))
+		if (s->fields[i].of && s->fields[i].kind != JSON &&
+			!nesting_ends(s->fields[i].of, depth + 1))
 			return false;
+	return true;
+}
+
+/* Of shapes and streams, which stand beside the schemas and the words. */
+static bool titles_are_unique(struct lint *l)
+{
+	const struct types *t = &l->types;
+	size_t n = 0;
+	const char **all = arena_array(l->arena, const char *,
+		t->count + t->words_count + t->shapes_count + t->streams_count);
+
+	for (size_t i = 0; i < t->count; i++)
+		all[n++] = t->list[i].schema->name;
+	for (size_t i = 0; i < t->words_count; i++)
+		all[n++] = t->words[i]->title;
+	for (size_t i = 0; i < t->shapes_count + t->streams_count; i++) {
+		const char *title = i < t->shapes_count ? t->shapes[i]->title
+							: t->streams[i - t->shapes_count]->title;
+
+		for (size_t j = 0; j < n; j++)
+			if (strcmp(all[j], title) == 0)
+				return lint_bad(l, "Two types are called %s.", title);
+		all[n++] = title;
+	}
+	return true;
+}
+
+/* What is still to come is there for a reason, and not there yet. */
+static bool to_come_is_true(struct lint *l, const struct type *t)
+{
+	if (!(t->use & TYPE_TO_COME))
+		return true;
+	if (t->to_come && !*t->to_come)
+		return lint_bad(l, "Schema %s does not say what it waits for.", t->schema->name);
+	if (t->to_come && (t->use & ~(unsigned)TYPE_TO_COME))
+		return lint_bad(
+			l, "Schema %s is used, and said to be still to come.", t->schema->name);
 	return true;
 }
 
@@ -237,7 +316,7 @@ static bool names_are_unique(struct lint *l)
 				return lint_bad(l, "A schema and a list of words are called %s.",
 					t->words[i]->title);
 	}
-	return true;
+	return titles_are_unique(l);
 }
 
 /* A value from the table goes the way of a value from a caller: the field itself must take it. */
@@ -290,7 +369,7 @@ static bool all_values_fit(struct lint *l)
 	for (size_t i = 0; good && i < l->types.count; i++) {
 		const struct schema *s = l->types.list[i].schema;
 
-		for (size_t j = 0; good && j < s->count; j++)
+		for (size_t j = 0; good && !s->told && j < s->count; j++)
 			good = values_fit(l, patterns, (struct row){ s, &s->fields[j] });
 	}
 	patterns_free(patterns);
@@ -301,7 +380,11 @@ bool lint_schemas(struct lint *l)
 {
 	for (size_t i = 0; i < l->types.count; i++)
 		if (!schema_is_sound(l, l->types.list[i].schema) ||
-			!query_is_flat(l, &l->types.list[i]))
+			!query_is_flat(l, &l->types.list[i]) ||
+			!to_come_is_true(l, &l->types.list[i]))
+			return false;
+	for (size_t i = 0; i < l->types.shapes_count; i++)
+		if (!shape_is_sound(l, l->types.shapes[i]))
 			return false;
 	for (size_t i = 0; i < l->types.count; i++)
 		if (!nesting_ends(l->types.list[i].schema, 0))

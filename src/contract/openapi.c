@@ -19,6 +19,7 @@ struct document {
 	struct types types;
 	const struct route **routes; /* those published */
 	size_t count;
+	struct answers_used used;
 };
 
 static const char description[] =
@@ -33,7 +34,9 @@ static const char description[] =
 	"states none. x-enum lists what this service takes where the contract says only that it is text. "
 	"For forms, x-label is what a field is called where its name says it badly, x-unit what a number counts, "
 	"x-long marks a text of many lines, x-unused a field that is kept and that nothing is done with. "
-	"x-events lists the events of a stream by name, with the schema of their data.\n\n"
+	"x-any marks a value that may be any JSON, because somebody else decides what it is. "
+	"x-events lists the events of a stream by name, with the schema of their data; the schema of the stream is that of one event's data. "
+	"x-to-come says why no operation takes or gives a type yet.\n\n"
 	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does, and what begins with /v1/messages as Anthropic's. "
 	"Faults of HTTP itself, which no operation sees, are 408, 413, 414, 417, 431, 501 and 505; a path that is not "
 	"there is 404, a method that it does not take 405 with Allow. Every answer carries X-Request-Id.";
@@ -54,6 +57,11 @@ static void write_info(struct document *d)
 	doc_text(o, "title", "Lodge");
 	doc_text(o, "summary", "A multi-tenant service that hosts configurable AI agents.");
 	doc_text(o, "description", description);
+	doc_json(o, "contact", "{");
+	doc_text(o, "name", "Whoever operates this service");
+	if (*d->parts->public_url)
+		doc_text(o, "url", d->parts->public_url);
+	buf_putc(o, '}');
 	doc_json(o, "license", "{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}");
 	doc_text(o, "version", d->parts->version);
 	buf_putc(o, '}');
@@ -72,6 +80,15 @@ static void write_info(struct document *d)
 	doc_json(o, "security", "[{\"bearer\":[]},{\"cookie\":[]}]");
 }
 
+static const char *tag_doc(const struct document *d, const char *name)
+{
+	for (size_t i = 0; i < d->parts->count; i++)
+		for (const struct tag *t = d->parts->resources[i]->tags; t && t->name; t++)
+			if (strcmp(t->name, name) == 0)
+				return t->doc;
+	return NULL;
+}
+
 static void write_tags(struct document *d)
 {
 	doc_json(d->o, "tags", "[");
@@ -85,6 +102,8 @@ static void write_tags(struct document *d)
 		doc_item(d->o);
 		buf_putc(d->o, '{');
 		doc_text(d->o, "name", d->routes[i]->tag);
+		if (tag_doc(d, d->routes[i]->tag))
+			doc_text(d->o, "description", tag_doc(d, d->routes[i]->tag));
 		buf_putc(d->o, '}');
 	}
 	buf_putc(d->o, ']');
@@ -226,6 +245,13 @@ static void write_operation_parameters(struct document *d, const struct route *r
 	buf_putc(d->o, ']');
 }
 
+/* JSON, or a form: any, where no table says what is in it. */
+static bool carries_json(const char *type)
+{
+	return strcmp(type, "application/json") == 0 ||
+	       strcmp(type, "application/x-www-form-urlencoded") == 0;
+}
+
 /* One type of content: with the schema and the example of that name, or without. */
 static void write_type(
 	struct document *d, const char *type, const struct schema *s, const char *suffix)
@@ -239,7 +265,11 @@ static void write_type(
 			"\"examples\":{\"sample\":{\"$ref\":\"#/components/examples/%s%s\"}}}",
 			s->name, suffix, s->name, suffix);
 	else
-		buf_puts(d->o, text ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
+		buf_puts(
+			d->o, text ? "{\"schema\":{\"type\":\"string\"}}"
+			      : carries_json(type)
+				      ? "{\"schema\":{\"x-any\":true}}"
+				      : "{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}");
 }
 
 /* What comes instead of JSON, or beside it. */
@@ -344,19 +374,19 @@ static void write_operation_responses(struct document *d, const struct route *r)
 	doc_json(d->o, "responses", "{");
 	write_success(d, r);
 	for (const struct shared *e = doc_shared_errors; e->name; e++) {
+		enum answer_shape shape = r->openai	 ? SHAPE_OPENAI
+					  : r->anthropic ? SHAPE_ANTHROPIC
+							 : SHAPE_OWN;
 		int status = error_row(e->err)->status;
 
 		if (!can_occur(d, r, e->err))
 			continue;
 
+		d->used.at[shape][e - doc_shared_errors] = true;
 		doc_key(d->o, arena_printf(&d->arena, "%d",
 				      r->anthropic ? anthropic_status(status) : status));
 		doc_reference(d->o, "responses",
-			arena_printf(&d->arena, "%s%s",
-				r->openai      ? "OpenAI"
-				: r->anthropic ? "Anthropic"
-					       : "",
-				e->name));
+			arena_printf(&d->arena, "%s%s", doc_answer_prefix(shape), e->name));
 	}
 	buf_putc(d->o, '}');
 }
@@ -482,7 +512,7 @@ static void write_components(struct document *d)
 	doc_json(o, "schemas", "{");
 	doc_schemas(o, &d->types);
 	buf_putc(o, '}');
-	doc_shared(o);
+	doc_shared(o, &d->used);
 	doc_json(o, "examples", "{");
 	doc_examples(o, &d->types);
 	buf_putc(o, '}');

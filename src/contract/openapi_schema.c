@@ -10,7 +10,6 @@
 
 #define SAMPLE_ID "cm5x8k2q90a7d3f6h1j4n8p2r"
 #define SAMPLE_TIME "2026-01-31T09:30:00.000Z"
-#define REF_SCHEMA "#/components/schemas/"
 
 /* What was written last tells whether a comma is due, so no state is carried. */
 void doc_item(struct buf *o)
@@ -59,7 +58,6 @@ static const char *schema_type_name(enum kind k)
 		[TEXT] = "string",
 		[CHOICE] = "string",
 		[MOMENT] = "string",
-		[JSON] = "object",
 		[OBJECT] = "object",
 		[LIST] = "array" };
 
@@ -67,12 +65,14 @@ static const char *schema_type_name(enum kind k)
 }
 
 /* The name of the type that stands in components, or NULL for one written in place. */
-static const char *named_type(enum kind k, const struct schema *of, const struct words *words)
+static const char *named_type(enum kind k, const struct field *f)
 {
-	return k == OBJECT ? of->name : k == CHOICE ? words->title : NULL;
+	return k == OBJECT || (k == JSON && f->of && !f->array) ? f->of->name
+	       : k == CHOICE					? f->words->title
+								: NULL;
 }
 
-static void write_schema_reference(struct buf *o, const char *name)
+void doc_schema_ref(struct buf *o, const char *name)
 {
 	doc_key(o, "$ref");
 	buf_printf(o, "\"" REF_SCHEMA "%s\"", name);
@@ -92,34 +92,60 @@ static void write_word_list(struct buf *o, const char *key, const struct words *
 	buf_putc(o, ']');
 }
 
-/* Of an array that is kept as text. */
-static void array_items(struct buf *o, const struct schema *of)
+void doc_words(struct buf *o, const struct words *w)
 {
-	if (!of) {
-		doc_json(o, "items", "{\"type\":\"object\"}");
-		return;
+	if (w->title) {
+		doc_schema_ref(o, w->title);
+	} else {
+		doc_text(o, "type", "string");
+		write_word_list(o, "enum", w, false);
 	}
+}
+
+/* Of an array that is kept as text. */
+static void array_items(struct buf *o, const struct field *f)
+{
 	doc_json(o, "items", "{");
-	write_schema_reference(o, of->name);
+	if (f->shape)
+		doc_shape(o, f->shape, false);
+	else if (f->of)
+		doc_schema_ref(o, f->of->name);
+	else
+		doc_json(o, "type", "\"object\",\"additionalProperties\":true");
 	buf_putc(o, '}');
+}
+
+/* What is kept as its text: an array, an object, or anything. */
+static void json_type(struct buf *o, const struct field *f, bool nullable)
+{
+	if (f->array) {
+		doc_json(o, "type", nullable ? "[\"array\",\"null\"]" : "\"array\"");
+		array_items(o, f);
+	} else if (f->shape) {
+		doc_shape(o, f->shape, nullable);
+	} else if (!f->any) {
+		doc_json(o, "type", nullable ? "[\"object\",\"null\"]" : "\"object\"");
+		doc_json(o, "additionalProperties", "true");
+	}
+	if (f->open)
+		doc_json(o, "x-any", "true");
 }
 
 static void value_type(struct buf *o, enum kind k, const struct field *f, bool nullable)
 {
-	const char *name = named_type(k, f->of, f->words);
+	const char *name = named_type(k, f);
 
 	if (name && nullable) {
 		doc_json(o, "anyOf", "[{");
-		write_schema_reference(o, name);
+		doc_schema_ref(o, name);
 		buf_lit(o, "},{\"type\":\"null\"}]");
 	} else if (name) {
-		write_schema_reference(o, name);
-	} else if (!f->any) {
+		doc_schema_ref(o, name);
+	} else if (k == JSON) {
+		json_type(o, f, nullable);
+	} else {
 		doc_key(o, "type");
-		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"",
-			f->array ? "array" : schema_type_name(k));
-		if (f->array)
-			array_items(o, f->of);
+		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"", schema_type_name(k));
 		if (k == CHOICE)
 			write_word_list(o, "enum", f->words, nullable);
 		else if (k == MOMENT)
@@ -200,11 +226,12 @@ void doc_facts(struct buf *o, const struct field *f, bool taken)
 
 bool doc_published(const struct type *t)
 {
-	return (t->use & (TYPE_TAKEN | TYPE_SHOWN)) && !t->schema->internal;
+	return (t->use & (TYPE_TAKEN | TYPE_SHOWN | TYPE_TO_COME)) && !t->schema->internal;
 }
 
-/* `closed`: members that are not named are refused. */
-static void object_members(struct buf *o, const struct schema *s, bool taken, bool closed)
+/* `closed`: members that are not named are refused.  `all`: where events with their names are found; NULL: nowhere. */
+static void object_members(
+	struct buf *o, const struct types *all, const struct schema *s, bool taken, bool closed)
 {
 	bool any = false;
 
@@ -212,6 +239,8 @@ static void object_members(struct buf *o, const struct schema *s, bool taken, bo
 	for (size_t i = 0; i < s->count; i++) {
 		doc_json(o, s->fields[i].name, "{");
 		doc_facts(o, &s->fields[i], taken);
+		if (s->fields[i].event && all)
+			doc_event_names(o, all, s);
 		doc_text(o, "description", s->fields[i].doc);
 		buf_putc(o, '}');
 		any |= s->fields[i].required;
@@ -232,20 +261,22 @@ static void object_members(struct buf *o, const struct schema *s, bool taken, bo
 	buf_putc(o, '}');
 }
 
-static void object_schema(struct buf *o, const struct type *t)
+static void object_schema(struct buf *o, const struct types *all, const struct type *t)
 {
 	const struct schema *s = t->schema;
 	bool taken = t->use & TYPE_TAKEN;
 
 	doc_json(o, s->name, "{\"type\":\"object\"");
 	doc_text(o, "description", s->doc);
-	object_members(o, s, taken, taken && !(t->use & TYPE_LOOSE));
+	if (t->to_come)
+		doc_text(o, "x-to-come", t->to_come);
+	object_members(o, all, s, taken, taken && !(t->use & TYPE_LOOSE));
 }
 
 void openapi_object(struct buf *out, const struct schema *s)
 {
 	buf_lit(out, "{\"type\":\"object\"");
-	object_members(out, s, true, true);
+	object_members(out, NULL, s, true, true);
 }
 
 static void page_schema(struct buf *o, const struct schema *s)
@@ -273,7 +304,7 @@ void doc_schemas(struct buf *o, const struct types *t)
 	for (size_t i = 0; i < t->count; i++) {
 		if (!doc_published(&t->list[i]))
 			continue;
-		object_schema(o, &t->list[i]);
+		object_schema(o, t, &t->list[i]);
 		if (t->list[i].use & TYPE_PAGED)
 			page_schema(o, t->list[i].schema);
 	}
@@ -283,6 +314,8 @@ void doc_schemas(struct buf *o, const struct types *t)
 		doc_text(o, "description", t->words[i]->doc);
 		buf_putc(o, '}');
 	}
+	doc_shapes(o, t);
+	doc_streams(o, t);
 }
 
 static bool name_ends_in(const char *name, const char *tail)
@@ -339,7 +372,12 @@ static void sample_value(struct buf *o, enum kind k, const struct field *f)
 		buf_lit(o, "\"" SAMPLE_TIME "\"");
 		break;
 	case JSON:
-		buf_puts(o, f->array ? "[]" : "{}");
+		if (f->of && !f->array)
+			sample_object(o, f->of, false);
+		else
+			buf_puts(o, f->array			 ? "[]"
+				    : f->shape && f->shape->text ? "\"text\""
+								 : "{}");
 		break;
 	case OBJECT:
 		sample_object(o, f->of, false);
@@ -389,9 +427,11 @@ void doc_examples(struct buf *o, const struct types *t)
 
 		if (!doc_published(&t->list[i]))
 			continue;
-		doc_json(o, s->name, "{\"value\":");
-		sample_object(o, s, t->list[i].use & TYPE_TAKEN);
-		buf_putc(o, '}');
+		if (t->list[i].use & TYPE_SAMPLED) {
+			doc_json(o, s->name, "{\"value\":");
+			sample_object(o, s, t->list[i].use & TYPE_TAKEN);
+			buf_putc(o, '}');
+		}
 		if (t->list[i].use & TYPE_PAGED) {
 			doc_item(o);
 			buf_printf(o, "\"%sPage\":{\"value\":{\"items\":[", s->name);

@@ -162,35 +162,52 @@ static void write_error_headers(struct buf *o, const struct shared *e, bool name
 	buf_putc(o, '}');
 }
 
-/* The same answers in either shape. */
-static void write_errors(struct buf *o, const char *prefix, const char *type, const char *schema)
+/* The same answers in each shape. */
+static const struct {
+	const char *prefix, *type, *schema;
+} answer_shapes[SHAPE_COUNT] = {
+	[SHAPE_OWN] = { "", "application/problem+json", "Problem" },
+	[SHAPE_OPENAI] = { "OpenAI", "application/json", "OpenAIProblem" },
+	[SHAPE_ANTHROPIC] = { "Anthropic", "application/json", "AnthropicProblem" },
+};
+
+const char *doc_answer_prefix(enum answer_shape shape)
+{
+	return answer_shapes[shape].prefix;
+}
+
+static void write_errors(struct buf *o, enum answer_shape shape, const bool *used)
 {
 	for (const struct shared *e = doc_shared_errors; e->name; e++) {
 		char name[64];
 
-		snprintf(name, sizeof name, "%s%s", prefix, e->name);
+		if (!used[e - doc_shared_errors])
+			continue;
+		snprintf(name, sizeof name, "%s%s", answer_shapes[shape].prefix, e->name);
 		doc_json(o, name, "{");
 		doc_text(o, "description", error_row(e->err)->title);
-		write_error_headers(o, e, strcmp(prefix, "Anthropic") == 0);
+		write_error_headers(o, e, shape == SHAPE_ANTHROPIC);
 		doc_json(o, "content", "{");
-		doc_json(o, type, "{\"schema\":");
-		doc_reference(o, "schemas", schema);
+		doc_json(o, answer_shapes[shape].type, "{\"schema\":");
+		doc_reference(o, "schemas", answer_shapes[shape].schema);
 		buf_lit(o, "}}}");
 	}
 }
 
-static void write_shared_responses(struct buf *o)
+static void write_shared_responses(struct buf *o, const struct answers_used *used)
 {
 	doc_json(o, "responses", "{");
-	write_errors(o, "", "application/problem+json", "Problem");
-	write_errors(o, "OpenAI", "application/json", "OpenAIProblem");
-	write_errors(o, "Anthropic", "application/json", "AnthropicProblem");
+	for (enum answer_shape i = 0; i < SHAPE_COUNT; i++)
+		write_errors(o, i, used->at[i]);
 	buf_putc(o, '}');
 }
 
-void doc_shared(struct buf *o)
+_Static_assert(sizeof doc_shared_errors / sizeof *doc_shared_errors <= SHARED_ERRORS_MAX,
+	"struct answers_used has room for all");
+
+void doc_shared(struct buf *o, const struct answers_used *used)
 {
 	write_shared_parameters(o);
 	write_shared_headers(o);
-	write_shared_responses(o);
+	write_shared_responses(o, used);
 }

@@ -98,6 +98,18 @@ struct route {
 	size_t max_body;    /* lower or higher than the setting; 0: the setting */
 };
 
+/* A type that is published before any operation takes or gives it. */
+struct to_come {
+	const struct schema *schema; /* of the last: NULL */
+	const char *reason;	     /* why its operation is not there yet: a sentence */
+};
+
+/* What the operations of one tag are about. */
+struct tag {
+	const char *name; /* of the last: NULL */
+	const char *doc;
+};
+
 /* A resource's rows; every resource exports one. */
 struct statement_set;
 
@@ -105,10 +117,10 @@ struct resource {
 	const char *name;
 	const struct route *routes;
 	size_t route_count;
-	const struct schema *const
-		*schemas; /* NULL-terminated: what it publishes beyond its routes */
+	const struct to_come *to_come; /* NULL: none */
 	/* NULL-terminated: what it asks of the store, which alone knows more of them. */
 	const struct statement_set *const *statements;
+	const struct tag *tags; /* what it says of tags, its own or others'; NULL */
 };
 
 const char *method_name(enum method m);

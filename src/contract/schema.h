@@ -57,6 +57,19 @@ struct words {
 
 struct schema;
 
+/* What a JSON value that is kept as its text may be, for the document: any of these. */
+struct shape {
+	const char *title; /* published as a type of its own; NULL: written where it is used */
+	const char *doc;
+	bool text;			     /* a text */
+	const struct words *words;	     /* one of these words */
+	const struct shape *items;	     /* an array of these */
+	const struct schema *const *objects; /* one of these, NULL-terminated */
+	const char *by;			     /* the member whose constant tells them apart; NULL */
+	bool other; /* or an object that is somebody else's, in which that member says something else */
+	const char *json; /* what no table says: a JSON Schema */
+};
+
 struct field {
 	const char *name;   /* in JSON, and of the column */
 	const char *column; /* its name where it is another; NULL */
@@ -77,6 +90,8 @@ struct field {
 	bool distinct; /* LIST: no item twice */
 	bool any;      /* JSON: any value, not only an object */
 	bool array;    /* JSON: an array of objects instead of one */
+	bool open;     /* JSON: whatever somebody puts there; published as x-any */
+	bool event;    /* TEXT: the name of the event whose data this is */
 	bool left_out; /* where it is null it is not written: null, or an empty list, would say
 			* something else */
 
@@ -89,14 +104,15 @@ struct field {
 	/* TEXT: what no pattern says; a sentence about what is wrong, or NULL. */
 	const char *(*check)(const char *text);
 	const struct words *words; /* CHOICE, or LIST of CHOICE; LIST of TEXT: for the document */
-	/* OBJECT, or LIST of OBJECT; JSON that is an array: what its objects are, for the document. */
+	/* OBJECT, or LIST of OBJECT; JSON: what it is, or the objects of its array, for the document. */
 	const struct schema *of;
-	enum kind item;	       /* LIST */
-	bool item_id;	       /* LIST of TEXT: each is an id */
-	const char *constant;  /* TEXT: always this */
-	const char *preset;    /* JSON text of the contract's default, or NULL */
-	const char *otherwise; /* JSON text used when absent where the contract is silent */
-	const char *example;   /* JSON text shown in the document */
+	const struct shape *shape; /* JSON: the same where it is not of one schema */
+	enum kind item;		   /* LIST */
+	bool item_id;		   /* LIST of TEXT: each is an id */
+	const char *constant;	   /* TEXT: always this */
+	const char *preset;	   /* JSON text of the contract's default, or NULL */
+	const char *otherwise;	   /* JSON text used when absent where the contract is silent */
+	const char *example;	   /* JSON text shown in the document */
 	const char *doc;
 	/* For forms: what it is called where its name says it badly, and what a number counts. */
 	const char *label, *unit;
@@ -110,6 +126,7 @@ struct schema {
 	size_t count;
 	bool partial;  /* the struct begins with `uint64_t got`, a bit for each field present */
 	bool internal; /* rows of the store, not published */
+	bool told;     /* no struct stands for it: what passes through as text, for the document */
 };
 
 /* What the contract leaves unbounded is bounded here, and published as x-max. */
@@ -154,6 +171,17 @@ enum {
 		.size = sizeof(struct S),                        \
 		.fields = S##_fields,                            \
 		.count = sizeof S##_fields / sizeof *S##_fields, \
+		__VA_ARGS__ }
+/* The rows and the schema of what is told only: TOLD(TEXT, name, ...). */
+#define TOLD(kind_, name_, ...)                                                            \
+	{                                                                                  \
+		.name = #name_, .name_len = sizeof(#name_) - 1, .kind = kind_, __VA_ARGS__ \
+	}
+#define TOLD_SCHEMA(S, ...)                                      \
+	const struct schema S##_schema = { .name = #S,           \
+		.fields = S##_fields,                            \
+		.count = sizeof S##_fields / sizeof *S##_fields, \
+		.told = true,                                    \
 		__VA_ARGS__ }
 /* For headers. */
 #define SCHEMA_DECLARED(S) extern const struct schema S##_schema

@@ -31,6 +31,28 @@ static void add_words(struct types *t, struct arena *a, const struct words *w)
 	t->words[t->words_count++] = w;
 }
 
+static void add_shape_title(struct types *t, struct arena *a, const struct shape *s)
+{
+	for (size_t i = 0; i < t->shapes_count; i++)
+		if (t->shapes[i] == s)
+			return;
+	t->shapes =
+		list_make_room(a, t->shapes, sizeof *t->shapes, t->shapes_count, &t->shapes_room);
+	t->shapes[t->shapes_count++] = s;
+}
+
+static void add_shape(struct types *t, struct arena *a, const struct shape *s, unsigned use)
+{ /* NOLINT(misc-no-recursion): ends with types_add */
+	if (!s)
+		return;
+	if (s->title)
+		add_shape_title(t, a, s);
+	add_words(t, a, s->words);
+	add_shape(t, a, s->items, use);
+	for (size_t i = 0; s->objects && s->objects[i]; i++)
+		types_add(t, a, s->objects[i], use);
+}
+
 /* Schemas may refer to each other in a circle: only a use that is new is followed. */
 void types_add(struct types *t, struct arena *a, const struct schema *s, unsigned use)
 { /* NOLINT(misc-no-recursion): ends when no use is new */
@@ -47,20 +69,36 @@ void types_add(struct types *t, struct arena *a, const struct schema *s, unsigne
 	if ((t->list[i].use & use) == use)
 		return;
 	t->list[i].use |= use;
-	use &= ~(unsigned)TYPE_PAGED;
+	use &= ~(unsigned)(TYPE_PAGED | TYPE_SAMPLED);
 	for (size_t f = 0; f < s->count; f++) {
 		types_add(t, a, s->fields[f].of, use);
+		add_shape(t, a, s->fields[f].shape, use);
 		add_words(t, a, s->fields[f].words);
 	}
 }
 
+static void add_to_come(struct types *t, struct arena *a, const struct to_come *o)
+{
+	types_add(t, a, o->schema, TYPE_TO_COME);
+	for (size_t i = 0; i < t->count; i++)
+		if (t->list[i].schema == o->schema)
+			t->list[i].to_come = o->reason;
+}
+
 static void add_events(struct types *t, struct arena *a, const struct event_stream *s)
 {
-	for (size_t i = 0; s && i < s->count; i++)
+	if (!s)
+		return;
+	for (size_t i = 0; i < t->streams_count; i++)
+		if (t->streams[i] == s)
+			return;
+	t->streams = list_make_room(
+		a, t->streams, sizeof *t->streams, t->streams_count, &t->streams_room);
+	t->streams[t->streams_count++] = s;
+	for (size_t i = 0; i < s->count; i++)
 		if (s->table[i].streams & s->bit)
 			types_add(t, a, s->table[i].data, TYPE_SHOWN);
-	if (s)
-		types_add(t, a, s->envelope, TYPE_SHOWN);
+	types_add(t, a, s->envelope, TYPE_SHOWN);
 }
 
 void types_collect(
@@ -78,18 +116,18 @@ void types_collect(
 
 			if (!op)
 				continue;
-			types_add(t, a, op->body, seen ? taken : TYPE_UNSEEN);
-			types_add(t, a, op->raw_body, taken);
-			types_add(t, a, op->raw_reply, TYPE_SHOWN);
+			types_add(t, a, op->body, seen ? taken | TYPE_SAMPLED : TYPE_UNSEEN);
+			types_add(t, a, op->raw_body, taken | TYPE_SAMPLED);
+			types_add(t, a, op->raw_reply, TYPE_SHOWN | TYPE_SAMPLED);
 			types_add(t, a, op->query, TYPE_QUERIED);
 			add_events(t, a, op->events);
 			types_add(t, a, op->reply,
 				!seen	   ? TYPE_UNSEEN
 				: op->list ? TYPE_SHOWN | TYPE_PAGED
-					   : TYPE_SHOWN);
+					   : TYPE_SHOWN | TYPE_SAMPLED);
 		}
-		for (size_t j = 0; r->schemas && r->schemas[j]; j++)
-			types_add(t, a, r->schemas[j], TYPE_SHOWN);
+		for (const struct to_come *o = r->to_come; o && o->schema; o++)
+			add_to_come(t, a, o);
 	}
 }
 
@@ -105,8 +143,24 @@ static int by_title(const void *a, const void *b)
 		(*(const struct words *const *)a)->title, (*(const struct words *const *)b)->title);
 }
 
+static int by_shape_title(const void *a, const void *b)
+{
+	return strcmp(
+		(*(const struct shape *const *)a)->title, (*(const struct shape *const *)b)->title);
+}
+
+static int by_stream_title(const void *a, const void *b)
+{
+	return strcmp((*(const struct event_stream *const *)a)->title,
+		(*(const struct event_stream *const *)b)->title);
+}
+
 void types_sort(struct types *t)
 {
+	if (t->shapes_count)
+		qsort(t->shapes, t->shapes_count, sizeof *t->shapes, by_shape_title);
+	if (t->streams_count)
+		qsort(t->streams, t->streams_count, sizeof *t->streams, by_stream_title);
 	if (t->count)
 		qsort(t->list, t->count, sizeof *t->list, by_type_name);
 	if (t->words_count)

@@ -9,17 +9,20 @@
 
 /* How a schema is used. */
 enum {
-	TYPE_TAKEN = 1,	  /* part of a request's body */
-	TYPE_SHOWN = 2,	  /* part of a reply, or published beside the routes */
-	TYPE_PAGED = 4,	  /* answered as a page of it */
-	TYPE_QUERIED = 8, /* parameters of a query */
-	TYPE_UNSEEN = 16, /* of routes that are not in the document */
-	TYPE_LOOSE = 32,  /* taken where fields that are not known are overlooked */
+	TYPE_TAKEN = 1,	    /* part of a request's body */
+	TYPE_SHOWN = 2,	    /* part of a reply, or published beside the routes */
+	TYPE_PAGED = 4,	    /* answered as a page of it */
+	TYPE_QUERIED = 8,   /* parameters of a query */
+	TYPE_UNSEEN = 16,   /* of routes that are not in the document */
+	TYPE_LOOSE = 32,    /* taken where fields that are not known are overlooked */
+	TYPE_TO_COME = 64,  /* published, and its operation is still to come */
+	TYPE_SAMPLED = 128, /* a whole body or a whole reply: the document has an example of it */
 };
 
 struct type {
 	const struct schema *schema;
 	unsigned use;
+	const char *to_come; /* why its operation is not there yet; NULL: it is */
 };
 
 struct types {
@@ -27,6 +30,10 @@ struct types {
 	size_t count, room;
 	const struct words **words; /* those with a title */
 	size_t words_count, words_room;
+	const struct shape **shapes; /* those with a title */
+	size_t shapes_count, shapes_room;
+	const struct event_stream **streams;
+	size_t streams_count, streams_room;
 };
 
 /* In the order of the tables. */

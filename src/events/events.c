@@ -47,7 +47,7 @@ FIELDS(FeedEvent) = {
 		.doc = "In which session; left out for what happened in none."),
 	FIELD(FeedEvent, seq, .left_out = true, .nullable = true, .example = "41",
 		.doc = "The event's number in that session; of joined pieces the last one's."),
-	FIELD(FeedEvent, data, .required = true, .ceiling = EVENT_DATA_MAX,
+	FIELD(FeedEvent, data, .open = true, .required = true, .ceiling = EVENT_DATA_MAX,
 		.doc = "What the event tells."),
 };
 SCHEMA(FeedEvent, .doc = "An event as the stream of everything tells it.");

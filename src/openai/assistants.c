@@ -300,4 +300,4 @@ static const struct route routes[] = {
 		"agent.delete", OPENAI, .agent = "assistant_id",
 		.doc = "Delete the agent and everything that hangs on it." },
 };
-RESOURCE(assistants, routes, assistants_schemas, &assistant_sql);
+RESOURCE(assistants, routes, NULL, &assistant_sql);

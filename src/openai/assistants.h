@@ -49,6 +49,3 @@ int assistant_notes_read(struct db *db, struct arena *a, const char *tenant_id,
 
 /* The id of a model that the tenant reaches, by its slug; 404 `model_not_found`. */
 int assistant_model(struct call *c, const char *slug, const char **ret_id);
-
-/* NULL-terminated: all that is published. */
-extern const struct schema *const assistants_schemas[];

@@ -1,5 +1,6 @@
 /* assistants_schemas.c - the tables for agents in the shape of the assistants API. */
 #include "openai/assistants.h"
+#include "openai/openai_shapes.h"
 
 FIELDS(AssistantObject) = {
 	FIELD(AssistantObject, id, .required = true, .doc = "The agent's id."),
@@ -13,7 +14,7 @@ FIELDS(AssistantObject) = {
 	FIELD(AssistantObject, instructions, .nullable = true, .prompt = true,
 		.example = "\"You answer questions of customers, briefly and kindly.\"",
 		.doc = "The agent's system prompt."),
-	FIELD(AssistantObject, metadata, .otherwise = "{}",
+	FIELD(AssistantObject, metadata, .shape = &pairs_shape, .otherwise = "{}",
 		.doc = "Free pairs of text, kept as they were given."),
 	FIELD(AssistantObject, model, .otherwise = "\"lodge-agent\"",
 		.doc = "The model that was named for it, while it leads the agent's chain; else lodge-agent."),
@@ -43,18 +44,19 @@ SCHEMA(AssistantList, .doc = "A page of assistants.");
 	"lodge-agent for the models in the agent's chain, or a model's slug, which becomes " \
 	"the chain."
 #define TOOLS                                                                           \
-	.nullable = true, .array = true, .example = "[]",                               \
+	.shape = &chat_tool_shape, .nullable = true, .array = true, .example = "[]",    \
 	.doc = "Functions that the caller runs itself, offered in every run; they are " \
 	       "not shown again."
-#define METADATA .nullable = true, .doc = "Up to 16 pairs of text."
+#define METADATA .shape = &pairs_shape, .nullable = true, .doc = "Up to 16 pairs of text."
 #define TEMPERATURE                     \
 	.nullable = true, BOUNDS(0, 2), \
 	.doc = "Used in every run that says nothing else; null leaves it to the model."
 #define TOP_P                           \
 	.nullable = true, BOUNDS(0, 1), \
 	.doc = "Used in every run that says nothing else; null leaves it to the model."
-#define FORMAT \
-	.nullable = true, .any = true, .doc = "auto, or {type: text}: answers are plain text."
+#define FORMAT                                                      \
+	.shape = &text_format_shape, .nullable = true, .any = true, \
+	.doc = "auto, or {type: text}: answers are plain text."
 
 FIELDS(AssistantCreate) = {
 	FIELD(AssistantCreate, model, .required = true, BOUNDS(1, 255),
@@ -85,9 +87,3 @@ FIELDS(AssistantUpdate) = {
 	FIELD(AssistantUpdate, response_format, FORMAT),
 };
 SCHEMA(AssistantUpdate, .partial = true, .doc = "What is to be changed of an assistant.");
-
-const struct schema *const assistants_schemas[] = {
-	&AssistantObject_schema,
-	&AssistantList_schema,
-	NULL,
-};

@@ -295,6 +295,4 @@ static const struct route routes[] = {
 		.as_printed = true, .openai = true,
 		.doc = "Read one of them; a slug with a slash in it is percent-encoded." },
 };
-static const struct schema *const schemas[] = { &OpenAIModel_schema, &OpenAIModelList_schema,
-	NULL };
-RESOURCE(gateway_models, routes, schemas, &gateway_sql);
+RESOURCE(gateway_models, routes, NULL, &gateway_sql);

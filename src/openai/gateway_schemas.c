@@ -2,20 +2,23 @@
  * through the broker as text (broker/chat_read.c, broker/openai_out.c); a test holds these tables against
  * what it reads and writes. */
 #include "openai/gateway.h"
+#include "openai/openai_shapes.h"
 
 enum { BODY_MAX = 32 << 20, TOKENS_MAX = INT32_MAX };
 
 FIELDS(ChatCompletionCreate) = {
 	FIELD(ChatCompletionCreate, model, .required = true, .example = "\"agent:assistant\"",
 		.doc = "agent: and an agent's slug, an agent's id, or a model's slug."),
-	FIELD(ChatCompletionCreate, messages, .required = true, .array = true, .ceiling = BODY_MAX,
+	FIELD(ChatCompletionCreate, messages, .of = &ChatMessage_schema, .required = true,
+		.array = true, .ceiling = BODY_MAX,
 		.example = "[{\"role\":\"user\",\"content\":\"Where is my parcel?\"}]",
 		.doc = "What was said: {role, content}, with tool_calls and tool_call_id where tools "
 		       "were called. Content is a text, or parts of text and images."),
 	FIELD(ChatCompletionCreate, stream, .nullable = true, .example = "false",
 		.doc = "True for server-sent events while the model speaks, the last of them "
 		       "[DONE]."),
-	FIELD(ChatCompletionCreate, stream_options, .nullable = true, .example = "null",
+	FIELD(ChatCompletionCreate, stream_options, .of = &ChatStreamOptions_schema,
+		.nullable = true, .example = "null",
 		.doc = "{include_usage}: the usage stands before the end of a stream."),
 	FIELD(ChatCompletionCreate, max_completion_tokens, .nullable = true, BOUNDS(1, TOKENS_MAX),
 		.example = "1024", .doc = "The most that the model may write."),
@@ -27,15 +30,17 @@ FIELDS(ChatCompletionCreate) = {
 		.doc = "The share of likely words it chooses among."),
 	FIELD(ChatCompletionCreate, n, .nullable = true, BOUNDS(1, 1), .example = "null",
 		.doc = "One choice is given."),
-	FIELD(ChatCompletionCreate, stop, .nullable = true, .any = true, .example = "null",
-		.doc = "A text, or texts, where it stops."),
-	FIELD(ChatCompletionCreate, tools, .nullable = true, .array = true, .ceiling = BODY_MAX,
-		.example = "null", .doc = "Functions that the caller runs."),
-	FIELD(ChatCompletionCreate, tool_choice, .nullable = true, .any = true, .example = "null",
-		.doc = "auto, none, required, or one function."),
+	FIELD(ChatCompletionCreate, stop, .shape = &text_or_texts_shape, .nullable = true,
+		.any = true, .example = "null", .doc = "A text, or texts, where it stops."),
+	FIELD(ChatCompletionCreate, tools, .shape = &chat_tool_shape, .nullable = true,
+		.array = true, .ceiling = BODY_MAX, .example = "null",
+		.doc = "Functions that the caller runs."),
+	FIELD(ChatCompletionCreate, tool_choice, .shape = &chat_tool_choice_shape, .nullable = true,
+		.any = true, .example = "null", .doc = "auto, none, required, or one function."),
 	FIELD(ChatCompletionCreate, parallel_tool_calls, .nullable = true, .example = "null",
 		.doc = "Whether several may be called at once."),
-	FIELD(ChatCompletionCreate, response_format, .nullable = true, .example = "null",
+	FIELD(ChatCompletionCreate, response_format, .shape = &chat_format_shape, .nullable = true,
+		.example = "null",
 		.doc = "{type}: text, json_object, or json_schema with its json_schema."),
 	FIELD(ChatCompletionCreate, reasoning_effort, .nullable = true, .example = "null",
 		.doc = "none, minimal, low, medium, high, xhigh or max."),
@@ -56,7 +61,8 @@ FIELDS(ChatCompletionMessage) = {
 		.doc = "Always null."),
 	FIELD(ChatCompletionMessage, reasoning_content, .example = "\"I look it up first.\"",
 		.doc = "What it thought, where it tells."),
-	FIELD(ChatCompletionMessage, tool_calls, .array = true, .example = "[]",
+	FIELD(ChatCompletionMessage, tool_calls, .of = &ChatToolCall_schema, .array = true,
+		.example = "[]",
 		.doc = "The functions it calls: {id, type, function: {name, arguments}}."),
 };
 SCHEMA(ChatCompletionMessage, .doc = "What the model said.");
@@ -65,8 +71,8 @@ FIELDS(ChatCompletionChoice) = {
 	FIELD(ChatCompletionChoice, index, .required = true, .example = "0", .doc = "Always 0."),
 	FIELD(ChatCompletionChoice, message, .required = true, .of = &ChatCompletionMessage_schema,
 		.doc = "What the model said."),
-	FIELD(ChatCompletionChoice, logprobs, .required = true, .nullable = true, .example = "null",
-		.doc = "As the provider gives them, where they were asked for."),
+	FIELD(ChatCompletionChoice, logprobs, .open = true, .required = true, .nullable = true,
+		.example = "null", .doc = "As the provider gives them, where they were asked for."),
 	FIELD(ChatCompletionChoice, finish_reason, .required = true, .example = "\"stop\"",
 		.doc = "stop, length, tool_calls or content_filter."),
 };
@@ -78,10 +84,10 @@ FIELDS(ChatCompletionUsage) = {
 	FIELD(ChatCompletionUsage, completion_tokens, .required = true, .example = "4",
 		.doc = "Tokens of the answer."),
 	FIELD(ChatCompletionUsage, total_tokens, .required = true, .example = "11", .doc = "Both."),
-	FIELD(ChatCompletionUsage, prompt_tokens_details, .required = true,
-		.doc = "{cached_tokens, cache_write_tokens}."),
-	FIELD(ChatCompletionUsage, completion_tokens_details, .required = true,
-		.doc = "{reasoning_tokens}."),
+	FIELD(ChatCompletionUsage, prompt_tokens_details, .of = &ChatPromptDetails_schema,
+		.required = true, .doc = "{cached_tokens, cache_write_tokens}."),
+	FIELD(ChatCompletionUsage, completion_tokens_details, .of = &ChatCompletionDetails_schema,
+		.required = true, .doc = "{reasoning_tokens}."),
 };
 SCHEMA(ChatCompletionUsage, .doc = "What was used.");
 

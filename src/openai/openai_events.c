@@ -1,5 +1,6 @@
 /* openai_events.c - see openai_events.h. */
 #include "openai/openai_events.h"
+#include "openai/openai_shapes.h"
 
 #include "base/check.h"
 
@@ -11,8 +12,8 @@ enum { SAID_MAX = 32 << 20, ITEM_MAX = 64 << 20 };
 FIELDS(ThreadText) = {
 	FIELD(ThreadText, value, .required = true, .ceiling = SAID_MAX,
 		.example = "\" on its way\"", .doc = "What is said."),
-	FIELD(ThreadText, annotations, .required = true, .array = true, .example = "[]",
-		.doc = "Always empty."),
+	FIELD(ThreadText, annotations, .shape = &nothing_shape, .required = true, .array = true,
+		.example = "[]", .doc = "Always empty."),
 };
 SCHEMA(ThreadText, .doc = "A piece of text.");
 
@@ -42,7 +43,8 @@ SCHEMA(ThreadMessageDelta, .doc = "More of a message that is being written.");
 FIELDS(RunCallsDelta) = {
 	FIELD(RunCallsDelta, type, .required = true, .constant = "tool_calls",
 		.doc = "Always tool_calls."),
-	FIELD(RunCallsDelta, tool_calls, .required = true, .array = true, .ceiling = ITEM_MAX,
+	FIELD(RunCallsDelta, tool_calls, .of = &RunStepCallDelta_schema, .required = true,
+		.array = true, .ceiling = ITEM_MAX,
 		.example =
 			"[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
 			"\"arguments\":\"{}\",\"output\":null},\"index\":0}]",
@@ -69,14 +71,15 @@ SCHEMA(RunStepDelta, .doc = "More of a step that is under way.");
 
 #define SAID(S, member, words) \
 	FIELD(S, member, .required = true, .ceiling = SAID_MAX, .example = "\"\"", .doc = (words))
-#define NO_LOGPROBS(S) \
-	FIELD(S, logprobs, .required = true, .array = true, .example = "[]", .doc = "Always empty.")
+#define NO_LOGPROBS(S)                                                               \
+	FIELD(S, logprobs, .shape = &nothing_shape, .required = true, .array = true, \
+		.example = "[]", .doc = "Always empty.")
 
 FIELDS(ResponseText) = {
 	FIELD(ResponseText, type, .required = true, .constant = "output_text",
 		.doc = "Always output_text."),
-	FIELD(ResponseText, annotations, .required = true, .array = true, .example = "[]",
-		.doc = "Always empty."),
+	FIELD(ResponseText, annotations, .shape = &nothing_shape, .required = true, .array = true,
+		.example = "[]", .doc = "Always empty."),
 	NO_LOGPROBS(ResponseText),
 	SAID(ResponseText, text, "What is said."),
 };
@@ -90,8 +93,8 @@ FIELDS(ResponseMessage) = {
 		.doc = "in_progress, completed or incomplete."),
 	FIELD(ResponseMessage, role, .required = true, .constant = "assistant",
 		.doc = "Always assistant."),
-	FIELD(ResponseMessage, content, .required = true, .array = true, .ceiling = ITEM_MAX,
-		.example = "[]",
+	FIELD(ResponseMessage, content, .shape = &response_part_shape, .required = true,
+		.array = true, .ceiling = ITEM_MAX, .example = "[]",
 		.doc = "One part, or none yet: by its type a ResponseText or a ResponseRefusal."),
 };
 SCHEMA(ResponseMessage, .doc = "An item: a message.");
@@ -107,7 +110,7 @@ FIELDS(ResponseFunctionCall) = {
 	FIELD(ResponseFunctionCall, name, .required = true, .example = "\"add\"",
 		.doc = "The caller's function."),
 	SAID(ResponseFunctionCall, arguments, "What it is given, as JSON text."),
-	FIELD(ResponseFunctionCall, extra_content, .left_out = true, .nullable = true,
+	FIELD(ResponseFunctionCall, extra_content, .open = true, .left_out = true, .nullable = true,
 		.ceiling = ITEM_MAX, .example = "null",
 		.doc = "What its provider gave along and wants back with the call."),
 	FIELD(ResponseFunctionCall, namespace, .left_out = true, .nullable = true,
@@ -156,8 +159,8 @@ SCHEMA(ResponseApprovalRequest, .doc = "An item: a call that needs a person's wo
 
 /* ---- the events of a response ---- */
 
-#define OF_A_RESPONSE(S)                                              \
-	FIELD(S, type, .required = true, .doc = "The event's name."), \
+#define OF_A_RESPONSE(S)                                                             \
+	FIELD(S, type, .required = true, .event = true, .doc = "The event's name."), \
 		FIELD(S, sequence_number, .required = true, .doc = "From 0, without a gap.")
 #define ITEM_INDEX(S) FIELD(S, output_index, .required = true, .doc = "The item's place in output.")
 #define OF_AN_ITEM(S) \
@@ -175,7 +178,8 @@ SCHEMA(ResponseEvent, .doc = "A response as it now stands.");
 FIELDS(ResponseItemEvent) = {
 	OF_A_RESPONSE(ResponseItemEvent),
 	ITEM_INDEX(ResponseItemEvent),
-	FIELD(ResponseItemEvent, item, .required = true, .ceiling = ITEM_MAX,
+	FIELD(ResponseItemEvent, item, .shape = &response_item_shape, .required = true,
+		.ceiling = ITEM_MAX,
 		.doc = "The item: by its type a ResponseMessage, a ResponseReasoning, a "
 		       "ResponseFunctionCall, a ResponseApprovalRequest, or one of the provider's own."),
 };
@@ -183,7 +187,8 @@ SCHEMA(ResponseItemEvent, .doc = "An item of a response as it now stands.");
 
 FIELDS(ResponsePartEvent) = {
 	OF_A_PART(ResponsePartEvent),
-	FIELD(ResponsePartEvent, part, .required = true, .ceiling = ITEM_MAX, .example = "{}",
+	FIELD(ResponsePartEvent, part, .shape = &response_part_shape, .required = true,
+		.ceiling = ITEM_MAX, .example = "{}",
 		.doc = "The part as it now stands: a ResponseText or a ResponseRefusal."),
 };
 SCHEMA(ResponsePartEvent, .doc = "The part of a message as it now stands.");
@@ -270,7 +275,7 @@ FIELDS(ChatCompletionCallDelta) = {
 		.doc = "function; only with its first piece."),
 	FIELD(ChatCompletionCallDelta, function, .required = true,
 		.of = &ChatCompletionFunctionDelta_schema, .doc = "What is added."),
-	FIELD(ChatCompletionCallDelta, extra_content, LEFT_OUT, .ceiling = ITEM_MAX,
+	FIELD(ChatCompletionCallDelta, extra_content, .open = true, LEFT_OUT, .ceiling = ITEM_MAX,
 		.example = "null",
 		.doc = "What its provider gave along and wants back with the call."),
 };
@@ -294,8 +299,8 @@ FIELDS(ChatCompletionPiece) = {
 	FIELD(ChatCompletionPiece, index, .required = true, .example = "0", .doc = "Always 0."),
 	FIELD(ChatCompletionPiece, delta, .required = true, .of = &ChatCompletionDelta_schema,
 		.doc = "What is added."),
-	FIELD(ChatCompletionPiece, logprobs, .required = true, .nullable = true, .example = "null",
-		.doc = "As the provider gives them, where they were asked for."),
+	FIELD(ChatCompletionPiece, logprobs, .open = true, .required = true, .nullable = true,
+		.example = "null", .doc = "As the provider gives them, where they were asked for."),
 	FIELD(ChatCompletionPiece, finish_reason, .required = true, .nullable = true,
 		.example = "null",
 		.doc = "At the end: stop, length, tool_calls or content_filter."),
@@ -378,15 +383,18 @@ const struct stream_event openai_events[OPENAI_EVENT_COUNT] = {
 		.doc = "It broke off; nothing follows." },
 };
 
-#define STREAM_OF(of)                                                            \
-	{                                                                        \
-		.table = openai_events, .count = OPENAI_EVENT_COUNT, .bit = (of) \
+#define STREAM_OF(of, ...)                                                                    \
+	{                                                                                     \
+		.table = openai_events, .count = OPENAI_EVENT_COUNT, .bit = (of), __VA_ARGS__ \
 	}
-const struct event_stream run_event_stream = STREAM_OF(OF_RUN),
-			  response_event_stream = STREAM_OF(OF_RESPONSE),
-			  chat_event_stream = STREAM_OF(OF_CHAT),
-			  speech_event_stream = STREAM_OF(OF_SPEECH),
-			  transcript_event_stream = STREAM_OF(OF_TRANSCRIPT);
+const struct event_stream run_event_stream = STREAM_OF(OF_RUN, .title = "RunStreamEvent"),
+			  response_event_stream = STREAM_OF(
+				  OF_RESPONSE, .title = "ResponseStreamEvent", .by = "type"),
+			  chat_event_stream =
+				  STREAM_OF(OF_CHAT, .title = "ChatCompletionStreamEvent"),
+			  speech_event_stream = STREAM_OF(OF_SPEECH, .title = "SpeechStreamEvent"),
+			  transcript_event_stream =
+				  STREAM_OF(OF_TRANSCRIPT, .title = "TranscriptStreamEvent");
 
 void openai_event_write(
 	struct buf *out, enum openai_event event, const struct schema *s, const void *object)

@@ -1,5 +1,6 @@
 /* openai_page.c - see openai_page.h. */
 #include "openai/openai_page.h"
+#include "contract/shape.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ FIELDS(OpenAIDeleted) = {
 SCHEMA(OpenAIDeleted, .doc = "Something that is gone.");
 
 FIELDS(OpenAIMetadataUpdate) = {
-	FIELD(OpenAIMetadataUpdate, metadata, .nullable = true,
+	FIELD(OpenAIMetadataUpdate, metadata, .shape = &pairs_shape, .nullable = true,
 		.doc = "Up to 16 pairs of text, in place of those there were; null leaves them."),
 };
 SCHEMA(OpenAIMetadataUpdate, .doc = "A change of the metadata alone.");

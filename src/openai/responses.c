@@ -191,7 +191,4 @@ static const struct route routes[] = {
 	{ METHOD_GET, R "/{response_id}/input_items", &listResponseItems, PERM_LOGIN, 200, OPENAI,
 		.doc = "List what a response was given." },
 };
-static const struct schema *const schemas[] = { &ResponseObject_schema, &ResponseMessage_schema,
-	&ResponseFunctionCall_schema, &ResponseApprovalRequest_schema, &ResponseReasoning_schema,
-	&ResponseText_schema, &ResponseRefusal_schema, NULL };
-RESOURCE(responses, routes, schemas, &responses_sql);
+RESOURCE(responses, routes, NULL, &responses_sql);

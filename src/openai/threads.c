@@ -304,4 +304,4 @@ static const struct route routes[] = {
 	{ METHOD_DELETE, T_ "/{thread_id}", &deleteThread, PERM_LOGIN, 200, "thread.delete", OPENAI,
 		.doc = "Delete a thread, or the session that it is; what runs is cancelled." },
 };
-RESOURCE(threads, routes, threads_schemas, &thread_sql, &thread_find_sql);
+RESOURCE(threads, routes, NULL, &thread_sql, &thread_find_sql);

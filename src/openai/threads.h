@@ -118,9 +118,6 @@ struct RunToolOutputs {
 };
 SCHEMA_DECLARED(RunToolOutputs);
 
-/* NULL-terminated: all that is published beyond the routes. */
-extern const struct schema *const threads_schemas[];
-
 /* ---- what the files of this resource share ---- */
 
 /* A thread, in whichever state it is. */

@@ -4,6 +4,7 @@
 /* clang-format off */
 /* Every resource, in the order in which the document shows them. */
 #define RESOURCES(X) \
+	X(tags) \
 	X(system) \
 	X(identity) \
 	X(account) \
@@ -77,7 +78,6 @@
 
 /* Types that are published; their operations come with their rooms. */
 #define TYPES(X) \
-	X(agent_extras) \
 	X(benchmarks) \
 	X(mail)
 
@@ -169,8 +169,8 @@ RESOURCES(X)
 #undef X
 
 #define X(area)                                             \
-	extern const struct schema *const area##_schemas[]; \
-	static const struct resource area##_types = { .name = #area, .schemas = area##_schemas };
+	extern const struct to_come area##_to_come[]; \
+	static const struct resource area##_types = { .name = #area, .to_come = area##_to_come };
 TYPES(X)
 #undef X
 

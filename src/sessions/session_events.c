@@ -63,10 +63,10 @@ FIELDS(MessageCall) = {
 		.doc = "True: whoever began the run runs it; left out otherwise."),
 	FIELD(MessageCall, alias, .left_out = true, .nullable = true, .example = "\"web_search_2\"",
 		.doc = "The name that the model was given, where it is not that of the tool."),
-	FIELD(MessageCall, arguments, .required = true, .nullable = true, .any = true,
+	FIELD(MessageCall, arguments, .open = true, .required = true, .nullable = true, .any = true,
 		.ceiling = EVENT_TEXT_MAX, .example = "{\"query\":\"opening hours\"}",
 		.doc = "What the model passes to the tool; a string if what it said is no JSON."),
-	FIELD(MessageCall, extra_content, .left_out = true, .nullable = true,
+	FIELD(MessageCall, extra_content, .open = true, .left_out = true, .nullable = true,
 		.ceiling = EVENT_TEXT_MAX, .example = "null",
 		.doc = "What its provider gave along with the call and is given back; left out "
 		       "otherwise."),
@@ -83,8 +83,8 @@ FIELDS(ToolCallEvent) = {
 		.doc = "The tool."),
 	FIELD(ToolCallEvent, state, .required = true, .words = &call_state_words,
 		.example = "\"running\"", .doc = "Where it stands."),
-	FIELD(ToolCallEvent, arguments, .required = true, .nullable = true, .any = true,
-		.ceiling = EVENT_TEXT_MAX, .example = "{\"query\":\"opening hours\"}",
+	FIELD(ToolCallEvent, arguments, .open = true, .required = true, .nullable = true,
+		.any = true, .ceiling = EVENT_TEXT_MAX, .example = "{\"query\":\"opening hours\"}",
 		.doc = "What the tool is given, secrets masked; a string if what the model said is no "
 		       "JSON."),
 };
@@ -100,7 +100,8 @@ FIELDS(ApprovalRead) = {
 		.example = "\"call_1\"", .doc = "The call, as the message's tool_calls name it."),
 	FIELD(ApprovalRead, tool_name, .required = true, .example = "\"refund\"",
 		.doc = "The tool that it would run."),
-	FIELD(ApprovalRead, arguments, .required = true, .example = "{\"order\":1042}",
+	FIELD(ApprovalRead, arguments, .open = true, .required = true,
+		.example = "{\"order\":1042}",
 		.doc = "What the tool would be given: the model's arguments with what is set for the agent "
 		       "in their places; secrets are masked."),
 	FIELD(ApprovalRead, pinned, .item = TEXT, .example = "[]",
@@ -173,11 +174,13 @@ const struct stream_event stream_events[] = {
 const size_t stream_event_count = sizeof stream_events / sizeof *stream_events;
 
 const struct event_stream session_event_stream = {
+	.title = "SessionStreamEvent",
 	.table = stream_events,
 	.count = sizeof stream_events / sizeof *stream_events,
 	.bit = OF_SESSION,
 };
 const struct event_stream feed_event_stream = {
+	.title = "FeedStreamEvent",
 	.table = stream_events,
 	.count = sizeof stream_events / sizeof *stream_events,
 	.bit = OF_FEED,

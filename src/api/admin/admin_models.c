@@ -174,4 +174,4 @@ static const struct route routes[] = {
 		"model.take_tenant", .tag = "Super administrator",
 		.doc = "Take the model from the tenant; grants inside it rest until it is given back." },
 };
-RESOURCE(models, routes, models_schemas, &admin_model_sql);
+RESOURCE(models, routes, NULL, &admin_model_sql);

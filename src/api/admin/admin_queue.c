@@ -88,9 +88,6 @@ FIELDS(QueueRead) = {
 };
 static SCHEMA(QueueRead, .doc = "The queue: how much there is, and some of it.");
 
-static const struct schema *const schemas[] = { &JobRead_schema, &QueueCount_schema,
-	&QueueRead_schema, NULL };
-
 struct queue_query {
 	int state;
 	const char *kind, *tenant_id, *after;
@@ -211,4 +208,4 @@ static const struct route routes[] = {
 		.tag = "Super administrator",
 		.doc = "Forget a job that is not running. What it was about stays as it is." },
 };
-RESOURCE(admin_queue, routes, schemas, &admin_queue_sql);
+RESOURCE(admin_queue, routes, NULL, &admin_queue_sql);

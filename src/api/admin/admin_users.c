@@ -178,4 +178,4 @@ static const struct route routes[] = {
 		"user.administer", .tag = "Super administrator",
 		.doc = "Suspend a user, or make them super administrator." },
 };
-RESOURCE(admin_users, routes, users_schemas, &admin_user_sql);
+RESOURCE(admin_users, routes, NULL, &admin_user_sql);

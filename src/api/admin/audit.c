@@ -31,7 +31,7 @@ FIELDS(AuditLogRead) = {
 		.doc = "Where the request came from; null for the service's own work."),
 	FIELD(AuditLogRead, user_agent, .required = true, .nullable = true,
 		.example = "\"curl/8.5.0\"", .doc = "What the client calls itself."),
-	FIELD(AuditLogRead, meta, .required = true,
+	FIELD(AuditLogRead, meta, .open = true, .required = true,
 		.example = "{\"name\":{\"from\":\"Desk\",\"to\":\"Support desk\"}}",
 		.doc = "What changed, field by field, old and new; never a secret."),
 	FIELD(AuditLogRead, created_at, .required = true, .doc = "When it was done."),
@@ -97,14 +97,6 @@ FIELDS(AuditSessionDetailResponse) = {
 		.doc = "Name of the user who started it."),
 };
 SCHEMA(AuditSessionDetailResponse, .doc = "A whole session for auditors, with what it cost.");
-
-const struct schema *const audit_schemas[] = {
-	&AuditLogRead_schema,
-	&AuditSessionListItem_schema,
-	&AuditSessionListResponse_schema,
-	&AuditSessionDetailResponse_schema,
-	NULL,
-};
 
 enum { FORMAT_JSON, FORMAT_NDJSON };
 
@@ -271,4 +263,4 @@ static const struct route routes[] = {
 		.doc = "List what was done in all tenants, or export it; meta is empty for tenants that "
 		       "are closed to super administrators." },
 };
-RESOURCE(audit, routes, audit_schemas, &audit_list_sql);
+RESOURCE(audit, routes, NULL, &audit_list_sql);

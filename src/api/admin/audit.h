@@ -35,6 +35,3 @@ struct AuditSessionDetailResponse {
 	const char *user_email, *user_name;
 };
 SCHEMA_DECLARED(AuditSessionDetailResponse);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const audit_schemas[];

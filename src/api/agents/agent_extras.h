@@ -2,7 +2,7 @@
  * provenance. */
 #pragma once
 #include "broker/chat_config.h"
-#include "contract/schema.h"
+#include "contract/route.h"
 
 struct AgentRepoRefs {
 	struct list branches, tags;
@@ -93,5 +93,5 @@ struct AgentChatConfigUpdate {
 };
 SCHEMA_DECLARED(AgentChatConfigUpdate);
 
-/* NULL-terminated: all of the above. */
-extern const struct schema *const agent_extras_schemas[];
+/* Those whose operations are still to come. */
+extern const struct to_come agent_extras_to_come[];

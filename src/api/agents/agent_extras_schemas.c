@@ -241,19 +241,11 @@ FIELDS(AgentChatConfigUpdate) = {
 SCHEMA(AgentChatConfigUpdate, .partial = true,
 	.doc = "Changes to chat limits and hours; what is left out stays, null clears.");
 
-const struct schema *const agent_extras_schemas[] = {
-	&AgentRepoRefs_schema,
-	&AgentBudgetRead_schema,
-	&AgentBudgetUpdate_schema,
-	&AgentAvatarRead_schema,
-	&AgentIntegrationRead_schema,
-	&AgentImageRepoRead_schema,
-	&AgentImportFromBucketRequest_schema,
-	&AgentImportResult_schema,
-	&AgentPromptCommitRead_schema,
-	&AgentPromptFileProvenanceRead_schema,
-	&AgentPromptProvenanceRead_schema,
-	&AgentChatConfigRead_schema,
-	&AgentChatConfigUpdate_schema,
-	NULL,
+const struct to_come agent_extras_to_come[] = {
+	{ &AgentRepoRefs_schema, "Agents have no repository yet." },
+	{ &AgentImageRepoRead_schema, "Agents have no repository yet." },
+	{ &AgentImportFromBucketRequest_schema, "Nothing is imported from buckets yet." },
+	{ &AgentImportResult_schema, "Nothing is imported from buckets yet." },
+	{ &AgentPromptProvenanceRead_schema, "Agents have no repository yet." },
+	{ 0 },
 };

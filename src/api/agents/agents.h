@@ -1,7 +1,7 @@
 /* agents.h - agents: what one is made of, and what changes it as a whole. */
 #pragma once
 #include "access/permission.h"
-#include "contract/schema.h"
+#include "contract/route.h"
 
 enum AgentKind {
 	AgentKind_user,
@@ -103,5 +103,5 @@ int agent_remove(struct call *c);
 /* is_admin_only is set or taken back by those who hold agent:roles:write; ERR_FORBIDDEN. */
 int agent_shut_permit(struct call *c, permissions held);
 
-/* NULL-terminated: all of the above. */
-extern const struct schema *const agents_schemas[];
+/* Those whose operations are still to come. */
+extern const struct to_come agents_to_come[];

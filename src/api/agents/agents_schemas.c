@@ -311,15 +311,7 @@ FIELDS(AgentFavoriteRead) = {
 };
 SCHEMA(AgentFavoriteRead, .doc = "A user's mark on an agent.");
 
-const struct schema *const agents_schemas[] = {
-	&AgentCreate_schema,
-	&AgentUpdate_schema,
-	&AgentRead_schema,
-	&AgentListRead_schema,
-	&AgentClone_schema,
-	&AgentCodeRefUpdate_schema,
-	&AgentOwnershipTransfer_schema,
-	&AgentCanAuthorSkillsUpdate_schema,
-	&AgentFavoriteRead_schema,
-	NULL,
+const struct to_come agents_to_come[] = {
+	{ &AgentCodeRefUpdate_schema, "Agents have no repository yet." },
+	{ 0 },
 };

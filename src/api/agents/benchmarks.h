@@ -1,6 +1,6 @@
 /* benchmarks.h - benchmarks. */
 #pragma once
-#include "contract/schema.h"
+#include "contract/route.h"
 
 enum BenchmarkHarness {
 	BenchmarkHarness_code_agent,
@@ -17,5 +17,5 @@ struct BenchmarkCreate {
 };
 SCHEMA_DECLARED(BenchmarkCreate);
 
-/* NULL-terminated: all of the above. */
-extern const struct schema *const benchmarks_schemas[];
+/* Those whose operations are still to come. */
+extern const struct to_come benchmarks_to_come[];

@@ -25,12 +25,12 @@ FIELDS(BenchmarkCreate) = {
 	FIELD(BenchmarkCreate, description, .nullable = true,
 		.example = "\"Questions about orders, with known answers.\"",
 		.doc = "What it measures."),
-	FIELD(BenchmarkCreate, evaluator_config, .otherwise = "{}",
+	FIELD(BenchmarkCreate, evaluator_config, .open = true, .otherwise = "{}",
 		.doc = "Settings of the judge of answers."),
 };
 SCHEMA(BenchmarkCreate, .doc = "What it takes to make a benchmark.");
 
-const struct schema *const benchmarks_schemas[] = {
-	&BenchmarkCreate_schema,
-	NULL,
+const struct to_come benchmarks_to_come[] = {
+	{ &BenchmarkCreate_schema, "Nothing measures agents yet." },
+	{ 0 },
 };

@@ -1,6 +1,6 @@
 /* mail.h - mailboxes of agents, and their care by super administrators. */
 #pragma once
-#include "contract/schema.h"
+#include "contract/route.h"
 
 enum MailboxKind { MailboxKind_internal, MailboxKind_external };
 extern const struct words MailboxKind_words;
@@ -39,5 +39,5 @@ struct AgentAttachmentRow {
 };
 SCHEMA_DECLARED(AgentAttachmentRow);
 
-/* NULL-terminated: all of the above. */
-extern const struct schema *const mail_schemas[];
+/* Those whose operations are still to come. */
+extern const struct to_come mail_to_come[];

@@ -78,11 +78,11 @@ FIELDS(AgentAttachmentRow) = {
 };
 SCHEMA(AgentAttachmentRow, .doc = "A file that came or went with an agent's mail.");
 
-const struct schema *const mail_schemas[] = {
-	&AdminMailHealRequest_schema,
-	&AdminMailHealResult_schema,
-	&AdminMailboxRow_schema,
-	&AgentMailboxRow_schema,
-	&AgentAttachmentRow_schema,
-	NULL,
+const struct to_come mail_to_come[] = {
+	{ &AdminMailHealRequest_schema, "Agents have no mailboxes yet." },
+	{ &AdminMailHealResult_schema, "Agents have no mailboxes yet." },
+	{ &AdminMailboxRow_schema, "Agents have no mailboxes yet." },
+	{ &AgentMailboxRow_schema, "Agents have no mailboxes yet." },
+	{ &AgentAttachmentRow_schema, "Agents have no mailboxes yet." },
+	{ 0 },
 };

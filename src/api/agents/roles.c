@@ -365,4 +365,4 @@ static const struct route routes[] = {
 		.tag = "Roles", .agent_in_body = true,
 		.doc = "Grant a member VIEWER or EDITOR on the agent that the body names." },
 };
-RESOURCE(roles, routes, roles_schemas, &role_sql);
+RESOURCE(roles, routes, NULL, &role_sql);

@@ -77,6 +77,3 @@ SCHEMA_DECLARED(AccessView);
 struct call;
 /* Whether the user is a member of the caller's tenant: 1 or 0. */
 int agent_holder_known(struct call *c, const char *user_id, int64_t *ret);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const roles_schemas[];

@@ -72,8 +72,14 @@ FIELDS(AgentRoleGroupGrantRead) = {
 };
 SCHEMA(AgentRoleGroupGrantRead, .doc = "A group's role on an agent.");
 
+/* Lists of words by a name that is a tenant's. */
+static const struct shape permission_grid_shape = {
+	.json = "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}"
+};
+
 FIELDS(AgentRolePermissionGrid) = {
-	FIELD(AgentRolePermissionGrid, roles, .example = PERMISSION_GRID,
+	FIELD(AgentRolePermissionGrid, roles, .shape = &permission_grid_shape,
+		.example = PERMISSION_GRID,
 		.doc = "Role names, each with the list of what it allows."),
 };
 SCHEMA(AgentRolePermissionGrid, .doc = "What each role may do, in words for people.");
@@ -137,19 +143,3 @@ FIELDS(AccessView) = {
 		.doc = "Each way, with what it rests on."),
 };
 SCHEMA(AccessView, .doc = "What a user may do on an agent, and why.");
-
-const struct schema *const roles_schemas[] = {
-	&AgentRoleAssignmentCreate_schema,
-	&AgentRoleAssignmentRead_schema,
-	&AgentRoleGroupGrantCreate_schema,
-	&AgentRoleGroupGrantRead_schema,
-	&AgentRolePermissionGrid_schema,
-	&AgentDefaultRoleRead_schema,
-	&AgentDefaultRoleUpdate_schema,
-	&AgentGrantRequest_schema,
-	&AgentUserGrant_schema,
-	&AgentUserGrantRead_schema,
-	&AccessWay_schema,
-	&AccessView_schema,
-	NULL,
-};

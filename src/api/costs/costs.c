@@ -132,17 +132,6 @@ FIELDS(CostSeriesResponse) = {
 };
 SCHEMA(CostSeriesResponse, .doc = "Costs over time, for plots.");
 
-const struct schema *const costs_schemas[] = {
-	&CostPeriod_schema,
-	&AgentModelCostRow_schema,
-	&AgentCostRow_schema,
-	&AgentCostsResponse_schema,
-	&CostPoint_schema,
-	&CostSeries_schema,
-	&CostSeriesResponse_schema,
-	NULL,
-};
-
 struct costs_query {
 	int period;
 	struct moment from, to;
@@ -413,4 +402,4 @@ static const struct route routes[] = {
 	{ METHOD_GET, "/tenant/{tenant_id}/billing/agent-costs", &readAgentCosts, PERM_BILLING_READ,
 		200, .tag = "Billing", .doc = "What each agent cost over a time." },
 };
-RESOURCE(costs, routes, costs_schemas, &cost_sql);
+RESOURCE(costs, routes, NULL, &cost_sql);

@@ -57,6 +57,3 @@ struct CostSeriesResponse {
 	struct money total_cost_usd;
 };
 SCHEMA_DECLARED(CostSeriesResponse);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const costs_schemas[];

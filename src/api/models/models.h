@@ -113,6 +113,3 @@ struct UserModelGrantRead {
 	struct moment created_at;
 };
 SCHEMA_DECLARED(UserModelGrantRead);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const models_schemas[];

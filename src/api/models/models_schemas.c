@@ -1,17 +1,29 @@
 /* models_schemas.c - the tables for models: the super administrator's settings, an agent's catalog
  * and its chain. */
 #include "api/models/models.h"
+#include "contract/shape.h"
 
 #define SLUG_PATTERN "^(?!agent:)[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$"
 #define PRICING_EXAMPLE "{\"prompt\":\"0.000003\",\"completion\":\"0.000015\"}"
 
 enum { CHAIN_MAX = 16 };
 
+#define PRICE(name, words) \
+	TOLD(TEXT, name, .nullable = true, .example = "\"0.000003\"", .doc = words)
+
+FIELDS(ModelPricing) = {
+	PRICE(prompt, "A token that is read."),
+	PRICE(completion, "A token that is written."),
+	PRICE(cache_read, "A token that is read from the provider's cache."),
+	PRICE(cache_write, "A token that is written into it."),
+};
+static TOLD_SCHEMA(ModelPricing, .doc = "USD per token, as decimal strings.");
+
 FIELDS(AdminModelUpdate) = {
 	FIELD(AdminModelUpdate, available_to_all_tenants, .nullable = true,
 		.doc = "True opens the model to every tenant; false leaves only tenants it is "
 		       "granted to."),
-	FIELD(AdminModelUpdate, config, .nullable = true,
+	FIELD(AdminModelUpdate, config, .of = &ModelConfig_schema, .nullable = true,
 		.example = "{\"base_url\":\"https://models.example.org/v1\",\"model\":\"large-1\"}",
 		.doc = "How to reach the model, as ModelConfig: it replaces what stood, except that an "
 		       "api_key left out, and a header whose value is null, stay as they are. The "
@@ -26,7 +38,8 @@ FIELDS(AdminModelUpdate) = {
 		.doc = "True for a model that needs no user-model grant."),
 	FIELD(AdminModelUpdate, name, .nullable = true, BOUNDS(1, 128), .example = "\"Large One\"",
 		.doc = "Shown to people."),
-	FIELD(AdminModelUpdate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
+	FIELD(AdminModelUpdate, pricing, .of = &ModelPricing_schema, .nullable = true,
+		.example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
 		       "cache_write; character, of speech; second, of sound written down. It replaces what stood; a price left out is not set."),
 	FIELD(AdminModelUpdate, status, .nullable = true, .words = &ModelStatus_words,
@@ -144,7 +157,8 @@ FIELDS(ModelConfig) = {
 		.doc = "The longest that a call may take, in seconds."),
 	FIELD(ModelConfig, max_tokens, .nullable = true, BOUNDS(1, 10000000), .example = "8192",
 		.doc = "The most tokens one call may write; null leaves it to the provider."),
-	FIELD(ModelConfig, headers, .nullable = true, .example = "{\"X-Project\":\"lodge\"}",
+	FIELD(ModelConfig, headers, .shape = &pairs_or_null_shape, .nullable = true,
+		.example = "{\"X-Project\":\"lodge\"}",
 		.doc = "Further headers of each call, by name. Values are sealed and shown as null; "
 		       "in a change a value of null keeps the stored one, and a header left out "
 		       "goes."),
@@ -180,7 +194,8 @@ FIELDS(ModelRead) = {
 		.doc = "True when no user-model grant is needed."),
 	FIELD(ModelRead, available_to_all_tenants, .required = true, .example = "true",
 		.doc = "False leaves only tenants it is granted to."),
-	FIELD(ModelRead, pricing, .required = true, .computed = true, .example = PRICING_EXAMPLE,
+	FIELD(ModelRead, pricing, .of = &ModelPricing_schema, .required = true, .computed = true,
+		.example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
 		       "cache_write; character, of speech; second, of sound written down; null where none is "
 		       "set."),
@@ -218,7 +233,8 @@ FIELDS(ModelCreate) = {
 		.doc = "True for a model that needs no user-model grant; false unless said."),
 	FIELD(ModelCreate, available_to_all_tenants, .nullable = true, .example = "true",
 		.doc = "True opens the model to every tenant; false unless said."),
-	FIELD(ModelCreate, pricing, .nullable = true, .example = PRICING_EXAMPLE,
+	FIELD(ModelCreate, pricing, .of = &ModelPricing_schema, .nullable = true,
+		.example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings: prompt, completion, cache_read, "
 		       "cache_write; character, of speech; second, of sound written down; each may be left "
 		       "out."),
@@ -259,7 +275,8 @@ FIELDS(TenantModel) = {
 		.doc = "Whether the model can read images."),
 	FIELD(TenantModel, is_free, .required = true, .example = "false",
 		.doc = "True when no user-model grant is needed."),
-	FIELD(TenantModel, pricing, .required = true, .computed = true, .example = PRICING_EXAMPLE,
+	FIELD(TenantModel, pricing, .of = &ModelPricing_schema, .required = true, .computed = true,
+		.example = PRICING_EXAMPLE,
 		.doc = "USD per token as decimal strings; null where none is set."),
 	FIELD(TenantModel, created_at, .required = true, .doc = "When the model was entered."),
 };
@@ -274,19 +291,3 @@ FIELDS(UserModelGrantRead) = {
 	FIELD(UserModelGrantRead, created_at, .required = true, .doc = "When the grant was made."),
 };
 SCHEMA(UserModelGrantRead, .doc = "A member's grant on a model.");
-
-const struct schema *const models_schemas[] = {
-	&AdminModelUpdate_schema,
-	&AgentCatalogModel_schema,
-	&AgentCatalogToggle_schema,
-	&AgentModelChainUpdate_schema,
-	&AgentModelGrant_schema,
-	&AgentModelRead_schema,
-	&ModelConfig_schema,
-	&ModelRead_schema,
-	&ModelCreate_schema,
-	&ModelTenantRead_schema,
-	&TenantModel_schema,
-	&UserModelGrantRead_schema,
-	NULL,
-};

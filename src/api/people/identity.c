@@ -125,21 +125,6 @@ FIELDS(PasswordChange) = {
 };
 SCHEMA(PasswordChange, .doc = "A change of password; every other login ends.");
 
-const struct schema *const identity_schemas[] = {
-	&LoginRequest_schema,
-	&Membership_schema,
-	&InvitationRead_schema,
-	&InvitationAnswer_schema,
-	&Me_schema,
-	&LoginReply_schema,
-	&AcceptInvite_schema,
-	&ResetConfirm_schema,
-	&RegisterRequest_schema,
-	&MeUpdate_schema,
-	&PasswordChange_schema,
-	NULL,
-};
-
 struct user_row {
 	const char *id, *email, *name, *password_hash;
 	bool is_super_admin, is_suspended;
@@ -426,4 +411,4 @@ static const struct route routes[] = {
 	{ METHOD_GET, "/me", &readMe, PERM_LOGIN, 200, .tag = "Identity",
 		.doc = "Who the caller is, with memberships and what each permits." },
 };
-RESOURCE(identity, routes, identity_schemas, &identity_sql);
+RESOURCE(identity, routes, NULL, &identity_sql);

@@ -65,6 +65,3 @@ struct PasswordChange {
 	const char *current_password, *new_password;
 };
 SCHEMA_DECLARED(PasswordChange);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const identity_schemas[];

@@ -28,6 +28,3 @@ struct ApiKeyCreated {
 	const char *key;
 };
 SCHEMA_DECLARED(ApiKeyCreated);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const keys_schemas[];

@@ -106,17 +106,6 @@ FIELDS(GroupUpdate) = {
 };
 SCHEMA(GroupUpdate, .partial = true, .doc = "Changes to a group; what is left out stays.");
 
-const struct schema *const members_schemas[] = {
-	&MemberRead_schema,
-	&MemberAdd_schema,
-	&MemberAdded_schema,
-	&MemberUpdate_schema,
-	&GroupRead_schema,
-	&GroupCreate_schema,
-	&GroupUpdate_schema,
-	NULL,
-};
-
 #define INVITATION_US (7 * 86400 * SECOND_US)
 
 #define MEMBERS_FROM "members m join users u on u.id = m.user_id where m.tenant_id = $1"
@@ -441,4 +430,4 @@ static const struct route routes[] = {
 		"member.leave", .tag = "Identity",
 		.doc = "Leave a tenant; 409 for its last OWNER." },
 };
-RESOURCE(members, routes, members_schemas, &member_sql);
+RESOURCE(members, routes, NULL, &member_sql);

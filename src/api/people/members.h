@@ -49,6 +49,3 @@ SCHEMA_DECLARED(GroupUpdate);
 
 extern const struct words MemberStatus_words;
 enum { MEMBER_ACTIVE, MEMBER_INVITED };
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const members_schemas[];

@@ -38,6 +38,3 @@ struct PasswordLink {
 	struct moment expires_at;
 };
 SCHEMA_DECLARED(PasswordLink);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const users_schemas[];

@@ -66,13 +66,3 @@ FIELDS(PasswordLink) = {
 	FIELD(PasswordLink, expires_at, .required = true, .doc = "24 hours after it was made."),
 };
 SCHEMA(PasswordLink, .doc = "A link by which a user sets a new password.");
-
-const struct schema *const users_schemas[] = {
-	&AdminUserPrimaryTenant_schema,
-	&AdminUserRow_schema,
-	&AllowedAccountCreate_schema,
-	&AllowedAccountRead_schema,
-	&AdminUserUpdate_schema,
-	&PasswordLink_schema,
-	NULL,
-};

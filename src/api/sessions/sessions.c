@@ -406,4 +406,4 @@ static const struct route routes[] = {
 		       "agents where the caller may not write), or with `run_id` one "
 		       "run alone; 409 if there is nothing to end." },
 };
-RESOURCE(sessions, routes, sessions_schemas, &session_api_sql);
+RESOURCE(sessions, routes, NULL, &session_api_sql);

@@ -122,6 +122,3 @@ struct AutocompleteItem {
 	const char *detail;
 };
 SCHEMA_DECLARED(AutocompleteItem);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const sessions_schemas[];

@@ -89,8 +89,8 @@ FIELDS(TaskSessionRead) = {
 		.doc = "When it ended; null while it is open."),
 	FIELD(TaskSessionRead, updated_at, .required = true,
 		.doc = "When anything in it last changed."),
-	FIELD(TaskSessionRead, metadata, .required = true, .example = "{\"ticket\":\"1042\"}",
-		.doc = METADATA_DOC),
+	FIELD(TaskSessionRead, metadata, .open = true, .required = true,
+		.example = "{\"ticket\":\"1042\"}", .doc = METADATA_DOC),
 };
 SCHEMA(TaskSessionRead, .doc = "A session: a conversation with an agent and the work it does.");
 
@@ -102,15 +102,16 @@ FIELDS(SessionCreate) = {
 	FIELD(SessionCreate, message, .nullable = true, AT_LEAST(1), .prompt = true,
 		.ceiling = SESSION_MESSAGE_MAX, .example = "\"Where is my order?\"",
 		.doc = "The first message; it sets the agent to work."),
-	FIELD(SessionCreate, metadata, .otherwise = "{}", .example = "{\"ticket\":\"1042\"}",
-		.doc = METADATA_DOC),
+	FIELD(SessionCreate, metadata, .open = true, .otherwise = "{}",
+		.example = "{\"ticket\":\"1042\"}", .doc = METADATA_DOC),
 };
 SCHEMA(SessionCreate, .doc = "A conversation to begin.");
 
 FIELDS(SessionUpdate) = {
 	FIELD(SessionUpdate, title, .nullable = true, TITLE_BOUNDS, .example = "\"Order 1042\"",
 		.doc = "What it is about; null takes the name away."),
-	FIELD(SessionUpdate, metadata, .example = "{\"ticket\":\"1042\"}", .doc = METADATA_DOC),
+	FIELD(SessionUpdate, metadata, .open = true, .example = "{\"ticket\":\"1042\"}",
+		.doc = METADATA_DOC),
 };
 SCHEMA(SessionUpdate, .doc = "What changes of a session.", .partial = true);
 
@@ -151,8 +152,8 @@ FIELDS(ToolCall) = {
 		.doc = "Names the call within its session; the answer carries it as tool_call_id."),
 	FIELD(ToolCall, name, .required = true, .example = "\"web.search\"",
 		.doc = "The tool, by the name the model was given."),
-	FIELD(ToolCall, arguments, .required = true, .any = true, .ceiling = EVENT_TEXT_MAX,
-		.example = "{\"query\":\"opening hours\"}",
+	FIELD(ToolCall, arguments, .open = true, .required = true, .any = true,
+		.ceiling = EVENT_TEXT_MAX, .example = "{\"query\":\"opening hours\"}",
 		.doc = "What the model passes to the tool; a string if what it said is no JSON."),
 };
 SCHEMA(ToolCall, .doc = "A model's wish to run a tool.");
@@ -233,17 +234,3 @@ FIELDS(AutocompleteItem) = {
 		.doc = "A second line that tells it from others of its name."),
 };
 SCHEMA(AutocompleteItem, .doc = "Something that can be mentioned in a message.");
-
-const struct schema *const sessions_schemas[] = {
-	&SubtaskSummary_schema,
-	&ActiveSubtasksResponse_schema,
-	&TaskSessionRead_schema,
-	&ToolCall_schema,
-	&TaskMessageRead_schema,
-	&ApprovalDecision_schema,
-	&ApprovalRead_schema,
-	&MemoryRead_schema,
-	&SessionFileRead_schema,
-	&AutocompleteItem_schema,
-	NULL,
-};

@@ -189,4 +189,4 @@ static const struct route routes[] = {
 		.tag = "Skills",
 		.doc = "Delete a skill with its files, grants, configurations and permissions." },
 };
-RESOURCE(skills, routes, skills_schemas, &skill_sql);
+RESOURCE(skills, routes, NULL, &skill_sql);

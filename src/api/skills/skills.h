@@ -138,6 +138,3 @@ struct AgentSkillVisibilityScopeUpdate {
 	int skill_visibility_scope;
 };
 SCHEMA_DECLARED(AgentSkillVisibilityScopeUpdate);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const skills_schemas[];

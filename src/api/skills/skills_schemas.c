@@ -1,5 +1,6 @@
 /* skills_schemas.c - the tables for skills, and for what an agent has and may do with them. */
 #include "api/skills/skills.h"
+#include "contract/shape.h"
 
 static const char *const SkillScope_list[] = {
 	[SkillScope_private_only] = "private_only",
@@ -55,8 +56,8 @@ FIELDS(SkillCreate) = {
 		.doc = "The name of a licence, or of a file of the skill that holds one."),
 	FIELD(SkillCreate, compatibility, .nullable = true, BOUNDS(1, 500),
 		.doc = "What the skill needs to run."),
-	FIELD(SkillCreate, metadata, .preset = "{}", .ceiling = SKILL_METADATA_MAX,
-		.example = "{\"author\":\"example-org\"}",
+	FIELD(SkillCreate, metadata, .shape = &pairs_shape, .preset = "{}",
+		.ceiling = SKILL_METADATA_MAX, .example = "{\"author\":\"example-org\"}",
 		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
 	FIELD(SkillCreate, allowed_tools, .item = TEXT, .preset = "[]", .max = SKILL_TOOLS_MAX,
 		.example = "[\"Read\"]",
@@ -87,7 +88,7 @@ FIELDS(SkillUpdate) = {
 		.doc = "The name of a licence, or of a file of the skill that holds one."),
 	FIELD(SkillUpdate, compatibility, .nullable = true, BOUNDS(1, 500),
 		.doc = "What the skill needs to run."),
-	FIELD(SkillUpdate, metadata, .ceiling = SKILL_METADATA_MAX,
+	FIELD(SkillUpdate, metadata, .shape = &pairs_shape, .ceiling = SKILL_METADATA_MAX,
 		.example = "{\"author\":\"example-org\"}",
 		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
 	FIELD(SkillUpdate, allowed_tools, .item = TEXT, .max = SKILL_TOOLS_MAX,
@@ -122,8 +123,8 @@ FIELDS(SkillRead) = {
 		.doc = "The name of a licence, or of a file of the skill that holds one."),
 	FIELD(SkillRead, compatibility, .nullable = true, BOUNDS(1, 500),
 		.doc = "What the skill needs to run."),
-	FIELD(SkillRead, metadata, .required = true, .ceiling = SKILL_METADATA_MAX,
-		.example = "{\"author\":\"example-org\"}",
+	FIELD(SkillRead, metadata, .shape = &pairs_shape, .required = true,
+		.ceiling = SKILL_METADATA_MAX, .example = "{\"author\":\"example-org\"}",
 		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
 	FIELD(SkillRead, allowed_tools, .item = TEXT, .required = true, .max = SKILL_TOOLS_MAX,
 		.example = "[\"Read\"]",
@@ -161,8 +162,8 @@ FIELDS(SkillListRead) = {
 		.doc = "The name of a licence, or of a file of the skill that holds one."),
 	FIELD(SkillListRead, compatibility, .nullable = true, BOUNDS(1, 500),
 		.doc = "What the skill needs to run."),
-	FIELD(SkillListRead, metadata, .required = true, .ceiling = SKILL_METADATA_MAX,
-		.example = "{\"author\":\"example-org\"}",
+	FIELD(SkillListRead, metadata, .shape = &pairs_shape, .required = true,
+		.ceiling = SKILL_METADATA_MAX, .example = "{\"author\":\"example-org\"}",
 		.doc = "Further properties, each a text. Keys that begin with lodge- are reserved."),
 	FIELD(SkillListRead, allowed_tools, .item = TEXT, .required = true, .max = SKILL_TOOLS_MAX,
 		.example = "[\"Read\"]",
@@ -234,7 +235,8 @@ FIELDS(AgentSkillRead) = {
 SCHEMA(AgentSkillRead, .doc = "A skill that an agent has.");
 
 FIELDS(AgentSkillConfigUpdate) = {
-	FIELD(AgentSkillConfigUpdate, config, .nullable = true, .example = "{\"region\":\"eu\"}",
+	FIELD(AgentSkillConfigUpdate, config, .open = true, .nullable = true,
+		.example = "{\"region\":\"eu\"}",
 		.doc = "The whole configuration, sealed before it is stored; null or absent "
 		       "clears it."),
 };
@@ -244,7 +246,8 @@ SCHEMA(AgentSkillConfigUpdate,
 FIELDS(AgentSkillConfigRead) = {
 	FIELD(AgentSkillConfigRead, agent_id, .required = true, .id = true, .doc = "The agent."),
 	FIELD(AgentSkillConfigRead, skill_id, .required = true, .id = true, .doc = "The skill."),
-	FIELD(AgentSkillConfigRead, config, .nullable = true, .example = "{\"region\":\"eu\"}",
+	FIELD(AgentSkillConfigRead, config, .open = true, .nullable = true,
+		.example = "{\"region\":\"eu\"}",
 		.doc = "As it was last set; null if none is. Reading it takes the permission to "
 		       "write it."),
 };
@@ -288,23 +291,3 @@ FIELDS(AgentSkillVisibilityScopeUpdate) = {
 		.doc = "private_only: only private skills; tenant_allowed: also public ones."),
 };
 SCHEMA(AgentSkillVisibilityScopeUpdate, .doc = "How far the skills an agent writes may be seen.");
-
-const struct schema *const skills_schemas[] = {
-	&SkillFile_schema,
-	&SkillCreate_schema,
-	&SkillUpdate_schema,
-	&SkillRead_schema,
-	&SkillListRead_schema,
-	&AgentSkillUpdate_schema,
-	&AgentSkillVersion_schema,
-	&AgentSkillVersionUpdate_schema,
-	&AgentSkillGrant_schema,
-	&AgentSkillRead_schema,
-	&AgentSkillConfigUpdate_schema,
-	&AgentSkillConfigRead_schema,
-	&AgentSkillPermissionEntry_schema,
-	&AgentSkillPermissionUpdate_schema,
-	&AgentSkillPermissionRead_schema,
-	&AgentSkillVisibilityScopeUpdate_schema,
-	NULL,
-};

@@ -140,4 +140,4 @@ static const struct route routes[] = {
 		       "erase_delay (30 days), until when a super administrator can restore it. "
 		       "Audit rows stay, without personal data." },
 };
-RESOURCE(tenants, routes, tenants_schemas, &tenant_sql);
+RESOURCE(tenants, routes, NULL, &tenant_sql);

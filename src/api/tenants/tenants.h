@@ -91,6 +91,3 @@ struct DeletedTenant {
 	struct moment erase_at;
 };
 SCHEMA_DECLARED(DeletedTenant);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const tenants_schemas[];

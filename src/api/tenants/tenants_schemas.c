@@ -248,19 +248,3 @@ FIELDS(DeletedTenant) = {
 		.doc = "From when on its rows are erased; until then it can be restored."),
 };
 SCHEMA(DeletedTenant, .doc = "A tenant that was deleted and is not erased yet.");
-
-const struct schema *const tenants_schemas[] = {
-	&PlanRead_schema,
-	&UsageSummary30d_schema,
-	&TaskSummary30d_schema,
-	&AdminTenantRead_schema,
-	&AdminTenantDetailRead_schema,
-	&TenantRead_schema,
-	&TenantCreate_schema,
-	&TenantUpdate_schema,
-	&AdminTenantUpdate_schema,
-	&DeletedTenant_schema,
-	&PlanCreate_schema,
-	&PlanUpdate_schema,
-	NULL,
-};

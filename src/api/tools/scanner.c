@@ -77,16 +77,6 @@ FIELDS(ScannerRepositoryListResponse) = {
 SCHEMA(ScannerRepositoryListResponse,
 	.doc = "The repositories of the scanner organisation bound to the tenant.");
 
-const struct schema *const scanner_schemas[] = {
-	&ScannerRead_schema,
-	&ScannerUpdate_schema,
-	&ScannerGrantCreate_schema,
-	&ScannerGrantRead_schema,
-	&ScannerRepositoryOption_schema,
-	&ScannerRepositoryListResponse_schema,
-	NULL,
-};
-
 struct scanner_row {
 	const char *tenant_id, *id, *provider, *base_url, *organization, *token;
 	struct moment created_at, updated_at;
@@ -371,4 +361,4 @@ static const struct route routes[] = {
 		"scanner_grant.revoke", .tag = "Scanner",
 		.doc = "Revoke a grant; its row stays, with the time." },
 };
-RESOURCE(scanner, routes, scanner_schemas, &scanner_sql);
+RESOURCE(scanner, routes, NULL, &scanner_sql);

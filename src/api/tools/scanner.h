@@ -33,6 +33,3 @@ struct ScannerRepositoryListResponse {
 	struct list repositories;
 };
 SCHEMA_DECLARED(ScannerRepositoryListResponse);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const scanner_schemas[];

@@ -649,4 +649,4 @@ static const struct route routes[] = {
 		.tag = "Tools",
 		.doc = "Delete a tool; agents and bundles that hold it lose it at once." },
 };
-RESOURCE(tools, routes, tools_schemas, &tool_sql);
+RESOURCE(tools, routes, NULL, &tool_sql);

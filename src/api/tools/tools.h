@@ -137,9 +137,6 @@ struct AgentToolBundleRead {
 };
 SCHEMA_DECLARED(AgentToolBundleRead);
 
-/* NULL-terminated: all of the above. */
-extern const struct schema *const tools_schemas[];
-
 struct call;
 /* An input_schema that was compiled before the store is asked: one of 64 KiB is not the writer's work. */
 struct tool_input {

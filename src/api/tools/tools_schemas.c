@@ -1,5 +1,6 @@
 /* tools_schemas.c - the tables for tools of a tenant, those an agent has, and bundles of them. */
 #include "api/tools/tools.h"
+#include "contract/shape.h"
 
 #include "contract/rules.h"
 
@@ -26,6 +27,23 @@ const struct words ToolGranter_words = {
 	       "agent's tools.",
 };
 
+FIELDS(ToolConfig) = {
+	TOLD(TEXT, method, .nullable = true, .example = "\"GET\"", .doc = "http: how it is asked."),
+	TOLD(TEXT, url, .example = "\"https://weather.example.org/{{city}}\"",
+		.doc = "Where it is; http: with {{argument}} places."),
+	TOLD(JSON, headers, .nullable = true, .shape = &pairs_shape,
+		.doc = "Sent with every request; shown as ********."),
+	TOLD(JSON, body, .nullable = true, .any = true, .open = true,
+		.doc = "http: what is sent, with {{argument}} places."),
+	TOLD(LIST, allowed_hosts, .nullable = true, .item = TEXT,
+		.doc = "http: hosts that an address with places may lead to."),
+	TOLD(TEXT, tool, .nullable = true, .doc = "mcp: what the server calls it."),
+	TOLD(NUMBER, timeout_s, .nullable = true,
+		.doc = "The longest that a call may take, in seconds."),
+};
+static TOLD_SCHEMA(ToolConfig,
+	.doc = "How a tool is called: of kind http or mcp; empty for one that is built in.");
+
 FIELDS(ToolRead) = {
 	FIELD(ToolRead, id, .required = true, .id = true, .doc = "The tool."),
 	FIELD(ToolRead, tenant_id, .required = true, .id = true,
@@ -36,7 +54,7 @@ FIELDS(ToolRead) = {
 	FIELD(ToolRead, description, .required = true,
 		.example = "\"Tells the weather of a city.\"",
 		.doc = "Tells the model what the tool does and when to use it."),
-	FIELD(ToolRead, input_schema, .required = true, .example = SCHEMA_EXAMPLE,
+	FIELD(ToolRead, input_schema, .open = true, .required = true, .example = SCHEMA_EXAMPLE,
 		.doc = "What it takes, as JSON Schema; every call is checked against it."),
 	FIELD(ToolRead, requires_approval, .required = true, .example = "false",
 		.doc = "True: a person approves each call before it runs."),
@@ -46,7 +64,8 @@ FIELDS(ToolRead) = {
 		.doc = "True: a call whose outcome was lost may be made again."),
 	FIELD(ToolRead, grantable_by, .required = true, .words = &ToolGranter_words,
 		.doc = "Who may give it to an agent."),
-	FIELD(ToolRead, config, .required = true, .example = CONFIG_EXAMPLE,
+	FIELD(ToolRead, config, .of = &ToolConfig_schema, .required = true,
+		.example = CONFIG_EXAMPLE,
 		.doc = "How it is called; the values of headers are shown as ********."),
 	FIELD(ToolRead, is_seed, .required = true, .example = "false",
 		.doc = "True for one that came with the tenant."),
@@ -63,7 +82,7 @@ FIELDS(ToolCreate) = {
 	FIELD(ToolCreate, description, .nullable = true, BOUNDS(1, 4096),
 		.example = "\"Tells the weather of a city.\"",
 		.doc = "For the model; required unless the tool is built in."),
-	FIELD(ToolCreate, input_schema, .label = "Parameters", .nullable = true,
+	FIELD(ToolCreate, input_schema, .open = true, .label = "Parameters", .nullable = true,
 		.example = SCHEMA_EXAMPLE,
 		.doc = "JSON Schema 2020-12, the subset in the manual, of type object; absent: no "
 		       "arguments. Not for kind builtin."),
@@ -80,8 +99,8 @@ FIELDS(ToolCreate) = {
 		.words = &ToolGranter_words,
 		.doc = "Who may give it to an agent; absent: members for a tool that is built in or "
 		       "has no secrets, admins for all others."),
-	FIELD(ToolCreate, config, .label = "How it is called", .nullable = true,
-		.example = CONFIG_EXAMPLE,
+	FIELD(ToolCreate, config, .of = &ToolConfig_schema, .label = "How it is called",
+		.nullable = true, .example = CONFIG_EXAMPLE,
 		.doc = "http: {method, url, headers?, body?, allowed_hosts?, "
 		       "timeout_s?} with {{argument}} places; mcp: {url, headers?, tool, timeout_s?}. Not "
 		       "for kind builtin."),
@@ -93,8 +112,8 @@ FIELDS(ToolUpdate) = {
 		.doc = "Another name; not for kind builtin."),
 	FIELD(ToolUpdate, description, BOUNDS(1, 4096),
 		.example = "\"Tells the weather of a city.\"", .doc = "For the model."),
-	FIELD(ToolUpdate, input_schema, .label = "Parameters", .example = SCHEMA_EXAMPLE,
-		.doc = "As when it was made; not for kind builtin."),
+	FIELD(ToolUpdate, input_schema, .open = true, .label = "Parameters",
+		.example = SCHEMA_EXAMPLE, .doc = "As when it was made; not for kind builtin."),
 	FIELD(ToolUpdate, requires_approval, .label = "Ask a person first",
 		.doc = "True: a person approves each call."),
 	FIELD(ToolUpdate, person_only, .label = "Approved by a login only",
@@ -104,7 +123,8 @@ FIELDS(ToolUpdate) = {
 	FIELD(ToolUpdate, grantable_by, .label = "Given by", .words = &ToolGranter_words,
 		.doc = "Who may give it to an agent; agents that have it keep it. A tool that gets "
 		       "its first secret is for admins unless this says otherwise."),
-	FIELD(ToolUpdate, config, .label = "How it is called", .example = CONFIG_EXAMPLE,
+	FIELD(ToolUpdate, config, .of = &ToolConfig_schema, .label = "How it is called",
+		.example = CONFIG_EXAMPLE,
 		.doc = "All of it anew; a header sent as ******** keeps its value while scheme, host "
 		       "and port stay the same. Not for kind builtin."),
 };
@@ -113,7 +133,7 @@ SCHEMA(ToolUpdate, .partial = true, .doc = "Changes to a tool.");
 FIELDS(ToolImportMcp) = {
 	FIELD(ToolImportMcp, url, .required = true, BOUNDS(1, 4096),
 		.example = "\"https://mcp.example.org/mcp\"", .doc = "The server's address."),
-	FIELD(ToolImportMcp, headers, .nullable = true,
+	FIELD(ToolImportMcp, headers, .shape = &pairs_shape, .nullable = true,
 		.example = "{\"Authorization\":\"Bearer s3cret\"}", .secret = true,
 		.doc = "Sent with every request; the values are sealed and not shown again."),
 	FIELD(ToolImportMcp, prefix, .nullable = true, NAME_RULE, BOUNDS(1, 64),
@@ -146,7 +166,7 @@ FIELDS(ToolImportResult) = {
 SCHEMA(ToolImportResult, .doc = "What came of an import.");
 
 FIELDS(ToolTry) = {
-	FIELD(ToolTry, arguments, .nullable = true, .example = "{\"city\":\"Paris\"}",
+	FIELD(ToolTry, arguments, .open = true, .nullable = true, .example = "{\"city\":\"Paris\"}",
 		.doc = "What the tool is given; it must suit its input_schema. Null for nothing."),
 };
 SCHEMA(ToolTry, .doc = "One call of a tool, by a person.");
@@ -168,7 +188,8 @@ FIELDS(AgentToolGrant) = {
 		.doc = "A tool of the tenant, or one that is built in."),
 	FIELD(AgentToolGrant, is_enabled, .preset = "true",
 		.doc = "False keeps the grant but does not offer the tool to the model."),
-	FIELD(AgentToolGrant, configuration, .nullable = true, .example = "{\"max_results\":5}",
+	FIELD(AgentToolGrant, configuration, .open = true, .nullable = true,
+		.example = "{\"max_results\":5}",
 		.doc = "Settings of the tool for this agent; null for none."),
 };
 SCHEMA(AgentToolGrant, .doc = "Gives a tool to an agent.");
@@ -176,7 +197,8 @@ SCHEMA(AgentToolGrant, .doc = "Gives a tool to an agent.");
 FIELDS(AgentToolUpdate) = {
 	FIELD(AgentToolUpdate, is_enabled,
 		.doc = "False keeps the grant but does not offer the tool to the model."),
-	FIELD(AgentToolUpdate, configuration, .nullable = true, .example = "{\"max_results\":5}",
+	FIELD(AgentToolUpdate, configuration, .open = true, .nullable = true,
+		.example = "{\"max_results\":5}",
 		.doc = "All of the settings anew; null for none."),
 };
 SCHEMA(AgentToolUpdate, .partial = true, .doc = "Changes to a tool that an agent has.");
@@ -184,7 +206,8 @@ SCHEMA(AgentToolUpdate, .partial = true, .doc = "Changes to a tool that an agent
 FIELDS(AgentToolRead) = {
 	FIELD(AgentToolRead, agent_id, .required = true, .id = true, .doc = "The agent."),
 	FIELD(AgentToolRead, tool_id, .required = true, .id = true, .doc = "The tool."),
-	FIELD(AgentToolRead, configuration, .required = true, .example = "{\"max_results\":5}",
+	FIELD(AgentToolRead, configuration, .open = true, .required = true,
+		.example = "{\"max_results\":5}",
 		.doc = "Settings of the tool for this agent; empty when none are set, or when they cannot be opened with "
 		       "the present master key: then calls of the tool fail and say so until they are set anew."),
 	FIELD(AgentToolRead, is_enabled, .required = true, .example = "true",
@@ -256,24 +279,3 @@ FIELDS(AgentToolBundleRead) = {
 	FIELD(AgentToolBundleRead, created_at, .required = true, .doc = "When it was given."),
 };
 SCHEMA(AgentToolBundleRead, .doc = "A bundle that an agent has.");
-
-const struct schema *const tools_schemas[] = {
-	&ToolRead_schema,
-	&ToolCreate_schema,
-	&ToolUpdate_schema,
-	&ToolImportMcp_schema,
-	&ToolImportSkipped_schema,
-	&ToolImportResult_schema,
-	&ToolTry_schema,
-	&ToolTryResult_schema,
-	&AgentToolUpdate_schema,
-	&ToolBundleTool_schema,
-	&ToolBundleCreate_schema,
-	&ToolBundleUpdate_schema,
-	&AgentToolGrant_schema,
-	&AgentToolRead_schema,
-	&ToolBundleRead_schema,
-	&AgentToolBundleGrantCreate_schema,
-	&AgentToolBundleRead_schema,
-	NULL,
-};

@@ -430,4 +430,4 @@ static const struct route routes[] = {
 		.doc = "Change the signing secret; the new one is shown once. The former stops at "
 		       "once, or after grace_s." },
 };
-RESOURCE(integrations, routes, integrations_schemas, &integration_sql);
+RESOURCE(integrations, routes, NULL, &integration_sql);

@@ -101,6 +101,3 @@ struct SkillWebhookCallRead {
 	struct moment waiting_until, created_at, delivered_at;
 };
 SCHEMA_DECLARED(SkillWebhookCallRead);
-
-/* NULL-terminated: all of the above. */
-extern const struct schema *const integrations_schemas[];

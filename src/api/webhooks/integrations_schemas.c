@@ -254,19 +254,3 @@ FIELDS(SkillWebhookCallRead) = {
 		.example = "null", .doc = "When the session was made."),
 };
 SCHEMA(SkillWebhookCallRead, .doc = "A call of a skill's webhook.");
-
-const struct schema *const integrations_schemas[] = {
-	&IntegrationGuardrails_schema,
-	&IntegrationCreate_schema,
-	&IntegrationUpdate_schema,
-	&IntegrationRotate_schema,
-	&IntegrationRead_schema,
-	&DeliveryRead_schema,
-	&DeliveryDetail_schema,
-	&HookAnswer_schema,
-	&SkillHookAnswer_schema,
-	&SkillWebhookCreate_schema,
-	&SkillWebhookRead_schema,
-	&SkillWebhookCallRead_schema,
-	NULL,
-};

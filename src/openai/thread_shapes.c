@@ -1,0 +1,100 @@
+/* thread_shapes.c - what messages, runs and steps are made of; see openai_shapes.h. */
+#include "openai/openai_events.h"
+#include "openai/openai_shapes.h"
+
+#define ALWAYS(word) TOLD(TEXT, type, .required = true, .constant = word, .doc = "Always " word ".")
+
+FIELDS(ThreadTextPart) = {
+	ALWAYS("text"),
+	TOLD(OBJECT, text, .required = true, .of = &ThreadText_schema, .doc = "What is said."),
+};
+TOLD_SCHEMA(ThreadTextPart, .doc = "A part of a message.");
+
+FIELDS(ThreadInputText) = {
+	ALWAYS("text"),
+	TOLD(TEXT, text, .required = true, .doc = "What is said."),
+};
+static TOLD_SCHEMA(ThreadInputText, .doc = "A part of a message to be put into a thread.");
+
+static const struct shape input_part_shape = { OBJECTS(&ThreadInputText_schema) };
+const struct shape thread_content_shape = { .text = true, .items = &input_part_shape };
+
+FIELDS(RunError) = {
+	TOLD(TEXT, code, .required = true,
+		.doc = "server_error, rate_limit_exceeded or invalid_prompt."),
+	TOLD(TEXT, message, .required = true, .doc = "What went wrong, for people."),
+};
+TOLD_SCHEMA(RunError, .doc = "Why a run or a step failed.");
+
+FIELDS(RunActionCalls) = {
+	TOLD(LIST, tool_calls, .required = true, .item = OBJECT, .of = &ChatToolCall_schema,
+		.doc = "The calls that wait."),
+};
+static TOLD_SCHEMA(RunActionCalls, .doc = "Whose outputs are to be given.");
+
+FIELDS(RunRequiredAction) = {
+	ALWAYS("submit_tool_outputs"),
+	TOLD(OBJECT, submit_tool_outputs, .required = true, .of = &RunActionCalls_schema,
+		.doc = "The calls that wait."),
+};
+TOLD_SCHEMA(RunRequiredAction, .doc = "What a run waits for.");
+
+FIELDS(RunUsage) = {
+	TOLD(INTEGER, prompt_tokens, .required = true, .doc = "Tokens that were read."),
+	TOLD(INTEGER, completion_tokens, .required = true, .doc = "Tokens that were written."),
+	TOLD(INTEGER, total_tokens, .required = true, .doc = "Both."),
+};
+TOLD_SCHEMA(RunUsage, .doc = "What was used.");
+
+FIELDS(RunTruncation) = {
+	TOLD(TEXT, type, .required = true, .doc = "auto or last_messages."),
+	TOLD(INTEGER, last_messages, .nullable = true,
+		.doc = "How many messages from before the run are read."),
+};
+TOLD_SCHEMA(RunTruncation, .doc = "How much of a thread a run reads.");
+
+/* ---- steps ---- */
+
+FIELDS(RunStepFunction) = {
+	TOLD(TEXT, name, .required = true, .doc = "The function, or the agent's tool."),
+	TOLD(TEXT, arguments, .required = true, .doc = "What it was given, as JSON text."),
+	TOLD(TEXT, output, .required = true, .nullable = true,
+		.doc = "What it gave; null before that."),
+};
+static TOLD_SCHEMA(RunStepFunction, .doc = "What was called, and what it gave.");
+
+#define STEP_CALL                                                                       \
+	TOLD(TEXT, id, .required = true, .doc = "The call."), ALWAYS("function"),       \
+		TOLD(OBJECT, function, .required = true, .of = &RunStepFunction_schema, \
+			.doc = "The call itself.")
+
+FIELDS(RunStepCall) = { STEP_CALL };
+static TOLD_SCHEMA(RunStepCall, .doc = "A call in a step.");
+
+FIELDS(RunStepCallDelta) = {
+	STEP_CALL,
+	TOLD(INTEGER, index, .required = true, .doc = "Which call of its step."),
+};
+TOLD_SCHEMA(RunStepCallDelta, .doc = "A call of a step that is under way.");
+
+FIELDS(RunStepMessage) = {
+	TOLD(TEXT, message_id, .required = true, .doc = "The message."),
+};
+static TOLD_SCHEMA(RunStepMessage, .doc = "A message that a step wrote.");
+
+FIELDS(RunStepWrites) = {
+	ALWAYS("message_creation"),
+	TOLD(OBJECT, message_creation, .required = true, .of = &RunStepMessage_schema,
+		.doc = "The message."),
+};
+static TOLD_SCHEMA(RunStepWrites, .doc = "A step that wrote a message.");
+
+FIELDS(RunStepCalls) = {
+	ALWAYS("tool_calls"),
+	TOLD(LIST, tool_calls, .required = true, .item = OBJECT, .of = &RunStepCall_schema,
+		.doc = "The calls."),
+};
+static TOLD_SCHEMA(RunStepCalls, .doc = "A step that called tools.");
+
+const struct shape run_step_shape = { "RunStepDetails", "What a step did.",
+	OBJECTS(&RunStepWrites_schema, &RunStepCalls_schema), .by = "type" };
