@@ -14,7 +14,7 @@
 /* What was written last tells whether a comma is due, so no state is carried. */
 void doc_item(struct buf *o)
 {
-	if (o->len && !strchr("{[:", o->at[o->len - 1]))
+	if (o->len && !strchr("{[:,", o->at[o->len - 1]))
 		buf_putc(o, ',');
 }
 
@@ -349,6 +349,19 @@ static void sample_number(struct buf *o, const struct field *f)
 	json_write_number(o, f->has_min ? f->min : f->max ? fmin(1, f->max) : 1);
 }
 
+/* Of what is kept as its text. */
+static void sample_json(struct buf *o, const struct field *f)
+{
+	if (f->array)
+		buf_lit(o, "[]");
+	else if (f->shape && f->shape->text)
+		buf_lit(o, "\"text\"");
+	else if (f->shape && f->nullable)
+		buf_lit(o, "null");
+	else
+		buf_lit(o, "{}");
+}
+
 static void sample_object(struct buf *o, const struct schema *s, bool taken);
 
 static void sample_value(struct buf *o, enum kind k, const struct field *f)
@@ -375,9 +388,7 @@ static void sample_value(struct buf *o, enum kind k, const struct field *f)
 		if (f->of && !f->array)
 			sample_object(o, f->of, false);
 		else
-			buf_puts(o, f->array			 ? "[]"
-				    : f->shape && f->shape->text ? "\"text\""
-								 : "{}");
+			sample_json(o, f);
 		break;
 	case OBJECT:
 		sample_object(o, f->of, false);

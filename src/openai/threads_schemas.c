@@ -121,7 +121,10 @@ FIELDS(RunStepObject) = {
 	SECONDS(RunStepObject, failed_at, "When it failed"),
 	FIELD(RunStepObject, last_error, .of = &RunError_schema, .nullable = true,
 		.doc = "{code, message} of a step that failed."),
-	FIELD(RunStepObject, step_details, .shape = &run_step_shape, .required = true,
+	FIELD(RunStepObject, step_details,
+		.example =
+			"{\"type\":\"message_creation\",\"message_creation\":{\"message_id\":\"cm5x8k2q90a7d3f6h1j4n8p2r\"}}",
+		.shape = &run_step_shape, .required = true,
 		.doc = "{type, message_creation: {message_id}} or {type, tool_calls}."),
 	FIELD(RunStepObject, usage, .of = &RunUsage_schema, .nullable = true,
 		.doc = "Tokens of the call to the model that made it."),
