@@ -17,7 +17,7 @@ static void event_schema(struct buf *o, const struct event_stream *s, const stru
 		doc_text(o, "const", e->literal);
 		buf_putc(o, '}');
 	} else if (!name) {
-		buf_lit(o, "{\"type\":\"object\",\"maxProperties\":0}");
+		buf_lit(o, "{\"type\":\"object\",\"additionalProperties\":false}");
 	} else if (!s->envelope || e->bare) {
 		doc_reference(o, "schemas", name);
 	} else {

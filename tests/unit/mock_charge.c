@@ -121,9 +121,9 @@ const char *mock_figure_name(int way)
 
 /* ---- the answer in each shape ---- */
 
-enum shape { CHAT, RESPONSES, MESSAGES };
+enum mock_shape { CHAT, RESPONSES, MESSAGES };
 
-static void put_usage(struct buf *b, enum shape shape, int way, long in, long out)
+static void put_usage(struct buf *b, enum mock_shape shape, int way, long in, long out)
 {
 	const char *bad = way >= 0 ? mock_figure_name(way) : NULL;
 	char input[32], output[32];
@@ -141,7 +141,7 @@ static void put_usage(struct buf *b, enum shape shape, int way, long in, long ou
 		bad && place != 1 ? bad : input, bad && place != 0 ? bad : output);
 }
 
-static void put_whole(struct buf *b, enum shape shape, const struct buf *usage)
+static void put_whole(struct buf *b, enum mock_shape shape, const struct buf *usage)
 {
 	static const char *const heads[] = {
 		[CHAT] =
@@ -161,7 +161,7 @@ static void put_whole(struct buf *b, enum shape shape, const struct buf *usage)
 	buf_putc(b, '}');
 }
 
-static void put_stream(struct buf *b, enum shape shape, const struct buf *usage)
+static void put_stream(struct buf *b, enum mock_shape shape, const struct buf *usage)
 {
 	int len = (int)usage->len;
 
@@ -190,9 +190,9 @@ static void put_stream(struct buf *b, enum shape shape, const struct buf *usage)
 enum http_verdict mock_charge(struct http_exchange *x, bool stream, int way)
 {
 	const struct http_request *r = &x->request;
-	enum shape shape = strstr(r->path, "/messages")	   ? MESSAGES
-			   : strstr(r->path, "/responses") ? RESPONSES
-							   : CHAT;
+	enum mock_shape shape = strstr(r->path, "/messages")	? MESSAGES
+				: strstr(r->path, "/responses") ? RESPONSES
+								: CHAT;
 	char *body = strndup(r->body, r->body_len);
 	struct buf usage;
 

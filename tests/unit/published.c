@@ -1,14 +1,13 @@
 /* published.c - an answer against the document: its status, its type and its headers are those that
  * /openapi.json publishes for the operation, neither others nor fewer.  Every answer that a test sees
  * passes through here, so that whoever makes an operation answer something new is told at once. */
+#include "document.h"
 #include "fixture.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "contract/decode.h"
 #include "contract/event.h"
-#include "serve/registry.h"
 
 /* Any answer may carry these; the document does not repeat them at every operation. */
 static const char *const everywhere[] = { "Date", "Content-Type", "Content-Length",
@@ -19,41 +18,6 @@ static const char *const everywhere[] = { "Date", "Content-Type", "Content-Lengt
 
 /* Faults of HTTP itself, found before an operation is known; the document's description names them. */
 static const int below[] = { 408, 414, 417, 431, 501, 505 };
-
-static json_t *document(void)
-{
-	static json_t *doc;
-	struct buf text;
-
-	if (doc)
-		return doc;
-	buf_init(&text, 64 << 20);
-	operations_document(&text, api_resources, api_resource_count, "http://lodge.test");
-	doc = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, NULL);
-	buf_free(&text);
-	return doc;
-}
-
-/* The thing itself, or what it refers to. */
-static json_t *resolved(json_t *v)
-{
-	const char *ref = json_string_value(json_object_get(v, "$ref"));
-	char word[128];
-
-	if (!ref)
-		return v;
-	v = document();
-	for (ref += strlen("#/"); *ref; ref += *ref == '/') {
-		size_t len = strcspn(ref, "/");
-
-		CHECK(len < sizeof word);
-		memcpy(word, ref, len);
-		word[len] = '\0';
-		v = json_object_get(v, word);
-		ref += len;
-	}
-	return v;
-}
 
 /* "text/html" and "text/html; charset=utf-8" are one type. */
 static bool same_type(const char *a, const char *b)
@@ -79,39 +43,56 @@ static void check_type(const char *what, json_t *reply, const char *type)
 		type ? type : "nothing");
 }
 
-/* The event's data is what its row says: members of the schema, all that are required, and no others. */
-static bool data_fits(struct fixture *f, const struct stream_event *e, const char *data, size_t len)
+/* What an answer of this type is said to be; NULL: nothing. */
+static json_t *content_of(json_t *reply, const char *type)
 {
-	struct problem p = { 0 };
+	json_t *content = json_object_get(reply, "content"), *one;
+	const char *name;
 
-	if (e->literal)
-		return strlen(e->literal) == len && memcmp(e->literal, data, len) == 0;
-	return !e->data || !decode_body(NULL, &f->arena, e->data, UNKNOWN_REFUSED, data, len,
-				   arena_alloc(&f->arena, e->data->size), &p);
-}
-
-static bool is_told(struct fixture *f, const struct route *route, const char *name,
-	const char *data, size_t len)
-{
-	const struct event_stream *s = route->op->events;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct stream_event *e = &s->table[i];
-
-		if ((e->streams & s->bit) && (name ? !e->unnamed : e->unnamed) &&
-			(!name || strcmp(e->name, name) == 0) &&
-			(!route->openai || data_fits(f, e, data, len)))
-			return true;
+	json_object_foreach(content, name, one)
+	{
+		if (type && same_type(name, type))
+			return one;
 	}
-	return false;
+	return NULL;
 }
 
-/* Every event of a stream is one of its rows, and its data fits; what tests write into the log of a session themselves
- * is held to its name alone. */
-static void check_events(
-	struct fixture *f, const char *what, const struct route *route, const struct answer *r)
+/* Its own schema takes the event, and so does that of the stream as a whole. */
+static void check_event(const char *what, json_t *stream, const char *name, const char *data)
+{
+	json_t *v = json_loads(data, JSON_DECODE_ANY, NULL);
+	json_t *schema = json_object_get(
+		json_object_get(json_object_get(stream, "x-events"), name ? name : EVENT_UNNAMED),
+		"schema");
+	const char *why;
+
+	if (!v)
+		v = json_string(data);
+	why = !schema ? "(there is no such event)" : document_refuses(schema, v);
+	if (!why)
+		why = document_refuses(json_object_get(stream, "schema"), v);
+	if (why)
+		test_fail(__FILE__, __LINE__, "%s tells %s as it is not published: %s in %.600s",
+			what, name ? name : "something unnamed", why, data);
+	json_decref(v);
+}
+
+/* A whole answer that is JSON. */
+static void check_body(const char *what, json_t *content, const struct answer *r)
+{
+	const char *why = content && r->json
+				  ? document_refuses(json_object_get(content, "schema"), r->json)
+				  : NULL;
+
+	if (why)
+		test_fail(__FILE__, __LINE__, "%s is not as it is published: %s in %.600s", what,
+			why, r->body);
+}
+
+static void check_events(struct fixture *f, const char *what, json_t *reply, const struct answer *r)
 {
 	const char *type = header_of(f, r, "Content-Type");
+	json_t *stream = content_of(reply, "text/event-stream");
 	char *next;
 
 	if (!type || !same_type(type, "text/event-stream"))
@@ -133,9 +114,7 @@ static void check_events(
 		if (name)
 			data[-1] = '\0';
 		data += strlen("data: ");
-		if (!is_told(f, route, name, data, strlen(data)))
-			test_fail(__FILE__, __LINE__, "%s tells %s, which is not published: %s",
-				what, name ? name : "something unnamed", data);
+		check_event(what, stream, name, data);
 	}
 }
 
@@ -168,7 +147,7 @@ static void check_headers(
 
 	json_object_foreach(headers, name, one)
 	{
-		if (json_is_true(json_object_get(resolved(one), "required")) &&
+		if (json_is_true(json_object_get(document_resolved(one), "required")) &&
 			!header_of(f, r, name))
 			test_fail(
 				__FILE__, __LINE__, "%s has no %s, which is published", what, name);
@@ -201,12 +180,13 @@ void published(struct fixture *f, const struct route *route, const struct answer
 		json_object_get(
 			json_object_get(json_object_get(document(), "paths"), route->path), method),
 		"responses");
-	reply = resolved(json_object_get(responses, status));
+	reply = document_resolved(json_object_get(responses, status));
 	if (!reply) {
 		test_fail(__FILE__, __LINE__, "%s is not published: %.300s", what, r->body);
 		return;
 	}
 	check_type(what, reply, header_of(f, r, "Content-Type"));
 	check_headers(f, what, reply, r);
-	check_events(f, what, route, r);
+	check_body(what, content_of(reply, header_of(f, r, "Content-Type")), r);
+	check_events(f, what, reply, r);
 }

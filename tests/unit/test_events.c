@@ -1,4 +1,5 @@
 /* test_events.c - every event of the table: written as it always was, read back as it was written, and published. */
+#include "document.h"
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -265,18 +266,6 @@ TEST(events_have_their_names_in_the_table)
 	CHECK_INT(stream_event_count, SESSION_EVENT_COUNT + 3);
 }
 
-static json_t *document(void)
-{
-	struct buf text;
-	json_t *doc;
-
-	buf_init(&text, 64 << 20);
-	operations_document(&text, api_resources, api_resource_count, "http://lodge.test");
-	doc = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, NULL);
-	buf_free(&text);
-	return doc;
-}
-
 /* x-events of the one content of the operation that is a stream. */
 static json_t *published_events(json_t *doc, const struct route *r)
 {
@@ -329,5 +318,4 @@ TEST(events_are_published)
 		}
 	}
 	CHECK(streams >= 8);
-	json_decref(doc);
 }

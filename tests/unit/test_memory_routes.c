@@ -23,7 +23,7 @@ enum { BODY = 256 * 1024, TIMES = 8, PEAK_TIMES = 14, EVENT_TIMES = 4, BESIDES =
 enum { PIXELS = 1000 * 1000, PIXEL_BYTES = 12, UNPACKED = 6 << 20, UNPACKED_TIMES = 6 };
 
 /* Items, as many as there is room for, between what comes before and after. */
-struct shape {
+struct asked_shape {
 	const char *name, *field, *before, *item, *after;
 };
 
@@ -31,11 +31,11 @@ struct worst {
 	const struct schema *schema;
 	const struct patterns *patterns;
 	struct arena arena; /* of the shapes' texts */
-	struct shape shape;
+	struct asked_shape shape;
 	size_t most; /* bytes of the arena, of all shapes */
 };
 
-static void write_body(struct buf *text, const struct shape *s)
+static void write_body(struct buf *text, const struct asked_shape *s)
 {
 	size_t n = strlen(s->item);
 
@@ -49,7 +49,7 @@ static void write_body(struct buf *text, const struct shape *s)
 	buf_puts(text, s->after);
 }
 
-static void try_shape(struct worst *w, struct shape s)
+static void try_shape(struct worst *w, struct asked_shape s)
 {
 	struct arena a = { .max = (size_t)128 << 20 };
 	struct problem p = { 0 };
@@ -88,17 +88,19 @@ static void try_field(struct worst *w, const struct field *f)
 
 	switch (f->kind) {
 	case LIST:
-		try_shape(w, (struct shape){ "smallest items", f->name, list,
+		try_shape(w, (struct asked_shape){ "smallest items", f->name, list,
 				     f->item == OBJECT ? "{}" : "\"\"", "]}" });
-		try_shape(w, (struct shape){ "whole items", f->name, list, full_item(a, f), "]}" });
-		try_shape(w, (struct shape){ "items of another type", f->name, list, "[]", "]}" });
+		try_shape(w, (struct asked_shape){
+				     "whole items", f->name, list, full_item(a, f), "]}" });
+		try_shape(w,
+			(struct asked_shape){ "items of another type", f->name, list, "[]", "]}" });
 		break;
 	case JSON:
-		try_shape(w, (struct shape){ "small objects", f->name, json, "{\"a\":0}",
+		try_shape(w, (struct asked_shape){ "small objects", f->name, json, "{\"a\":0}",
 				     f->array ? "]}" : "]}}" });
 		break;
 	case TEXT:
-		try_shape(w, (struct shape){ "escapes", f->name, text, "\\u00e9", "\"}" });
+		try_shape(w, (struct asked_shape){ "escapes", f->name, text, "\\u00e9", "\"}" });
 		break;
 	default:
 		break;
@@ -109,10 +111,11 @@ static struct worst worst_of(const struct patterns *patterns, const struct schem
 {
 	struct worst w = { .schema = s, .patterns = patterns };
 
+	try_shape(&w, (struct asked_shape){
+			      "small objects", "(unknown)", "{\"zz\":[", "{\"a\":0}", "]}" });
 	try_shape(
-		&w, (struct shape){ "small objects", "(unknown)", "{\"zz\":[", "{\"a\":0}", "]}" });
-	try_shape(&w, (struct shape){ "empty objects", "(unknown)", "{\"zz\":[", "{}", "]}" });
-	try_shape(&w, (struct shape){ "many names", "(unknown)", "{", "%", "}" });
+		&w, (struct asked_shape){ "empty objects", "(unknown)", "{\"zz\":[", "{}", "]}" });
+	try_shape(&w, (struct asked_shape){ "many names", "(unknown)", "{", "%", "}" });
 	for (size_t i = 0; i < s->count; i++)
 		try_field(&w, &s->fields[i]);
 	return w;
@@ -326,7 +329,7 @@ static void make_bytes(struct buf *out)
 
 static const struct raw {
 	const char *type, *name;
-	struct shape shape;
+	struct asked_shape shape;
 	void (*make)(struct buf *out);
 	size_t times, of; /* the bound, beside BESIDES */
 } raws[] = {
@@ -449,7 +452,7 @@ static void try_body_schema(struct trial *t, const struct route *r, const struct
 /* What no table states of a body: parts within parts, which an operation reads by itself. */
 static const struct within {
 	const char *path;
-	struct shape shape;
+	struct asked_shape shape;
 } withins[] = {
 	{ "/v1/responses", { "short parts of a model's input", "input",
 				   "{\"model\":\"m\",\"input\":[{\"role\":\"user\",\"content\":[",
