@@ -26,15 +26,22 @@ test("`lodge openapi` needs no store and makes none", async (t) => {
   equal(JSON.parse(stdout).servers[0].url, "http://127.0.0.1:8080", "the server in it");
 });
 
-test("the document stands up to OpenAPI 3.1", async (t) => {
-  if (!existsSync(join(here, "openapi/node_modules"))) return console.log("note: the packages of tests/blackbox/openapi are not installed: the document is not checked");
-  const { stdout } = await t.run(["openapi"]);
-  const file = join(t.folder(), "openapi.json");
-  writeFileSync(file, stdout);
-  const check = await command(process.execPath, [join(here, "openapi/check.mjs"), file]);
-  equal(check.status, 0, `check.mjs says ${check.stdout.slice(-2000)}${check.stderr.slice(-500)}`);
-  match(check.stdout, /(^|\n)[1-9]\d* passed, 0 failed\n$/, "its last line");
-});
+// What the scripts in openapi/ say of the document: their last line counts.
+for (const [script, sentence] of [
+  ["check.mjs", "the document stands up to OpenAPI 3.1"],
+  ["lint.mjs", "Spectral and Redocly have nothing to say of the document"],
+  ["generate.mjs", "generated clients are typed throughout"],
+])
+  test(sentence, async (t) => {
+    if (!existsSync(join(here, "openapi/node_modules"))) return console.log("note: the packages of tests/blackbox/openapi are not installed: the document is not checked");
+    const { stdout } = await t.run(["openapi"]);
+    const folder = t.folder();
+    const file = join(folder, "openapi.json");
+    writeFileSync(file, stdout);
+    const check = await command(process.execPath, [join(here, "openapi", script), file, folder]);
+    equal(check.status, 0, `${script} says ${check.stdout.slice(-2000)}${check.stderr.slice(-500)}`);
+    match(check.stdout, /(^|\n)[1-9]\d* passed, 0 failed\n$/, "its last line");
+  });
 
 test("every path of the document answers with something it documents", async (t) => {
   const server = await t.serve(await t.place("sqlite"), { flags: ["--no-access-log"] });
