@@ -1,6 +1,6 @@
 // admin-models.tsx - the models of the service, what they cost, and whom they are open to.
 import { ModelConfig, ModelCreate } from "../contract/forms";
-import type { ModelCreate as Body, ModelRead } from "../contract/types";
+import type { ModelCreate as Body, ModelPricing, ModelRead } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
 import { human, tokens } from "../lib/format";
@@ -17,9 +17,9 @@ import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 
 /** USD a token, as dollars a million. */
-export const priceOf = (m: { pricing: Record<string, unknown> }, name: string): string => {
-  const price = m.pricing[name];
-  return price === undefined || price === null ? "–" : perMillion(price as string | number);
+export const priceOf = (m: { pricing: ModelPricing }, name: string): string => {
+  const price = m.pricing[name as keyof ModelPricing];
+  return price === undefined || price === null ? "–" : perMillion(price);
 };
 
 /** How a model is reached; the values of its headers are never read back. */

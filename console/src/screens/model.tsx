@@ -1,7 +1,7 @@
 // model.tsx - one model: what it costs and can; who may use it; for super administrators also how it is reached and what takes its place.
 import { useState } from "preact/hooks";
 import { AdminModelUpdate, AgentModelGrant } from "../contract/forms";
-import type { AgentModelGrant as GrantBody, ModelRead, TenantModel } from "../contract/types";
+import type { AgentModelGrant as GrantBody, ModelPricing, ModelRead, TenantModel } from "../contract/types";
 import { Problem, call, tagged } from "../lib/api";
 import { useData, useList } from "../lib/data";
 import { Time, tokens } from "../lib/format";
@@ -18,7 +18,7 @@ import { DataView, Empty } from "../ui/states";
 import { complain, toast } from "../ui/toast";
 import { modelState, priceOf } from "./models";
 
-function Prices({ model }: { model: { pricing: Record<string, unknown> } }) {
+function Prices({ model }: { model: { pricing: ModelPricing } }) {
   return (
     <section class="part">
       <h2>Prices</h2>

@@ -1,5 +1,5 @@
 // models.tsx - the models that this tenant reaches, with their prices.
-import type { TenantModel } from "../contract/types";
+import type { ModelPricing, TenantModel } from "../contract/types";
 import { useList } from "../lib/data";
 import { human, plural, tokens } from "../lib/format";
 import { location, setQuery } from "../lib/router";
@@ -19,8 +19,8 @@ export function modelState(m: Pick<TenantModel, "status">) {
   }
 }
 
-export const priceOf = (m: { pricing: Record<string, unknown>; is_free?: boolean }, name: string): string =>
-  perMillion(m.pricing[name] as string | null | undefined);
+export const priceOf = (m: { pricing: ModelPricing; is_free?: boolean }, name: string): string =>
+  perMillion(m.pricing[name as keyof ModelPricing]);
 
 export default function Models() {
   const q = location.value.query.get("q") ?? "";
