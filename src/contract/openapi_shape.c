@@ -60,8 +60,8 @@ static void write_other(struct buf *o, const struct shape *s)
 	doc_json(o, s->by, "{\"type\":\"string\",\"not\":{\"enum\":[");
 	for (size_t i = 0; s->objects[i]; i++) {
 		doc_item(o);
-		buf_printf(o, "\"%s\"",
-			schema_field(s->objects[i], s->by, strlen(s->by))->constant);
+		buf_printf(
+			o, "\"%s\"", schema_field(s->objects[i], s->by, strlen(s->by))->constant);
 	}
 	buf_lit(o, "]}}}");
 	doc_json(o, "required", "[");

@@ -168,7 +168,7 @@
 RESOURCES(X)
 #undef X
 
-#define X(area)                                             \
+#define X(area)                                       \
 	extern const struct to_come area##_to_come[]; \
 	static const struct resource area##_types = { .name = #area, .to_come = area##_to_come };
 TYPES(X)
