@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/json.h"
 
 static size_t shape_objects(const struct shape *s)
@@ -55,6 +56,7 @@ static void end_alternative(struct buf *o, bool alone)
 /* What is none of the objects: of a kind that only its maker knows. */
 static void write_other(struct buf *o, const struct shape *s)
 {
+	INVARIANT(s->by && s->objects); /* the lint has seen to it */
 	doc_json(o, "type", "\"object\"");
 	doc_json(o, "properties", "{");
 	doc_json(o, s->by, "{\"type\":\"string\",\"not\":{\"enum\":[");

@@ -266,7 +266,8 @@ TEST(decode_every_field_keeps_its_bounds)
 	for (size_t i = 0; i < u.types.count; i++) {
 		const struct schema *s = u.types.list[i].schema;
 
-		for (size_t k = 0; k < s->count; k++, fields++) {
+		/* Those without a struct are never decoded. */
+		for (size_t k = 0; !s->told && k < s->count; k++, fields++) {
 			test_step("%s.%s", s->name, s->fields[k].name);
 			check_types(&u, s, &s->fields[k]);
 			check_kind(&u, s, &s->fields[k]);
