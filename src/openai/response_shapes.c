@@ -9,14 +9,6 @@
 
 /* ---- the output ---- */
 
-const struct shape response_part_shape = { "ResponseContentPart", "A part of a message.",
-	OBJECTS(&ResponseText_schema, &ResponseRefusal_schema), .by = "type" };
-const struct shape response_item_shape = { "ResponseOutputItem",
-	"An item of the output: one of these, or one that only its provider knows.",
-	OBJECTS(&ResponseMessage_schema, &ResponseReasoning_schema, &ResponseFunctionCall_schema,
-		&ResponseApprovalRequest_schema),
-	.by = "type", .other = true };
-
 FIELDS(ResponseFailure) = {
 	TOLD(TEXT, code, .required = true, .doc = "What went wrong, for programs."),
 	TOLD(TEXT, message, .required = true, .doc = "What went wrong, for people."),

@@ -4,6 +4,15 @@
 
 #define ALWAYS(word) TOLD(TEXT, type, .required = true, .constant = word, .doc = "Always " word ".")
 
+enum { SAID_MAX = 32 << 20, ITEM_MAX = 64 << 20 };
+FIELDS(ThreadText) = {
+	FIELD(ThreadText, value, .required = true, .ceiling = SAID_MAX,
+		.example = "\" on its way\"", .doc = "What is said."),
+	FIELD(ThreadText, annotations, .shape = &nothing_shape, .required = true, .array = true,
+		.example = "[]", .doc = "Always empty."),
+};
+SCHEMA(ThreadText, .doc = "A piece of text.");
+
 FIELDS(ThreadTextPart) = {
 	ALWAYS("text"),
 	TOLD(OBJECT, text, .required = true, .of = &ThreadText_schema, .doc = "What is said."),
