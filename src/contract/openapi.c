@@ -511,6 +511,8 @@ static void write_components(struct document *d)
 	doc_json(o, "components", "{");
 	doc_json(o, "schemas", "{");
 	doc_schemas(o, &d->types);
+	doc_shapes(o, &d->types);
+	doc_streams(o, &d->types);
 	buf_putc(o, '}');
 	doc_shared(o, &d->used);
 	doc_json(o, "examples", "{");

@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "contract/types.h"
 
+/* openapi_text.c: the writing itself. */
+
 /* A comma if one is due, then the key and its colon. */
 void doc_key(struct buf *o, const char *key);
 void doc_text(struct buf *o, const char *key, const char *text);
@@ -16,6 +18,9 @@ void doc_reference(struct buf *o, const char *kind, const char *name);
 /* The same as a member of the object that is open, to a schema. */
 #define REF_SCHEMA "#/components/schemas/"
 void doc_schema_ref(struct buf *o, const char *name);
+/* A list of words under a key, and the members of a schema that takes them. */
+void doc_word_list(struct buf *o, const char *key, const struct words *w, bool nullable);
+void doc_words(struct buf *o, const struct words *w);
 
 /* openapi_schema.c: types. */
 
@@ -24,9 +29,6 @@ void doc_schema_ref(struct buf *o, const char *name);
 void doc_facts(struct buf *o, const struct field *f, bool taken);
 /* An example of the field's value. */
 void doc_sample(struct buf *o, const struct field *f);
-
-/* The members of a schema that takes these words. */
-void doc_words(struct buf *o, const struct words *w);
 
 /* True if the type stands in the document. */
 bool doc_published(const struct type *t);

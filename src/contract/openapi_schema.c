@@ -11,38 +11,6 @@
 #define SAMPLE_ID "cm5x8k2q90a7d3f6h1j4n8p2r"
 #define SAMPLE_TIME "2026-01-31T09:30:00.000Z"
 
-/* What was written last tells whether a comma is due, so no state is carried. */
-void doc_item(struct buf *o)
-{
-	if (o->len && !strchr("{[:,", o->at[o->len - 1]))
-		buf_putc(o, ',');
-}
-
-void doc_key(struct buf *o, const char *key)
-{
-	doc_item(o);
-	json_write_string(o, key, strlen(key));
-	buf_putc(o, ':');
-}
-
-void doc_text(struct buf *o, const char *key, const char *text)
-{
-	doc_key(o, key);
-	json_write_string(o, text, strlen(text));
-}
-
-void doc_json(struct buf *o, const char *key, const char *json)
-{
-	doc_key(o, key);
-	buf_puts(o, json);
-}
-
-void doc_reference(struct buf *o, const char *kind, const char *name)
-{
-	doc_item(o);
-	buf_printf(o, "{\"$ref\":\"#/components/%s/%s\"}", kind, name);
-}
-
 static void write_schema_number(struct buf *o, const char *key, double v)
 {
 	doc_key(o, key);
@@ -70,36 +38,6 @@ static const char *named_type(enum kind k, const struct field *f)
 	return k == OBJECT || (k == JSON && f->of && !f->array) ? f->of->name
 	       : k == CHOICE					? f->words->title
 								: NULL;
-}
-
-void doc_schema_ref(struct buf *o, const char *name)
-{
-	doc_key(o, "$ref");
-	buf_printf(o, "\"" REF_SCHEMA "%s\"", name);
-}
-
-static void write_word_list(struct buf *o, const char *key, const struct words *w, bool nullable)
-{
-	doc_json(o, key, "[");
-	for (size_t i = 0; w->list[i]; i++) {
-		doc_item(o);
-		json_write_string(o, w->list[i], strlen(w->list[i]));
-	}
-	if (nullable) {
-		doc_item(o);
-		buf_lit(o, "null");
-	}
-	buf_putc(o, ']');
-}
-
-void doc_words(struct buf *o, const struct words *w)
-{
-	if (w->title) {
-		doc_schema_ref(o, w->title);
-	} else {
-		doc_text(o, "type", "string");
-		write_word_list(o, "enum", w, false);
-	}
 }
 
 /* Of an array that is kept as text. */
@@ -147,7 +85,7 @@ static void value_type(struct buf *o, enum kind k, const struct field *f, bool n
 		doc_key(o, "type");
 		buf_printf(o, nullable ? "[\"%s\",\"null\"]" : "\"%s\"", schema_type_name(k));
 		if (k == CHOICE)
-			write_word_list(o, "enum", f->words, nullable);
+			doc_word_list(o, "enum", f->words, nullable);
 		else if (k == MOMENT)
 			doc_text(o, "format", "date-time");
 	}
@@ -194,7 +132,7 @@ void doc_facts(struct buf *o, const struct field *f, bool taken)
 		else if (taken && f->item == TEXT)
 			write_schema_number(o, "x-max", CEILING_TEXT);
 		if (f->item == TEXT && f->words)
-			write_word_list(o, "x-enum", f->words, false);
+			doc_word_list(o, "x-enum", f->words, false);
 		buf_putc(o, '}');
 		if (f->distinct)
 			doc_json(o, "uniqueItems", "true");
@@ -310,12 +248,10 @@ void doc_schemas(struct buf *o, const struct types *t)
 	}
 	for (size_t i = 0; i < t->words_count; i++) {
 		doc_json(o, t->words[i]->title, "{\"type\":\"string\"");
-		write_word_list(o, "enum", t->words[i], false);
+		doc_word_list(o, "enum", t->words[i], false);
 		doc_text(o, "description", t->words[i]->doc);
 		buf_putc(o, '}');
 	}
-	doc_shapes(o, t);
-	doc_streams(o, t);
 }
 
 static bool name_ends_in(const char *name, const char *tail)
