@@ -21,8 +21,10 @@ SCHEMA_DECLARED(ResponseUsage);
 SCHEMA_DECLARED(ResponseTextOptions);
 SCHEMA_DECLARED(ResponseReasoningOptions);
 SCHEMA_DECLARED(ResponseStreamOptions);
+SCHEMA_DECLARED(ResponseConversation);
 extern const struct shape response_input_shape, response_input_item_shape, response_item_shape,
-	response_part_shape, response_tool_shape, response_tool_choice_shape;
+	response_part_shape, response_tool_shape, response_tool_choice_shape,
+	response_content_shape, response_conversation_shape;
 
 /* ---- threads and runs: thread_shapes.c ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "call/operation.h"
+#include "openai/conversations.h"
 #include "openai/openai_tools.h"
 #include "openai/responses.h"
 #include "openai/run_watch.h"
@@ -99,10 +100,14 @@ static int continue_response_session(
 /* Where the agent works: where it was left off, where it waits for what is brought, or in a session that begins with
  * all that came.  *said is what it has not heard yet. */
 static int find_response_session(struct call *c, const struct list *items, struct response_row *row,
-	const char **ret_run, struct list *said)
+	struct conversation *v, const char **ret_run, struct list *said)
 {
 	int err;
 
+	if (v) {
+		err = response_join(c, row, v, items, ret_run, said);
+		return err || row->session_id ? err : begin_response_session(c, said, row);
+	}
 	if (row->previous_id) {
 		err = continue_response_session(c, items, row, ret_run);
 		if (!err && *ret_run)
@@ -222,7 +227,8 @@ static void answer_response(
 /* ---- the beginning ---- */
 
 static int begin_response_run(struct call *c, const struct ResponseCreate *in,
-	struct response_row *row, const struct list *items, int64_t *ret_after)
+	struct response_row *row, const struct list *items, struct conversation *v,
+	int64_t *ret_after)
 {
 	struct run_options options = { .additional_instructions = in->instructions,
 		.tool_choice = in->tool_choice.text,
@@ -246,7 +252,7 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 	if (in->background != 1) /* somebody waits on the line */
 		options.refuses = RUN_REFUSES_HOURS | RUN_REFUSES_BUDGET;
 	if (!err)
-		err = find_response_session(c, items, row, &run_id, &said);
+		err = find_response_session(c, items, row, v, &run_id, &said);
 	brings = response_words_brought(&said);
 	row->run_id = run_id;
 	if (!err && (!run_id || brings))
@@ -263,7 +269,7 @@ static int begin_response_run(struct call *c, const struct ResponseCreate *in,
 	if (!err && !run_id)
 		err = session_start(c->db, c->arena, row->tenant_id, row->session_id, &as, &options,
 			false, c->now, &row->run_id, &c->problem);
-	return err;
+	return err || !v ? err : conversation_answer(c->db, c->arena, v, row);
 }
 
 /* For the audit log: where the agent works, and how much of what it was told; never the words. */
@@ -293,22 +299,26 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	const struct gateway_named *named, struct ResponseObject *out)
 {
 	const char *format = openai_member(c->arena, in->text.text, "format"), *left_out, *input;
+	const char *conversation = response_conversation(c->arena, in);
+	struct conversation v = { 0 };
 	struct response_row row;
 	struct list items;
 	int64_t after = 0;
 	int err = response_row_new(c, in, &row);
 
 	row.agent_id = named->agent_id;
+	if (!err && conversation)
+		err = conversation_find(c, conversation, PERM_SESSION_WRITE, &v);
 	if (!err)
 		err = response_refer(c, in->input.text, &input);
 	if (!err)
-		err = response_items_read(c, input, row.id, &items, &row.input);
+		err = response_items_read(c, "input", input, row.id, &items, &row.input);
 	if (!err && !items.count)
 		err = call_field(c, "input", "required", "must say something");
 	if (!err)
 		err = openai_format(c, "text.format", format);
 	if (!err)
-		err = begin_response_run(c, in, &row, &items, &after);
+		err = begin_response_run(c, in, &row, &items, conversation ? &v : NULL, &after);
 	if (!err && in->store != 0)
 		err = response_row_add(c->db, &row);
 	if (err)

@@ -1,6 +1,7 @@
 /* response_chat.c - the request for a response of a model, with what came before it, as a chat. */
 #include <string.h>
 
+#include "openai/conversations.h"
 #include "openai/openai_tools.h"
 #include "openai/responses.h"
 #include "base/json.h"
@@ -232,7 +233,7 @@ static int add_items(struct asking *m, const char *json, const char **ret_json)
 {
 	struct list items;
 	const struct response_item *it;
-	int err = response_items_read(m->c, json, m->row->id, &items, ret_json);
+	int err = response_items_read(m->c, "input", json, m->row->id, &items, ret_json);
 
 	it = items.at;
 	for (size_t i = 0; !err && i < items.count; i++) {
@@ -266,6 +267,31 @@ static int add_chain(struct asking *m)
 		if (!err)
 			err = add_items(m, chain[n]->output, NULL);
 	}
+	return err;
+}
+
+/* What was said in the conversation.  Where an agent is at work in it nobody else answers. */
+static int add_conversation(struct asking *m, const struct conversation *v)
+{
+	struct call *c = m->c;
+	enum tail_state state;
+	const struct conversation_item *it;
+	struct list tail;
+	const char *items;
+	int64_t place = 0;
+	int err = conversation_tail(c->db, c->arena, v, &tail, &state);
+
+	if (!err)
+		err = conversation_unlocked(c, v, state);
+	while (!err) {
+		err = conversation_history(c->db, c->arena, v, true, &place, &items);
+		if (err || !items)
+			break;
+		err = add_items(m, items, NULL);
+	}
+	it = tail.at;
+	for (size_t i = 0; !err && i < tail.count; i++)
+		err = add_items(m, arena_printf(c->arena, "[%s]", it[i].item), NULL);
 	return err;
 }
 
@@ -449,7 +475,8 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 	struct chat *chat)
 {
 	struct asking asking = { c, row, chat, 0 }, *m = &asking;
-	const char *functions, *input;
+	const char *functions, *input, *conversation = response_conversation(c->arena, in);
+	struct conversation v = { 0 };
 	int err = openai_tools(m->c, "tools", in->tools.text, TOOL_FLAT, &functions);
 
 	chat_open(chat, m->c->arena);
@@ -463,10 +490,16 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 		chat_message_add(chat, CHAT_SYSTEM, in->instructions);
 	if (!err)
 		err = add_chain(m);
+	if (!err && conversation)
+		err = conversation_find(c, conversation, PERM_SESSION_WRITE, &v);
+	if (!err && conversation)
+		err = add_conversation(m, &v);
 	if (!err)
 		err = response_refer(c, in->input.text, &input);
 	if (!err)
 		err = add_items(m, input, &m->row->input);
+	if (!err && conversation)
+		err = conversation_room(c, &v, m->row->input);
 	if (!err && !chat->messages)
 		err = call_field(m->c, "input", "required", "must say something");
 	if (err)

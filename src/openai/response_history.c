@@ -197,16 +197,15 @@ static int same_words(
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* What the response has that the run was last shown in, before it goes on under another. */
-static int settle_last(struct call *c, const struct waiting_place *at)
+int response_settle_last(struct call *c, const char *session_id, const char *run_id)
 {
 	struct response_row last;
 	const char *id = NULL;
-	int err = response_newest(c, at->session_id, &id);
+	int err = response_newest(c, session_id, &id);
 
 	if (!err)
 		err = response_row_read(c->db, c->arena, c->caller.tenant_id, id, &last);
-	if (!err && last.run_id && strcmp(last.run_id, at->run_id) == 0 &&
+	if (!err && last.run_id && strcmp(last.run_id, run_id) == 0 &&
 		strcmp(last.status, "in_progress") == 0) {
 		err = response_agent_fill(c->db, c->arena, &last);
 		if (!err)
@@ -233,7 +232,7 @@ static int try_waiting(struct call *c, struct response_row *row, const struct li
 	*said = fresh;
 	*ret_run = at->run_id;
 	row->session_id = at->session_id;
-	return settle_last(c, at);
+	return response_settle_last(c, at->session_id, at->run_id);
 }
 
 int response_waiting(struct call *c, struct response_row *row, const struct list *items,

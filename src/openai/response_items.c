@@ -8,7 +8,7 @@ enum { ITEMS_MAX = 2000, ITEMS_TEXT_MAX = 64 << 20 };
 
 struct item_reader {
 	struct call *c;
-	const char *tag, *field;
+	const char *tag, *name, *field; /* of what is read, and of the item */
 	struct response_item *items;
 	size_t count, room;
 	struct buf json;
@@ -293,11 +293,11 @@ static int read_item_list(struct item_reader *in, const char *json)
 	json_open(&r, in->c->arena, json, strlen(json));
 	json_enter_array(&r);
 	while (!err && json_next_item(&r)) {
-		in->field = arena_printf(in->c->arena, "input[%zu]", in->count);
+		in->field = arena_printf(in->c->arena, "%s[%zu]", in->name, in->count);
 		if (json_peek(&r) != JSON_OBJECT)
 			return refuse_item(in, "", "must be an object");
 		if (in->count == ITEMS_MAX)
-			return call_field(in->c, "input", "too_long", "must have at most %d items",
+			return call_field(in->c, in->name, "too_long", "must have at most %d items",
 				ITEMS_MAX);
 		if (!json_skip(&r, &item, &len))
 			break;
@@ -311,10 +311,10 @@ static int read_item_list(struct item_reader *in, const char *json)
 	return err;
 }
 
-int response_items_read(
-	struct call *c, const char *json, const char *tag, struct list *ret, const char **ret_json)
+int response_items_read(struct call *c, const char *name, const char *json, const char *tag,
+	struct list *ret, const char **ret_json)
 {
-	struct item_reader in = { .c = c, .tag = tag, .field = "input" };
+	struct item_reader in = { .c = c, .tag = tag, .name = name, .field = name };
 	struct buf one;
 	int err;
 
@@ -328,8 +328,7 @@ int response_items_read(
 	} else if (json && *json == '[') {
 		err = read_item_list(&in, json);
 	} else {
-		err = json ? call_field(c, "input", "type", "must be a text or an array of items")
-			   : 0;
+		err = json ? call_field(c, name, "type", "must be a text or an array of items") : 0;
 	}
 	buf_putc(&in.json, ']');
 	*ret = (struct list){ in.items, in.count };

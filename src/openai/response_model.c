@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "openai/conversations.h"
 #include "openai/model_stream.h"
 #include "openai/openai_events.h"
 #include "api/service.h"
@@ -20,6 +21,7 @@ struct model_call {
 	struct candidates candidates;
 	struct response_row row;
 	const char *model_id, *maker;
+	const char *conversation; /* what was asked and answered joins it; or NULL */
 	bool streams, stores;
 	struct response_out out;
 	struct collected whole;
@@ -163,19 +165,44 @@ static enum stream_end model_call_refuse(struct model_call *m, const struct prob
 	return STREAM_COMPLETE;
 }
 
+/* Into the conversation, unless that is gone meanwhile. */
+static int model_call_join(struct model_call *m, struct db *db)
+{
+	struct call *c = m->stream.c;
+	struct conversation v;
+	enum tail_state state;
+	int err = conversation_read(db, c->arena, m->row.tenant_id, m->conversation, &v);
+
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	err = conversation_settle(db, c->arena, &v, false, &state);
+	if (!err)
+		err = conversation_add(db, c->arena, &v, NULL, m->row.input);
+	if (!err)
+		err = conversation_add(db, c->arena, &v, NULL, m->row.output);
+	if (!err && !m->stores)
+		err = call_audit_also(c, (struct audit_entry){ .action = "conversation.add",
+						 .resource_id = v.id,
+						 .meta = arena_printf(c->arena,
+							 "{\"model_id\":\"%s\"}", m->model_id) });
+	return err;
+}
+
 static int model_call_store(void *state, struct db *db)
 {
 	struct model_call *m = state;
-
 	struct call *c = m->stream.c;
-	int err = response_row_add(db, &m->row);
+	int err = m->stores ? response_row_add(db, &m->row) : 0;
 
 	c->db = db;
-	return err ? err
-		   : call_audit_also(c, (struct audit_entry){ .action = c->route->audit,
-						.resource_id = m->row.id,
-						.meta = arena_printf(c->arena,
-							"{\"model_id\":\"%s\"}", m->model_id) });
+	if (!err && m->conversation && strcmp(m->row.status, "failed") != 0)
+		err = model_call_join(m, db);
+	return err || !m->stores ? err
+				 : call_audit_also(c,
+					   (struct audit_entry){ .action = c->route->audit,
+						   .resource_id = m->row.id,
+						   .meta = arena_printf(c->arena,
+							   "{\"model_id\":\"%s\"}", m->model_id) });
 }
 
 static bool model_call_stored(void *state, int err)
@@ -235,7 +262,7 @@ static enum stream_end end_response(void *state)
 		return STREAM_COMPLETE;
 	}
 	model_call_conclude(m, end);
-	if (!m->stores)
+	if (!m->stores && !m->conversation)
 		return tell_end(m);
 	err = call_stream_ask(m->stream.stream, &storing);
 	return err ? model_call_refuse(m, &(struct problem){ .err = ERR_BUSY }) : STREAM_ASKING;
@@ -285,6 +312,7 @@ int response_model_start(
 	m->model_id = named->model_id;
 	m->streams = in->stream == 1;
 	m->stores = in->store != 0;
+	m->conversation = response_conversation(c->arena, in);
 	if (!err && in->background == 1)
 		err = call_field(c, "background", "conflict",
 			"must be false: only agents work in the background");

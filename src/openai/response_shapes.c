@@ -88,7 +88,7 @@ static const struct shape input_part_shape = { "ResponseInputPart",
 	OBJECTS(&ResponseInputText_schema, &ResponseInputImage_schema, &ResponseInputFile_schema,
 		&ResponseSaidText_schema, &ResponseSaidRefusal_schema),
 	.by = "type", .other = true };
-static const struct shape input_content_shape = { .text = true, .items = &input_part_shape };
+const struct shape response_content_shape = { .text = true, .items = &input_part_shape };
 
 static const struct words input_role_words = { .list = (const char *const[]){ "user", "assistant",
 						       "system", "developer", NULL } };
@@ -98,7 +98,7 @@ FIELDS(ResponseInputMessage) = {
 	ITEM_ID,
 	ITEM_STATUS,
 	TOLD(CHOICE, role, .required = true, .words = &input_role_words, .doc = "Who says it."),
-	TOLD(JSON, content, .required = true, .any = true, .shape = &input_content_shape,
+	TOLD(JSON, content, .required = true, .any = true, .shape = &response_content_shape,
 		.doc = "A text, or parts."),
 	TOLD(TEXT, phase, .nullable = true, .doc = "As the provider gave it."),
 };
@@ -122,7 +122,7 @@ FIELDS(ResponseCallOutput) = {
 	ITEM_ID,
 	ITEM_STATUS,
 	TOLD(TEXT, call_id, .required = true, .doc = "The call."),
-	TOLD(JSON, output, .required = true, .any = true, .shape = &input_content_shape,
+	TOLD(JSON, output, .required = true, .any = true, .shape = &response_content_shape,
 		.doc = "What the function gave: a text, or parts."),
 };
 static TOLD_SCHEMA(ResponseCallOutput, .doc = "What a function of the caller's gave.");
@@ -164,6 +164,13 @@ const struct shape response_input_item_shape = { "ResponseInputItem",
 const struct shape response_input_shape = { .text = true, .items = &response_input_item_shape };
 
 /* ---- options ---- */
+
+FIELDS(ResponseConversation) = {
+	TOLD(TEXT, id, .required = true, .doc = "The conversation."),
+};
+TOLD_SCHEMA(ResponseConversation, .doc = "A conversation, by its id.");
+const struct shape response_conversation_shape = { .text = true,
+	OBJECTS(&ResponseConversation_schema) };
 
 FIELDS(ResponseFunction) = {
 	ALWAYS("function"),

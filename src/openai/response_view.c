@@ -90,6 +90,15 @@ static void note_number(struct note_writer *n, const char *member, double v)
 	json_write_number(&n->b, v);
 }
 
+const char *response_conversation(struct arena *a, const struct ResponseCreate *in)
+{
+	const char *json = in->conversation.text;
+
+	if (json && *json == '"')
+		json = arena_printf(a, "{\"id\":%s}", json);
+	return openai_text(a, json, "id");
+}
+
 static const char *asked_json(struct arena *a, const struct ResponseCreate *in)
 {
 	struct note_writer n;
@@ -106,6 +115,7 @@ static const char *asked_json(struct arena *a, const struct ResponseCreate *in)
 		in->max_output_tokens == NIL ? NAN : (double)in->max_output_tokens);
 	note_number(&n, "temperature", in->temperature);
 	note_number(&n, "top_p", in->top_p);
+	note_text(&n, "conversation", response_conversation(a, in));
 	note_json(&n, "text", in->text.text);
 	note_json(&n, "reasoning", in->reasoning.text);
 	note_text(&n, "user", in->user);
@@ -141,9 +151,15 @@ int response_row_new(struct call *c, const struct ResponseCreate *in, struct res
 		.asked = asked_json(c->arena, in),
 		.input = "[]",
 		.output = "[]" };
-	if (in->conversation.text)
-		return call_field(c, "conversation", "format",
-			"must be null: go on with previous_response_id");
+	if (in->conversation.text && strcmp(in->conversation.text, "null") != 0 &&
+		!response_conversation(c->arena, in))
+		return call_field(
+			c, "conversation", "type", "must be the id of a conversation, or {id}");
+	if (in->previous_response_id && response_conversation(c->arena, in)) {
+		c->problem.code = "mutually_exclusive_parameters";
+		return call_field(c, "previous_response_id", "conflict",
+			"must be null where conversation is given: a response goes on from one of them");
+	}
 	if (in->prompt.text && strcmp(in->prompt.text, "null") != 0)
 		return call_field(c, "prompt", "format",
 			"must be null: a prompt that is stored at a provider cannot be reckoned");
@@ -206,6 +222,7 @@ void response_show(struct arena *a, const struct response_row *row, struct Respo
 	const char *choice = openai_member(a, row->asked, "tool_choice");
 	const char *text = openai_member(a, row->asked, "text");
 	const char *truncation = openai_text(a, row->asked, "truncation");
+	const char *conversation = openai_member(a, row->asked, "conversation");
 	bool partial = strcmp(row->status, "incomplete") == 0;
 
 	*out = (struct ResponseObject){ .id = row->id,
@@ -223,6 +240,8 @@ void response_show(struct arena *a, const struct response_row *row, struct Respo
 		.output = { row->output },
 		.parallel_tool_calls = !parallel,
 		.previous_response_id = row->previous_id,
+		.conversation = { conversation ? arena_printf(a, "{\"id\":%s}", conversation)
+					       : NULL },
 		.reasoning = { openai_member(a, row->asked, "reasoning") },
 		.store = !openai_member(a, row->asked, "store"),
 		.temperature = { openai_member(a, row->asked, "temperature") },

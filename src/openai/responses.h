@@ -15,7 +15,7 @@ struct ResponseObject {
 	struct json output;
 	bool parallel_tool_calls;
 	const char *previous_response_id;
-	struct json reasoning;
+	struct json conversation, reasoning;
 	bool store;
 	struct json temperature, text, tool_choice, tools, top_p;
 	const char *truncation;
@@ -78,9 +78,9 @@ struct response_item {
 };
 
 /* Reads the input of a request, or items that were stored.  *ret are struct response_item; *ret_json, unless
- * NULL, is the same as a list with ids made from `tag`.  Otherwise a field of `input` is refused. */
-int response_items_read(
-	struct call *c, const char *json, const char *tag, struct list *ret, const char **ret_json);
+ * NULL, is the same as a list with ids made from `tag`.  Otherwise what is wrong is refused under `name`. */
+int response_items_read(struct call *c, const char *name, const char *json, const char *tag,
+	struct list *ret, const char **ret_json);
 
 /* The input with each item_reference replaced by what it names, if that is the caller's to read. */
 int response_refer(struct call *c, const char *json, const char **ret);
@@ -95,6 +95,8 @@ struct response_row {
 };
 SCHEMA_DECLARED(response_row);
 
+/* The conversation that a request names, or NULL. */
+const char *response_conversation(struct arena *a, const struct ResponseCreate *in);
 /* The request as a row: everything but status, items and usage. */
 int response_row_new(struct call *c, const struct ResponseCreate *in, struct response_row *ret);
 int response_row_add(struct db *db, const struct response_row *row);
@@ -204,6 +206,13 @@ int response_answers_known(struct call *c, const struct list *items);
  * the calls: *ret_run, row->session_id, and in *said the items that it has not heard.  NULL: none waits. */
 int response_waiting(struct call *c, struct response_row *row, const struct list *items,
 	const char **ret_run, struct list *said);
+/* What the response has that the run was last shown in, before it goes on under another. */
+int response_settle_last(struct call *c, const char *session_id, const char *run_id);
+/* Where the agent answers in a conversation: row->session_id, NULL if it has none yet; *ret_run if a run waits there
+ * for what is brought; *said is what it has not heard, with what others said there meanwhile. */
+struct conversation;
+int response_join(struct call *c, struct response_row *row, struct conversation *v,
+	const struct list *items, const char **ret_run, struct list *said);
 /* The messages of users that are new: clients that keep a conversation themselves send all of it each time, and what
  * stands before an answer was counted with it. */
 int64_t response_words_brought(const struct list *items);

@@ -27,6 +27,8 @@ FIELDS(ResponseObject) = {
 	FIELD(ResponseObject, parallel_tool_calls, .required = true, .doc = "As asked for."),
 	FIELD(ResponseObject, previous_response_id, .nullable = true,
 		.doc = "The response that it goes on from."),
+	FIELD(ResponseObject, conversation, .of = &ResponseConversation_schema, .nullable = true,
+		.doc = "The conversation that it goes on from."),
 	FIELD(ResponseObject, reasoning, .of = &ResponseReasoningOptions_schema, .nullable = true,
 		.doc = "As asked for."),
 	FIELD(ResponseObject, store, .required = true, .doc = "As asked for."),
@@ -101,8 +103,10 @@ FIELDS(ResponseCreate) = {
 		.doc = "{format}; an agent answers in text."),
 	FIELD(ResponseCreate, reasoning, .of = &ResponseReasoningOptions_schema, .nullable = true,
 		.doc = "{effort, summary}, for a model."),
-	FIELD(ResponseCreate, conversation, .shape = &nothing_shape, .nullable = true, .any = true,
-		.doc = "Must be null: go on with previous_response_id."),
+	FIELD(ResponseCreate, conversation, .shape = &response_conversation_shape, .nullable = true,
+		.any = true,
+		.doc = "The id of a conversation, or {id}: the response goes on from its items, and "
+		       "what is asked and answered joins them."),
 	FIELD(ResponseCreate, truncation, .nullable = true, BOUNDS(1, 32),
 		.doc = "auto or disabled, for providers that know it; a session keeps itself inside "
 		       "its model's window."),

@@ -71,6 +71,7 @@
 	X(thread_messages) \
 	X(runs) \
 	X(responses) \
+	X(conversations) \
 	X(mcp) \
 	X(mcp_issuers) \
 	X(messages) \

@@ -79,7 +79,7 @@ int64_t fixture_count(struct fixture *f, const char *sql)
 void fixture_sweep(struct fixture *f)
 {
 	static const char *const tables[] = { "session_rows", "integration_rows", "thread_rows",
-		"agent_rows" };
+		"conversation_rows", "agent_rows" };
 	int64_t left = 1;
 
 	for (int i = 0; left && i < 5000; i++) {

@@ -28,7 +28,7 @@ FIELDS(gone_row) = {
 static SCHEMA(gone_row, .internal = true);
 
 /* The first two are an agent's. */
-enum { SESSION, INTEGRATION, OF_AGENTS, THREAD = OF_AGENTS, AGENT, KINDS };
+enum { SESSION, INTEGRATION, OF_AGENTS, THREAD = OF_AGENTS, CONVERSATION, AGENT, KINDS };
 enum { FIND, DROP = FIND + KINDS, OF_AGENT = DROP + KINDS, UNFILE = OF_AGENT + OF_AGENTS };
 
 #define GONE(table)                                                                      \
@@ -55,10 +55,12 @@ enum { FIND, DROP = FIND + KINDS, OF_AGENT = DROP + KINDS, UNFILE = OF_AGENT + O
 static const struct statement sql[] = {
 	[FIND + SESSION] = GONE("session_rows"),
 	[FIND + THREAD] = GONE("thread_rows"),
+	[FIND + CONVERSATION] = GONE("conversation_rows"),
 	[FIND + INTEGRATION] = GONE("integration_rows"),
 	[FIND + AGENT] = GONE("agent_rows"),
 	[DROP + SESSION] = GONE_DROP("session_rows"),
 	[DROP + THREAD] = GONE_DROP("thread_rows"),
+	[DROP + CONVERSATION] = GONE_DROP("conversation_rows"),
 	[DROP + INTEGRATION] = GONE_DROP("integration_rows"),
 	[DROP + AGENT] = GONE_DROP("agent_rows"),
 	[OF_AGENT + SESSION] = GONE_OF_AGENT("session_rows"),
@@ -81,6 +83,7 @@ STATEMENT_SET(gone_sql, sql);
  * missing. */
 static const struct statement heirs[] = {
 	OF_SESSION("responses", "id"),
+	OF_SESSION("conversation_items", "conversation_id, place"),
 	OF_SESSION("run_notes", "run_id"),
 	OF_SESSION("deleted_messages", "id"),
 	OF_SESSION("session_events", "seq"),
@@ -96,12 +99,19 @@ static const struct statement heirs[] = {
 	OF_INTEGRATION("delivery_bodies", "digest"),
 	OF_INTEGRATION("integration_rates", "integration_id"),
 	HEIR("gone_thread", "thread_messages", "thread_id", "id"),
+	HEIR("gone_conversation", "conversation_items", "conversation_id", "place"),
 	HEIR("gone_agent", "responses", "agent_id", "id"),
 	HEIR("gone_agent", "memories", "agent_id", "id"),
 };
 STATEMENT_SET(gone_heirs_sql, heirs);
 
-enum { SESSION_HEIRS = 11, THREAD_HEIRS = 1, INTEGRATION_HEIRS = 4, AGENT_HEIRS = 2 };
+enum {
+	SESSION_HEIRS = 12,
+	THREAD_HEIRS = 1,
+	CONVERSATION_HEIRS = 1,
+	INTEGRATION_HEIRS = 4,
+	AGENT_HEIRS = 2
+};
 
 static const struct {
 	int first, count;
@@ -109,10 +119,13 @@ static const struct {
 	[SESSION] = { 0, SESSION_HEIRS },
 	[INTEGRATION] = { SESSION_HEIRS, INTEGRATION_HEIRS },
 	[THREAD] = { SESSION_HEIRS + INTEGRATION_HEIRS, THREAD_HEIRS },
-	[AGENT] = { SESSION_HEIRS + INTEGRATION_HEIRS + THREAD_HEIRS, AGENT_HEIRS },
+	[CONVERSATION] = { SESSION_HEIRS + INTEGRATION_HEIRS + THREAD_HEIRS, CONVERSATION_HEIRS },
+	[AGENT] = { SESSION_HEIRS + INTEGRATION_HEIRS + THREAD_HEIRS + CONVERSATION_HEIRS,
+		AGENT_HEIRS },
 };
-_Static_assert(SESSION_HEIRS + THREAD_HEIRS + INTEGRATION_HEIRS + AGENT_HEIRS ==
-		       sizeof heirs / sizeof *heirs,
+_Static_assert(
+	SESSION_HEIRS + THREAD_HEIRS + CONVERSATION_HEIRS + INTEGRATION_HEIRS + AGENT_HEIRS ==
+		sizeof heirs / sizeof *heirs,
 	"every heir is somebody's");
 
 /* At most some for each member or tool of the tenant.  Integrations before the skills they belong to. */

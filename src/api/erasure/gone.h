@@ -1,4 +1,4 @@
-/* gone.h - the rows of what was deleted: agents, sessions, threads, integrations.
+/* gone.h - the rows of what was deleted: agents, sessions, threads, conversations, integrations.
  *
  * Deleting one marks its row, after which nobody finds it or anything that
  * hangs on it (the views of migration 35); the rows themselves go later, a

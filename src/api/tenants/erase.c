@@ -85,6 +85,8 @@ static const struct statement sweeps[] = {
 	SWEEP("search_things", "type, id"),
 	SWEEP("jobs", "id"),
 	SWEEP("responses", "id"),
+	SWEEP("conversation_items", "conversation_id, place"),
+	SWEEP_AS("conversations", "conversation_rows", "id"),
 	SWEEP("run_notes", "session_id, run_id"),
 	SWEEP("thread_messages", "thread_id, id"),
 	SWEEP("deleted_messages", "session_id, id"),
