@@ -43,6 +43,7 @@ enum fresh {
 	FRESH_APPROVAL,	     /* a call that waits for a word */
 	FRESH_MEMORY,	     /* something the agent keeps */
 	FRESH_RESPONSE,	     /* a response to delete */
+	FRESH_CONVERSATION,  /* a conversation to delete */
 };
 
 /* Needs that are no permission of a tenant or an agent. */
@@ -92,6 +93,7 @@ struct world {
 	const char *sessions[AGENT_KINDS], *closed_sessions[AGENT_KINDS];
 	const char *files[AGENT_KINDS];					    /* of the former */
 	const char *responses[AGENT_KINDS], *closed_responses[AGENT_KINDS]; /* of both */
+	const char *conversations[AGENT_KINDS], *closed_conversations[AGENT_KINDS];
 };
 
 /* What a request is about; a copy of the world's, with fresh things in it. */
@@ -99,7 +101,8 @@ struct target {
 	const char *tenant_id, *agent_id, *user_id, *group_id, *allowed_id, *key_id, *plan_id,
 		*session_id, *model_id, *skill_id, *provider, *invite;
 	const char *tool_id, *bundle_id, *scanner_grant_id, *closed_session_id;
-	const char *approval_id, *file_id, *memory_id, *response_id, *closed_response_id;
+	const char *approval_id, *file_id, *memory_id, *response_id, *closed_response_id,
+		*conversation_id, *closed_conversation_id;
 	const char *integration_id, *delivery_id, *webhook_id;
 	bool default_on;
 };

@@ -181,6 +181,18 @@ static const char *response_make(
 	return id;
 }
 
+static const char *conversation_make(
+	struct fixture *f, const struct world *w, const char *session_id)
+{
+	const char *id = arena_printf(&f->arena, "conv_%s", fixture_id(f));
+
+	fixture_sql(f,
+		"insert into conversation_rows (tenant_id, id, created_by_id, created_at, metadata, "
+		"last_place, session_id, heard, unsettled) values ($1, $2, $3, 1, $4, 0, $5, 0, 0)",
+		ARGS(T(w->tenant_id), T(id), T(w->user_id), T("{}"), T(session_id)));
+	return id;
+}
+
 static const char *memory_make(struct fixture *f, const struct world *w, const char *agent_id)
 {
 	return fixture_created(
@@ -309,6 +321,8 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 		w->closed_sessions[k] = session_make(f, w, (enum agent_kind)k);
 		w->responses[k] = response_make(f, w, w->agents[k], w->sessions[k]);
 		w->closed_responses[k] = response_make(f, w, w->agents[k], w->closed_sessions[k]);
+		w->conversations[k] = conversation_make(f, w, w->sessions[k]);
+		w->closed_conversations[k] = conversation_make(f, w, w->closed_sessions[k]);
 		w->files[k] = file_make(f, w->tenant_id, w->sessions[k]);
 	}
 	w->skill_id = skill_make(f, w);
@@ -341,6 +355,8 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 		.file_id = w->files[kind],
 		.response_id = w->responses[kind],
 		.closed_response_id = w->closed_responses[kind],
+		.conversation_id = w->conversations[kind],
+		.closed_conversation_id = w->closed_conversations[kind],
 		.approval_id = w->tool_id, /* nowhere, until one is made; as the next two */
 		.memory_id = w->tool_id,
 		.model_id = w->model_id,
@@ -495,6 +511,9 @@ void freshen(
 		break;
 	case FRESH_RESPONSE:
 		t->response_id = response_make(f, w, t->agent_id, t->session_id);
+		break;
+	case FRESH_CONVERSATION:
+		t->conversation_id = conversation_make(f, w, t->session_id);
 		break;
 	case FRESH_MEMORY:
 		t->memory_id = memory_make(f, w, t->agent_id);

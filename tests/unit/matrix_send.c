@@ -51,6 +51,7 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/sessions/", &t->session_id },
 		{ "/threads/", &t->session_id },
 		{ "/responses/", &t->response_id },
+		{ "/conversations/", &t->conversation_id },
 		{ "/models/", &t->model_id },
 		{ "/catalog/", &t->model_id },
 		{ "/skills/", &t->skill_id },

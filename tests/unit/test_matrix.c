@@ -146,6 +146,8 @@ static bool try_cell(struct matrix_fixture *s, const struct route *route, const 
 		t.session_id = t.closed_session_id;
 	if (row->stranger)
 		t.response_id = t.closed_response_id;
+	if (row->stranger)
+		t.conversation_id = t.closed_conversation_id;
 	if (row->takes_part && c->user_id)
 		session_join(s->f, t.tenant_id, t.session_id, c->user_id);
 	if (want == ALLOWED)

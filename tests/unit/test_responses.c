@@ -287,7 +287,7 @@ TEST(responses_refuse_in_openais_shape)
 			"input[0].content" },
 		{ "\"input\":[{\"type\":\"item_reference\",\"id\":\"x\"}]", "input[0].id" },
 		{ "\"input\":\"x\",\"tools\":[{\"name\":\"f\"}]", "tools[0].type" },
-		{ "\"input\":\"x\",\"conversation\":\"c\"", "conversation" },
+		{ "\"input\":\"x\",\"conversation\":[]", "conversation" },
 		{ "\"input\":\"x\",\"metadata\":{\"a\":1}", "metadata" },
 		{ "\"input\":\"x\",\"temperature\":9", "temperature" },
 		{ "\"input\":\"al\\u0000pha\"", "input" },
