@@ -9,6 +9,7 @@
 #include "api/service.h"
 #include "openai/responses.h"
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/json.h"
 #include "broker/openai_out.h"
 #include "contract/encode.h"
@@ -22,7 +23,7 @@ struct model_call {
 	struct response_row row;
 	const char *model_id, *maker;
 	const char *conversation; /* what was asked and answered joins it; or NULL */
-	bool streams, stores;
+	bool streams, stores, repeatable;
 	struct response_out out;
 	struct collected whole;
 	struct arena scratch;
@@ -192,9 +193,19 @@ static int model_call_store(void *state, struct db *db)
 {
 	struct model_call *m = state;
 	struct call *c = m->stream.c;
-	int err = m->stores ? response_row_add(db, &m->row) : 0;
+	struct response_row twin;
+	int err = m->repeatable
+			  ? response_row_read(db, c->arena, m->row.tenant_id, m->row.id, &twin)
+			  : ERR_NOT_FOUND;
 
 	c->db = db;
+	if (!err) { /* the same request was answered meanwhile */
+		m->row = twin;
+		return 0;
+	}
+	if (err != ERR_NOT_FOUND)
+		return err;
+	err = m->stores ? response_row_add(db, &m->row) : 0;
 	if (!err && m->conversation && strcmp(m->row.status, "failed") != 0)
 		err = model_call_join(m, db);
 	return err || !m->stores ? err
@@ -295,6 +306,53 @@ static const struct stream_source response_source = {
 	.last = end_response,
 };
 
+/* ---- a request that is repeated ---- */
+
+static enum http_verdict answer_again(struct call *c)
+{
+	struct ResponseObject shown;
+
+	response_show(c->arena, c->own, &shown);
+	c->x->reply.status = 200;
+	c->x->reply.type = "application/json";
+	encode_object(&c->x->reply.body, &ResponseObject_schema, &shown);
+	buf_putc(&c->x->reply.body, '\n');
+	return HTTP_REPLIED;
+}
+
+/* In a conversation a request acts once for its Idempotency-Key: the response has its id from the key, and what was
+ * asked is noted with it.  *ret_answered if it was answered before. */
+static int find_repeated(struct model_call *m, bool *ret_answered)
+{
+	struct call *c = m->stream.c;
+	const char *key = http_header(&c->x->request, "idempotency-key"), *body;
+	struct response_row *before = arena_new(c->arena, struct response_row);
+	char hash[65];
+	int err;
+
+	*ret_answered = false;
+	if (!key || !m->conversation || !m->stores)
+		return 0;
+	m->repeatable = true;
+	credential_hash(arena_printf(c->arena, "%s\n%s\n%s", c->caller.hash ? c->caller.hash : "",
+				m->conversation, key),
+		hash);
+	m->row.id = arena_printf(c->arena, "c%.*s", ID_LEN - 1, hash);
+	m->row.asked = arena_printf(c->arena, "%.*s,\"body\":\"%s\"}",
+		(int)strlen(m->row.asked) - 1, m->row.asked, c->body_hash);
+	err = response_row_read(c->db, c->arena, m->row.tenant_id, m->row.id, before);
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	body = openai_text(c->arena, before->asked, "body");
+	if (!body || strcmp(body, c->body_hash) != 0)
+		return call_fail(c, ERR_IDEMPOTENCY,
+			"This Idempotency-Key was used in this conversation for a request with another body.");
+	c->own = before;
+	c->deferred = answer_again;
+	*ret_answered = true;
+	return 0;
+}
+
 int response_model_start(
 	struct call *c, const struct ResponseCreate *in, const struct gateway_named *named)
 {
@@ -306,13 +364,19 @@ int response_model_start(
 		.vault = c->app->vault,
 		.keys = broker_keys(service_of(c->app)->broker, c->arena),
 		.now = c->now };
+	bool answered = false;
 	int err = response_row_new(c, in, &m->row);
 
-	m->stream = (struct model_stream){ .c = c, .stream = call_stream(c, &response_source, m) };
+	m->stream.c = c;
 	m->model_id = named->model_id;
 	m->streams = in->stream == 1;
 	m->stores = in->store != 0;
 	m->conversation = response_conversation(c->arena, in);
+	if (!err)
+		err = find_repeated(m, &answered);
+	if (answered)
+		return 0;
+	m->stream.stream = call_stream(c, &response_source, m);
 	if (!err && in->background == 1)
 		err = call_field(c, "background", "conflict",
 			"must be false: only agents work in the background");

@@ -225,7 +225,7 @@ TEST(conversations_of_models_are_their_history)
 {
 	struct openai_fixture s;
 	struct answer r, alone;
-	const char *id, *response;
+	const char *id, *response, *before;
 
 	openai_open(&s);
 	id = begin(&s, "{\"items\":[{\"role\":\"user\",\"content\":\"one two three four\"}]}");
@@ -265,6 +265,27 @@ TEST(conversations_of_models_are_their_history)
 	STATUS(r, 200);
 	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "42") != NULL);
 	CHECK(strstr(said(&s, id), "| function_call | function_call_output | a:") != NULL);
+
+	test_step("a repeat with the same key is told what was answered, and nothing is added");
+	before = said(&s, id);
+	for (int i = 0; i < 2; i++) {
+		r = ask(s.f, s.f->admin,
+			arena_printf(&s.f->arena,
+				"{\"model\":\"demo\",\"conversation\":\"%s\",\"input\":"
+				"\"count to 4\"}",
+				id),
+			"POST " R "\nIdempotency-Key: again");
+		STATUS(r, 200);
+		CHECK_STR(text_at(&r, "output.0.content.0.text"), "1 2 3 4");
+		CHECK_STR(said(&s, id),
+			arena_printf(&s.f->arena, "%s | u:count to 4 | a:1 2 3 4", before));
+	}
+	STATUS(openai_ask(&s, NULL, "GET " R "/%s", text_at(&r, "id")), 200);
+	r = ask(s.f, s.f->admin,
+		arena_printf(&s.f->arena,
+			"{\"model\":\"demo\",\"conversation\":\"%s\",\"input\":\"other\"}", id),
+		"POST " R "\nIdempotency-Key: again");
+	STATUS(r, 422);
 
 	test_step("the response may go, and the items stay");
 	STATUS(openai_ask(&s, NULL, "DELETE " R "/%s", response), 200);
@@ -367,6 +388,18 @@ TEST(conversations_of_agents_are_one_session)
 	STATUS(respond_in(&s, id, s.agent_id, "\"input\":\"count to 1\""), 200);
 	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 1);
 	CHECK_INT(fixture_count(s.f, "select count(*) from messages"), 7);
+
+	test_step("a repeat with the same key begins no other run");
+	before = said(&s, id);
+	for (int i = 0; i < 2; i++)
+		STATUS(ask(s.f, s.f->admin,
+			       arena_printf(&s.f->arena,
+				       "{\"model\":\"%s\",\"conversation\":\"%s\",\"input\":"
+				       "\"count to 4\"}",
+				       s.agent_id, id),
+			       "POST " R "\nIdempotency-Key: again"),
+			200);
+	CHECK_STR(said(&s, id), arena_printf(&s.f->arena, "%s | u:count to 4 | a:1 2 3 4", before));
 	openai_close(&s);
 }
 
