@@ -1,5 +1,5 @@
 // openai.test.mjs - the official openai package, unmodified, in its present major and in the fourth, against
-// assistants, threads, messages, runs, steps and responses: every call they have, on both engines.
+// assistants, threads, messages, runs, steps, responses and conversations: every call they have, on both engines.
 import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -19,12 +19,13 @@ const add = { name: "add", description: "Adds.", parameters: { type: "object", p
 const tools = [{ type: "function", function: add }];
 const flat = [{ type: "function", strict: false, ...add }];
 
-/** A provider that answers "one two three", in pieces, slowly if its path says so. */
-async function provider(t) {
+/** A provider that answers "one two three", in pieces, slowly if its path says so; what it was asked is in `heard`. */
+async function provider(t, heard = []) {
   const server = http.createServer(async (req, res) => {
     let body = "";
     for await (const piece of req) body += piece;
     const slow = req.url.startsWith("/slow");
+    heard.push(JSON.parse(body));
     res.writeHead(200, { "Content-Type": "text/event-stream" });
     const say = (delta, finish_reason = null) => res.write(`data: ${JSON.stringify({ id: "x", model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
     for (const content of ["one", " two", " three"]) say({ content });
@@ -62,25 +63,26 @@ async function made(promise, what, status = 201) {
 }
 
 const lodges = Object.fromEntries(["sqlite", "postgres"].map((engine) => [engine, shared(async (t) => {
-  const url = await provider(t);
+  const heard = [];
+  const url = await provider(t, heard);
   const lodge = await t.serve(await t.place(engine), { flags: ["--no-access-log", "--allow-private-addresses"] });
   await lodge.enter();
   for (const slug of ["quick", "slow"])
     await made(lodge.request("POST", "/admin/models", { body: { name: slug, slug, kind: "openai", available_to_all_tenants: true, supports_tools: true,
       pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url: url(slug), model: "m", api_key: "sk-upstream" } } }), "a model");
   const { key } = await made(lodge.request("POST", `/tenant/${lodge.tenant}/api-keys`, { body: { name: "sdk", scopes: SCOPES } }), "a key");
-  return { lodge, key };
+  return { lodge, key, heard };
 })]));
 
 function trial(name, run) {
   for (const major of Object.keys(MAJORS)) {
     if (!existsSync(home(major))) continue;
     testBoth(`openai ${major}: ${name}`, async (t, engine) => {
-      const { lodge, key } = await lodges[engine]();
+      const { lodge, key, heard } = await lodges[engine]();
       const module = await import(pathToFileURL(home(major)).href);
       const OpenAI = module.default;
       const client = new OpenAI({ apiKey: key, baseURL: `${lodge.origin}/v1`, maxRetries: 0 });
-      await run({ t, lodge, OpenAI, client, major, key, ...calls(client, major) });
+      await run({ t, lodge, OpenAI, client, major, key, heard, ...calls(client, major) });
     }, { ms: 90_000 });
   }
 }
@@ -284,6 +286,76 @@ trial("responses of a model and of an agent are made, read and gone on from", as
   const bad = await client.responses.create({ model: "demo", input: 7 }).catch((err) => err);
   ok(bad instanceof OpenAI.BadRequestError && bad.param === "input", `it is ${bad}`);
 });
+
+const words = (items) => items.map((item) => (item.role ? `${item.role}: ${item.content[0].text}` : item.type));
+
+trial("a conversation is kept, and responses of a model and of an agent go on from it", async ({ client, assistants, OpenAI, lodge, heard }) => {
+  if (!client.conversations) return; // the fourth major knows none
+  const { conversations } = client;
+  const { id: agent } = await helper(assistants, { model: "quick" });
+  for (const model of ["quick", agent]) {
+    const made = await conversations.create({ metadata: { topic: "t" }, items: [{ type: "message", role: "user", content: "I am Ann." }] });
+    equal(made.object, "conversation", "what it is");
+    equal((await conversations.retrieve(made.id)).metadata.topic, "t", "its metadata");
+    equal((await conversations.update(made.id, { metadata: { topic: "u" } })).metadata.topic, "u", "changed");
+    const added = await conversations.items.create(made.id, { items: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello Ann.", annotations: [] }] }], include: ["reasoning.encrypted_content"] });
+    equal(added.data[0].content[0].text, "Hello Ann.", "what was added");
+
+    const first = await client.responses.create({ model, conversation: made.id, input: "Count." });
+    equal(first.output_text, "one two three", `${model}: the answer`);
+    equal(first.conversation.id, made.id, "its conversation");
+    match(JSON.stringify(heard.at(-1).messages), /I am Ann\..*Hello Ann\..*Count\./, "what the provider was told");
+    const second = await client.responses.stream({ model, conversation: { id: made.id }, input: "Again.", store: false }).finalResponse();
+    equal(second.output[0].content[0].text, "one two three", "streamed");
+    match(JSON.stringify(heard.at(-1).messages), /I am Ann\..*Hello Ann\..*Count\..*one two three.*Again\./, "all of it");
+    equal(heard.at(-1).messages.filter((m) => m.role === "user").length, 3, "the words of the user");
+
+    const expected = ["user: I am Ann.", "assistant: Hello Ann.", "user: Count.", "assistant: one two three", "user: Again.", "assistant: one two three"];
+    equal(words(await all(conversations.items.list(made.id, { order: "asc", limit: 2 }))).join("\n"), expected.join("\n"), `${model}: by pages of two`);
+    const [last] = (await conversations.items.list(made.id, { limit: 1 })).data;
+    equal((await conversations.items.retrieve(last.id, { conversation_id: made.id })).status, "completed", "one item");
+    equal((await conversations.items.delete(last.id, { conversation_id: made.id })).id, made.id, "an item deleted");
+    equal(words(await all(conversations.items.list(made.id))).join("\n"), expected.slice(0, -1).reverse().join("\n"), "without it");
+
+    const both = await client.responses.create({ model, conversation: made.id, previous_response_id: first.id, input: "x" }).catch((err) => err);
+    ok(both instanceof OpenAI.BadRequestError && both.code === "mutually_exclusive_parameters", `it is ${both}`);
+    equal((await conversations.delete(made.id)).deleted, true, "deleted");
+    const gone = await client.responses.create({ model, conversation: made.id, input: "x" }).catch((err) => err);
+    ok(gone instanceof OpenAI.NotFoundError, `it is ${gone}`);
+  }
+});
+
+testBoth("what is asked and answered in a conversation joins it once, though the process dies", async (t, engine) => {
+  const heard = [];
+  const url = await provider(t, heard);
+  const place = await t.place(engine);
+  const start = () => t.serve(place, { flags: ["--no-access-log", "--allow-private-addresses", "--job-lease", "1s"] });
+  const first = await start();
+  await first.enter();
+  const slow = await made(first.request("POST", "/admin/models", { body: { name: "slow", slug: "slow", kind: "openai", available_to_all_tenants: true, supports_tools: true,
+    pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url: url("slow"), model: "m", api_key: "sk-upstream" } } }), "a model");
+  const { id: agent } = await made(first.request("POST", "/v1/assistants", { body: { model: "slow", name: "Slow" } }), "an agent", 200);
+  const begin = async () => (await made(first.request("POST", "/v1/conversations", { body: {} }), "a conversation", 200)).id;
+  const [ofModel, ofAgent] = [await begin(), await begin()];
+  const lost = first.request("POST", "/v1/responses", { body: { model: "slow", conversation: ofModel, input: "Count." } }).catch((err) => err);
+  await made(first.request("POST", "/v1/responses", { body: { model: agent, conversation: ofAgent, input: "Count.", background: true } }), "a response", 200);
+  await until(20_000, "both are being answered", async () => heard.length >= 2);
+  const read = async (server, id) => words((await made(server.request("GET", `/v1/conversations/${id}/items?order=asc`), "the items", 200)).data).join("\n");
+  equal(await read(first, ofAgent), "user: Count.", "what the agent was asked");
+  await made(first.request("PATCH", `/admin/models/${slow.id}`, { body: { config: { base_url: url("quick"), model: "m", api_key: "sk-upstream" } } }), "a quicker model", 200);
+  await first.kill();
+  await lost;
+
+  const again = await start();
+  again.token = first.token;
+  const items = (id) => read(again, id);
+  equal(await items(ofModel), "", "nothing of what the model did not end");
+  await until(40_000, "the agent's answer", async () => (await items(ofAgent)) === "user: Count.\nassistant: one two three");
+  for (const [conversation, model] of [[ofModel, "slow"], [ofAgent, agent]])
+    await made(again.request("POST", "/v1/responses", { body: { model, conversation, input: "Again." } }), "another", 200);
+  equal(await items(ofModel), "user: Again.\nassistant: one two three", "the model's");
+  equal(await items(ofAgent), "user: Count.\nassistant: one two three\nuser: Again.\nassistant: one two three", "the agent's");
+}, { ms: 120_000 });
 
 trial("responses are streamed, plain and by the helper", async ({ client, assistants }) => {
   const { id } = await helper(assistants, { model: "quick" });

@@ -463,6 +463,9 @@ static const struct within {
 	{ "/v1/threads/{thread_id}/messages",
 		{ "short parts", "content", "{\"role\":\"user\",\"content\":[",
 			"{\"type\":\"text\",\"text\":\"a\"}", "]}" } },
+	{ "/v1/conversations",
+		{ "short parts of an item", "items", "{\"items\":[{\"role\":\"user\",\"content\":[",
+			"{\"type\":\"input_text\",\"text\":\"a\"}", "]}]}" } },
 	{ "/v1/threads", { "short messages", "messages", "{\"messages\":[",
 				 "{\"role\":\"user\",\"content\":\"a\"}", "]}" } },
 };
