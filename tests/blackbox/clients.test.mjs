@@ -73,3 +73,32 @@ trial("OpenAI's Agents SDK calls its tools in a loop, whole and streamed, stored
   }
   equal((await sessions(place)) - before, 4, "a loop is one session of the agent");
 });
+
+trial("OpenAI's Agents SDK keeps its history in a conversation, by its id and by its session", async () => {
+  const place = await stage();
+  const { Agent, run: work, tool, OpenAIResponsesModel, OpenAIConversationsSession, setTracingDisabled } = await load("@openai/agents");
+  const OpenAI = (await load("openai")).default;
+  const { z } = await load("zod");
+  setTracingDisabled(true);
+  const client = new OpenAI(place);
+  const add = tool({ name: "add", description: "Adds.", parameters: z.object({ a: z.number() }), execute: run });
+  const kinds = async (id) => { const items = []; for await (const item of client.conversations.items.list(id, { order: "asc" })) items.push(item.role ?? item.type); return items.join(" "); };
+  const LOOP = "user function_call function_call_output assistant";
+  for (const id of ["demo", place.agent]) {
+    const agent = new Agent({ name: "x", instructions: "Be brief.", tools: [add], model: new OpenAIResponsesModel(client, id) });
+    const { id: conversationId } = await client.conversations.create({});
+    const before = await sessions(place);
+    equal((await work(agent, ASKED, { conversationId })).finalOutput, ANSWER, `${id}: by its id`);
+    equal((await work(agent, "count to 2", { conversationId })).finalOutput, "1 2", "gone on");
+    equal(await kinds(conversationId), `${LOOP} user assistant`, `${id}: what is kept`);
+    equal((await sessions(place)) - before, id === "demo" ? 0 : 1, "one session of the agent");
+
+    const session = new OpenAIConversationsSession({ client });
+    equal((await work(agent, ASKED, { session })).finalOutput, ANSWER, `${id}: by its session`);
+    equal((await work(agent, "count to 2", { session })).finalOutput, "1 2", "gone on");
+    equal((await session.getItems()).length, 6, "what the session holds");
+    await session.popItem();
+    equal((await session.getItems()).length, 5, "without the last");
+    await session.clearSession();
+  }
+});
