@@ -1,4 +1,5 @@
 /* response_chat.c - the request for a response of a model, with what came before it, as a chat. */
+#include <stddef.h>
 #include <string.h>
 
 #include "openai/conversations.h"
@@ -116,11 +117,9 @@ static struct slice raw_text(const char *json)
 
 static struct chat_message *last_message(const struct chat *chat)
 {
-	struct chat_message *m = chat->messages;
-
-	while (m && m->next)
-		m = m->next;
-	return m;
+	return chat->messages ? (struct chat_message *)((char *)chat->last_message -
+							offsetof(struct chat_message, next))
+			      : NULL;
 }
 
 /* What another than OpenAI sealed has our mark before it. */

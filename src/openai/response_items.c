@@ -11,6 +11,7 @@ struct item_reader {
 	const char *tag, *name, *field; /* of what is read, and of the item */
 	struct response_item *items;
 	size_t count, room;
+	bool writes; /* them again, into `json` */
 	struct buf json;
 };
 
@@ -305,7 +306,7 @@ static int read_item_list(struct item_reader *in, const char *json)
 		err = read_input_item(in, item);
 		if (!err)
 			in->items[in->count - 1].raw = without_id(in->c->arena, item);
-		if (!err)
+		if (!err && in->writes)
 			write_item(in, item);
 	}
 	return err;
@@ -314,7 +315,9 @@ static int read_item_list(struct item_reader *in, const char *json)
 int response_items_read(struct call *c, const char *name, const char *json, const char *tag,
 	struct list *ret, const char **ret_json)
 {
-	struct item_reader in = { .c = c, .tag = tag, .name = name, .field = name };
+	struct item_reader in = {
+		.c = c, .tag = tag, .name = name, .field = name, .writes = ret_json != NULL
+	};
 	struct buf one;
 	int err;
 
