@@ -118,11 +118,12 @@ static void show_conversation(const struct conversation *v, struct ConversationO
 }
 
 /* Reads items as a body brings them; *ret is a JSON list of them with ids. */
-static int read_new_items(struct call *c, const char *json, size_t *ret_count, const char **ret)
+static int read_new_items(struct call *c, const struct conversation *v, const char *json,
+	size_t *ret_count, const char **ret)
 {
 	const char *tag = arena_strdup(c->arena, id_new(NULL).text);
 	struct list items = { 0 };
-	int err = response_refer(c, json, &json);
+	int err = response_refer(c, v, json, &json);
 
 	if (!err)
 		err = response_items_read(c, "items", json, tag, &items, ret);
@@ -148,7 +149,7 @@ OPERATION(createConversation, ConversationCreate, ConversationObject, .body_opti
 	if (!err)
 		err = openai_metadata(c, "metadata", in->metadata.text, &metadata);
 	if (!err && in->items.text)
-		err = read_new_items(c, in->items.text, &count, &items);
+		err = read_new_items(c, NULL, in->items.text, &count, &items);
 	if (!err)
 		err = conversation_make(c, metadata, &v);
 	if (!err && count)
@@ -320,7 +321,7 @@ OPERATION(createConversationItems, ConversationItemsCreate, ResponseItemList, .o
 
 	*out = (struct ResponseItemList){ .object = "list" };
 	if (!err)
-		err = read_new_items(c, in->items.text, &count, &items);
+		err = read_new_items(c, &v, in->items.text, &count, &items);
 	if (!err && !count)
 		err = call_field(c, "items", "too_short", "must have an item");
 	if (!err)

@@ -310,7 +310,7 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	if (!err && conversation)
 		err = conversation_find(c, conversation, PERM_SESSION_WRITE, &v);
 	if (!err)
-		err = response_refer(c, in->input.text, &input);
+		err = response_refer(c, conversation ? &v : NULL, in->input.text, &input);
 	if (!err)
 		err = response_items_read(c, "input", input, row.id, &items, &row.input);
 	if (!err && !items.count)

@@ -494,7 +494,7 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 	if (!err && conversation)
 		err = add_conversation(m, &v);
 	if (!err)
-		err = response_refer(c, in->input.text, &input);
+		err = response_refer(c, conversation ? &v : NULL, in->input.text, &input);
 	if (!err)
 		err = add_items(m, input, &m->row->input);
 	if (!err && conversation)

@@ -1,7 +1,8 @@
 /* response_reference.c - items that are named and not sent: an item_reference stands for what a response was given or
- * gave.  Our ids of items name the response, so that no index is needed. */
+ * gave, or an item of the conversation.  Our ids of items name the response, so that no index is needed. */
 #include <string.h>
 
+#include "openai/conversations.h"
 #include "openai/responses.h"
 #include "base/id.h"
 #include "base/json.h"
@@ -39,12 +40,23 @@ static const char *response_of(struct arena *a, const char *id)
 
 struct referring {
 	struct call *c;
-	struct response_row row; /* the last that was looked at */
+	const struct conversation *conversation; /* or NULL */
+	struct response_row row;		 /* the last that was looked at */
 	struct buf out;
 };
 
-/* *ret is NULL if there is none: whoever reads the items refuses the reference. */
-static int find_referred(struct referring *f, const char *id, const char **ret)
+static int find_in_conversation(struct referring *f, const char *id, const char **ret)
+{
+	struct conversation_item it = { 0 };
+	int err = f->conversation
+			  ? conversation_item(f->c->db, f->c->arena, f->conversation, id, &it)
+			  : ERR_NOT_FOUND;
+
+	*ret = it.item;
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static int find_in_response(struct referring *f, const char *id, const char **ret)
 {
 	const char *response_id = response_of(f->c->arena, id);
 	int err = 0;
@@ -70,6 +82,14 @@ static int find_referred(struct referring *f, const char *id, const char **ret)
 	return 0;
 }
 
+/* *ret is NULL if there is none: whoever reads the items refuses the reference. */
+static int find_referred(struct referring *f, const char *id, const char **ret)
+{
+	int err = find_in_conversation(f, id, ret);
+
+	return err || *ret ? err : find_in_response(f, id, ret);
+}
+
 static int put_referred(struct referring *f, const char *object)
 {
 	struct arena *a = f->c->arena;
@@ -83,9 +103,9 @@ static int put_referred(struct referring *f, const char *object)
 	return err;
 }
 
-int response_refer(struct call *c, const char *json, const char **ret)
+int response_refer(struct call *c, const struct conversation *v, const char *json, const char **ret)
 {
-	struct referring f = { .c = c };
+	struct referring f = { .c = c, .conversation = v };
 	struct json_reader r;
 	const char *item;
 	size_t len;

@@ -82,8 +82,11 @@ struct response_item {
 int response_items_read(struct call *c, const char *name, const char *json, const char *tag,
 	struct list *ret, const char **ret_json);
 
-/* The input with each item_reference replaced by what it names, if that is the caller's to read. */
-int response_refer(struct call *c, const char *json, const char **ret);
+/* The input with each item_reference replaced by what it names, if that is the caller's to read: an item of a response, or of
+ * the conversation unless that is NULL. */
+struct conversation;
+int response_refer(
+	struct call *c, const struct conversation *v, const char *json, const char **ret);
 
 /* ---- a response as it is stored ---- */
 
@@ -210,7 +213,6 @@ int response_waiting(struct call *c, struct response_row *row, const struct list
 int response_settle_last(struct call *c, const char *session_id, const char *run_id);
 /* Where the agent answers in a conversation: row->session_id, NULL if it has none yet; *ret_run if a run waits there
  * for what is brought; *said is what it has not heard, with what others said there meanwhile. */
-struct conversation;
 int response_join(struct call *c, struct response_row *row, struct conversation *v,
 	const struct list *items, const char **ret_run, struct list *said);
 /* The messages of users that are new: clients that keep a conversation themselves send all of it each time, and what

@@ -266,6 +266,14 @@ TEST(conversations_of_models_are_their_history)
 	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "42") != NULL);
 	CHECK(strstr(said(&s, id), "| function_call | function_call_output | a:") != NULL);
 
+	test_step("an item of it that is named");
+	r = openai_ask(&s, NULL, "GET " V "/%s/items?order=asc&limit=1", id);
+	r = respond_in(&s, id, "demo",
+		arena_printf(&s.f->arena, "\"input\":[{\"type\":\"item_reference\",\"id\":\"%s\"}]",
+			text_at(&r, "data.0.id")));
+	STATUS(r, 200);
+	CHECK(strstr(text_at(&r, "output.0.content.0.text"), "one two three four") != NULL);
+
 	test_step("a repeat with the same key is told what was answered, and nothing is added");
 	before = said(&s, id);
 	for (int i = 0; i < 2; i++) {
