@@ -6,6 +6,8 @@
 #include "api/erasure/gone.h"
 #include "call/operation.h"
 #include "openai/gateway.h"
+#include "openai/openai_events.h"
+#include "openai/openai_shapes.h"
 #include "openai/responses.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -15,9 +17,10 @@ struct ConversationCreate {
 };
 
 FIELDS(ConversationCreate) = {
-	FIELD(ConversationCreate, items, .nullable = true, .array = true,
-		.doc = "Up to 20 items that it begins with."),
-	FIELD(ConversationCreate, metadata, .nullable = true, .doc = "Up to 16 pairs of text."),
+	FIELD(ConversationCreate, items, .shape = &response_input_item_shape, .nullable = true,
+		.array = true, .doc = "Up to 20 items that it begins with."),
+	FIELD(ConversationCreate, metadata, .shape = &pairs_shape, .nullable = true,
+		.doc = "Up to 16 pairs of text."),
 };
 static SCHEMA(ConversationCreate, .doc = "A conversation to be made.");
 
@@ -26,7 +29,8 @@ struct ConversationItemsCreate {
 };
 
 FIELDS(ConversationItemsCreate) = {
-	FIELD(ConversationItemsCreate, items, .required = true, .array = true,
+	FIELD(ConversationItemsCreate, items, .shape = &response_input_item_shape, .required = true,
+		.array = true,
 		.doc = "Up to 20 items: messages, calls and their outputs, what a model thought."),
 };
 static SCHEMA(ConversationItemsCreate, .doc = "Items to be added to a conversation.");
@@ -36,39 +40,31 @@ FIELDS(ConversationObject) = {
 	FIELD(ConversationObject, object, .constant = "conversation",
 		.doc = "Always conversation."),
 	FIELD(ConversationObject, created_at, .required = true, .doc = "In seconds since 1970."),
-	FIELD(ConversationObject, metadata, .doc = "Free pairs of text."),
+	FIELD(ConversationObject, metadata, .shape = &pairs_shape, .doc = "Free pairs of text."),
 };
 SCHEMA(ConversationObject, .doc = "Items that responses go on from.");
 
-/* For the document: an item is shown as it came. */
-struct ConversationItem {
-	const char *id, *type, *status, *role;
-	struct json content;
-	const char *call_id, *name, *arguments;
-	struct json output, summary;
-	const char *encrypted_content;
-};
-
-#define OF_SOME(member, words) \
-	FIELD(ConversationItem, member, .nullable = true, .any = true, .doc = words)
-
+/* An item is shown as it came. */
 FIELDS(ConversationItem) = {
-	FIELD(ConversationItem, id, .required = true, .doc = "Its id."),
-	FIELD(ConversationItem, type, .required = true,
+	TOLD(TEXT, id, .required = true, .doc = "Its id."),
+	TOLD(TEXT, type, .required = true,
 		.doc = "message, function_call, function_call_output, reasoning, or another."),
-	FIELD(ConversationItem, status, .nullable = true,
-		.doc = "in_progress, completed or incomplete."),
-	FIELD(ConversationItem, role, .nullable = true, .doc = "Of a message: who said it."),
-	OF_SOME(content, "Of a message: its parts."),
-	FIELD(ConversationItem, call_id, .nullable = true, .doc = "Of a call and its output."),
-	FIELD(ConversationItem, name, .nullable = true, .doc = "Of a call: what is called."),
-	FIELD(ConversationItem, arguments, .nullable = true, .doc = "Of a call, as JSON text."),
-	OF_SOME(output, "Of the output of a call."),
-	OF_SOME(summary, "Of what a model thought."),
-	FIELD(ConversationItem, encrypted_content, .nullable = true,
+	TOLD(TEXT, status, .nullable = true, .doc = "in_progress, completed or incomplete."),
+	TOLD(TEXT, role, .nullable = true, .doc = "Of a message: who said it."),
+	TOLD(JSON, content, .nullable = true, .any = true, .shape = &response_content_shape,
+		.doc = "Of a message: its parts."),
+	TOLD(TEXT, call_id, .nullable = true, .doc = "Of a call and its output."),
+	TOLD(TEXT, name, .nullable = true, .doc = "Of a call: what is called."),
+	TOLD(TEXT, arguments, .nullable = true, .doc = "Of a call, as JSON text."),
+	TOLD(JSON, output, .nullable = true, .any = true, .shape = &response_content_shape,
+		.doc = "Of the output of a call."),
+	TOLD(LIST, summary, .nullable = true, .item = OBJECT, .of = &ResponseSummaryText_schema,
+		.doc = "Of what a model thought."),
+	TOLD(TEXT, encrypted_content, .nullable = true,
 		.doc = "Of what a model thought: what it wants back."),
 };
-static SCHEMA(ConversationItem, .doc = "An item of a conversation, with the members of its type.");
+static TOLD_SCHEMA(
+	ConversationItem, .doc = "An item of a conversation, with the members of its type.");
 
 struct conversation_items_query {
 	int64_t limit;
