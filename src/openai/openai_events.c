@@ -238,7 +238,7 @@ FIELDS(SpeechEvent) = {
 	FIELD(SpeechEvent, type, .required = true, .example = "\"speech.audio.delta\"",
 		.doc = "speech.audio.delta, and at the end speech.audio.done."),
 	FIELD(SpeechEvent, audio, .example = "\"SUQz\"", .doc = "More of the sound, in base64."),
-	FIELD(SpeechEvent, usage, .example = "null", .nullable = true,
+	FIELD(SpeechEvent, usage, .open = true, .example = "null", .nullable = true,
 		.doc = "At the end: {input_tokens, output_tokens, total_tokens}."),
 };
 SCHEMA(SpeechEvent, .doc = "A piece of a text that is spoken.");
@@ -250,7 +250,7 @@ FIELDS(TranscriptEvent) = {
 	FIELD(TranscriptEvent, delta, .example = "\"Good morning\"", .doc = "More of the text."),
 	FIELD(TranscriptEvent, text, .example = "\"Good morning.\"",
 		.doc = "At the end: all of it."),
-	FIELD(TranscriptEvent, usage, .example = "null", .nullable = true,
+	FIELD(TranscriptEvent, usage, .open = true, .example = "null", .nullable = true,
 		.doc = "At the end: {type, seconds}, or {type, input_tokens, output_tokens, "
 		       "total_tokens}."),
 };

@@ -6,7 +6,7 @@ export interface ActiveSubtasksResponse { subtasks: (SubtaskSummary)[]; count: n
 export interface AdminMailHealRequest { service?: "internal" | "external"; }
 export interface AdminMailHealResult { provisioned: number; provisioning_enabled?: boolean; }
 export interface AdminMailboxRow { id: string; address: string; tenant_id: string; tenant_name: string; agent_name: string | null; message_count: number; last_message_at: string | null; is_paused: boolean; }
-export interface AdminModelUpdate { available_to_all_tenants?: boolean | null; config?: Record<string, unknown> | null; description?: string | null; failover_chain?: (string)[] | null; is_free?: boolean | null; name?: string | null; pricing?: Record<string, unknown> | null; status?: "active" | "disabled" | "experimental" | "deprecated" | null; }
+export interface AdminModelUpdate { available_to_all_tenants?: boolean | null; config?: ModelConfig | null; description?: string | null; failover_chain?: (string)[] | null; is_free?: boolean | null; name?: string | null; pricing?: ModelPricing | null; status?: "active" | "disabled" | "experimental" | "deprecated" | null; }
 export interface AdminTenantDetailRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; created_at: string; updated_at: string; member_count: number; agent_count: number; plan: PlanRead; plan_status: "trialing" | "active" | "past_due" | "canceled"; usage_summary_30d: UsageSummary30d; task_summary_30d: TaskSummary30d; last_active_at: string | null; abandoned_warning_sent_at?: string | null; allow_superadmin_access?: boolean; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; external_mail_enabled?: boolean; is_suspended?: boolean; paid?: boolean; status?: TenantStatus; voicebox_enabled?: boolean; }
 export interface AdminTenantRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; created_at: string; updated_at: string; member_count: number; agent_count: number; abandoned_warning_sent_at?: string | null; allow_superadmin_access?: boolean; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; external_mail_enabled?: boolean; is_suspended?: boolean; paid?: boolean; status?: TenantStatus; voicebox_enabled?: boolean; }
 export interface AdminTenantReadPage { items: (AdminTenantRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -88,23 +88,47 @@ export interface AgentUserGrantReadPage { items: (AgentUserGrantRead)[]; total?:
 export interface AllowedAccountCreate { email: string; }
 export interface AllowedAccountRead { id: string; email: string; created_at: string; }
 export interface AllowedAccountReadPage { items: (AllowedAccountRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface AnthropicBlockDelta { type: "content_block_delta"; index: number; delta: Record<string, unknown>; }
-export interface AnthropicBlockStart { type: "content_block_start"; index: number; content_block: Record<string, unknown>; }
+export interface AnthropicBlockDelta { type: "content_block_delta"; index: number; delta: AnthropicDelta; }
+export interface AnthropicBlockStart { type: "content_block_start"; index: number; content_block: AnthropicContentBlock; }
 export interface AnthropicBlockStop { type: "content_block_stop"; index: number; }
+export interface AnthropicCacheControl { type: "ephemeral"; ttl?: string | null; }
 export interface AnthropicCacheCreation { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number; }
+export interface AnthropicCitationsDelta { type: "citations_delta"; citation: Record<string, unknown>; }
+export interface AnthropicDocumentParam { type: "document"; source: AnthropicSource; title?: string | null; context?: string | null; citations?: Record<string, unknown> | null; cache_control?: AnthropicCacheControl | null; }
 export interface AnthropicFault { type: string; message: string; }
-export interface AnthropicMessage { id: string; type: "message"; role: "assistant"; model: string; content: (Record<string, unknown>)[]; stop_reason: string | null; stop_sequence: string | null; usage: AnthropicUsage; }
-export interface AnthropicMessageCreate { model: string; max_tokens: number; messages: (Record<string, unknown>)[]; system?: unknown; stream?: boolean | null; temperature?: number | null; top_p?: number | null; top_k?: number | null; stop_sequences?: (string)[] | null; tools?: (Record<string, unknown>)[] | null; tool_choice?: Record<string, unknown> | null; thinking?: Record<string, unknown> | null; output_config?: Record<string, unknown> | null; metadata?: Record<string, unknown> | null; }
+export interface AnthropicImageParam { type: "image"; source: AnthropicSource; cache_control?: AnthropicCacheControl | null; }
+export interface AnthropicInputDelta { type: "input_json_delta"; partial_json: string; }
+export interface AnthropicMessage { id: string; type: "message"; role: "assistant"; model: string; content: (AnthropicContentBlock)[]; stop_reason: string | null; stop_sequence: string | null; usage: AnthropicUsage; }
+export interface AnthropicMessageCreate { model: string; max_tokens: number; messages: (AnthropicMessageParam)[]; system?: string | (AnthropicTextParam)[] | null; stream?: boolean | null; temperature?: number | null; top_p?: number | null; top_k?: number | null; stop_sequences?: (string)[] | null; tools?: (AnthropicTool)[] | null; tool_choice?: AnthropicToolChoice | null; thinking?: AnthropicThinking | null; output_config?: AnthropicOutputConfig | null; metadata?: AnthropicMetadata | null; }
 export interface AnthropicMessageDelta { type: "message_delta"; delta: AnthropicStop; usage: AnthropicUsage; }
+export interface AnthropicMessageParam { role: "user" | "assistant" | "system"; content: string | (AnthropicBlockParam)[]; }
 export interface AnthropicMessageStart { type: "message_start"; message: AnthropicMessage; }
 export interface AnthropicMessageStop { type: "message_stop"; }
+export interface AnthropicMetadata { user_id?: string | null; }
+export interface AnthropicOutputConfig { effort?: string | null; format?: AnthropicOutputFormat | null; }
 export interface AnthropicOutputDetails { thinking_tokens: number; }
+export interface AnthropicOutputFormat { type: "json_schema"; schema: Record<string, unknown>; }
 export interface AnthropicPing { type: "ping"; }
 export interface AnthropicProblem { type: "error"; error: AnthropicFault; request_id: string; }
+export interface AnthropicRedactedBlock { type: "redacted_thinking"; data: string; }
+export interface AnthropicSignatureDelta { type: "signature_delta"; signature: string; }
+export interface AnthropicSource { type: string; media_type?: string | null; data?: string | null; url?: string | null; file_id?: string | null; content?: unknown; }
 export interface AnthropicStop { stop_reason: string | null; stop_sequence: string | null; }
+export interface AnthropicTextBlock { type: "text"; text: string; citations?: (Record<string, unknown>)[] | null; }
+export interface AnthropicTextDelta { type: "text_delta"; text: string; }
+export interface AnthropicTextParam { type: "text"; text: string; cache_control?: AnthropicCacheControl | null; citations?: unknown; }
+export interface AnthropicThinking { type: string; budget_tokens?: number | null; display?: string | null; }
+export interface AnthropicThinkingBlock { type: "thinking"; thinking: string; signature: string; }
+export interface AnthropicThinkingDelta { type: "thinking_delta"; thinking: string; }
+export interface AnthropicThinkingParam { type: "thinking"; thinking: string; signature: string; }
 export interface AnthropicTokens { input_tokens: number; }
-export interface AnthropicTokensAsked { model: string; messages: (Record<string, unknown>)[]; system?: unknown; tools?: (Record<string, unknown>)[] | null; tool_choice?: Record<string, unknown> | null; thinking?: Record<string, unknown> | null; }
-export interface AnthropicUsage { input_tokens: number; cache_creation_input_tokens: number; cache_read_input_tokens: number; cache_creation: AnthropicCacheCreation; output_tokens: number; output_tokens_details: AnthropicOutputDetails; server_tool_use: Record<string, unknown> | null; service_tier: "standard"; }
+export interface AnthropicTokensAsked { model: string; messages: (AnthropicMessageParam)[]; system?: string | (AnthropicTextParam)[] | null; tools?: (AnthropicTool)[] | null; tool_choice?: AnthropicToolChoice | null; thinking?: AnthropicThinking | null; }
+export interface AnthropicToolChoice { type: string; name?: string | null; disable_parallel_tool_use?: boolean | null; }
+export interface AnthropicToolParam { type?: "custom"; name: string; description?: string | null; input_schema: Record<string, unknown>; strict?: boolean | null; cache_control?: AnthropicCacheControl | null; }
+export interface AnthropicToolResultParam { type: "tool_result"; tool_use_id: string; content?: string | (AnthropicResultBlock)[] | null; is_error?: boolean | null; cache_control?: AnthropicCacheControl | null; }
+export interface AnthropicToolUseBlock { type: "tool_use"; id: string; name: string; input: Record<string, unknown>; }
+export interface AnthropicToolUseParam { type: "tool_use"; id: string; name: string; input: unknown; cache_control?: AnthropicCacheControl | null; }
+export interface AnthropicUsage { input_tokens: number; cache_creation_input_tokens: number; cache_read_input_tokens: number; cache_creation: AnthropicCacheCreation; output_tokens: number; output_tokens_details: AnthropicOutputDetails; server_tool_use: null; service_tier: "standard"; }
 export interface ApiKeyCreate { name: string; scopes?: (string)[]; expires_at?: string | null; }
 export interface ApiKeyCreated { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; key: string; }
 export interface ApiKeyOwnerRead { id: string; user_id: string; email: string; name: string | null; }
@@ -114,10 +138,10 @@ export interface ApiKeyReadPage { items: (ApiKeyRead)[]; total?: number; page: n
 export interface ApprovalDecision { approved: boolean; }
 export interface ApprovalRead { id: string; session_id: string; agent_id: string; tool_call_id: string; tool_name: string; arguments: Record<string, unknown>; pinned?: (string)[]; status: "pending" | "approved" | "denied" | "cancelled"; decided_by_id: string | null; created_at: string; decided_at: string | null; }
 export interface ApprovalReadPage { items: (ApprovalRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface AssistantCreate { model: string; name?: string | null; description?: string | null; instructions?: string | null; tools?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; response_format?: unknown; }
+export interface AssistantCreate { model: string; name?: string | null; description?: string | null; instructions?: string | null; tools?: (ChatToolOffered)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; response_format?: TextFormat | "auto" | null; }
 export interface AssistantList { data: (AssistantObject)[]; object?: "list"; first_id?: string | null; last_id?: string | null; has_more?: boolean; }
 export interface AssistantObject { id: string; created_at: number; object?: "assistant"; name?: string | null; description?: string | null; instructions?: string | null; metadata?: Record<string, unknown>; model?: string; }
-export interface AssistantUpdate { model?: string | null; name?: string | null; description?: string | null; instructions?: string | null; tools?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; response_format?: unknown; }
+export interface AssistantUpdate { model?: string | null; name?: string | null; description?: string | null; instructions?: string | null; tools?: (ChatToolOffered)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; response_format?: TextFormat | "auto" | null; }
 export interface AuditLogRead { id: string; tenant_id: string | null; user_id: string | null; agent_id: string | null; action: string; resource_type: string; resource_id: string | null; ip: string | null; user_agent: string | null; meta: Record<string, unknown>; created_at: string; }
 export interface AuditLogReadPage { items: (AuditLogRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AuditSessionDetailResponse { session: TaskSessionRead; messages: (TaskMessageRead)[]; total_tokens: number; completion_tokens?: number; prompt_tokens?: number; total_cost_cents?: number; user_email?: string | null; user_name?: string | null; }
@@ -127,19 +151,39 @@ export interface AutocompleteItem { id: string; label: string; type: MentionType
 export interface AutocompleteReply { items: (AutocompleteItem)[]; }
 export interface BenchmarkCreate { dataset_uri: string; display_name: string; default_harness?: BenchmarkHarness; description?: string | null; evaluator_config?: Record<string, unknown>; }
 export interface ChangeEvent { resource: string; id: string | null; action: string; agent_id?: string | null; user_id?: string | null; }
+export interface ChatAudio { data: string; format: string; }
+export interface ChatAudioPart { type: "input_audio"; input_audio: ChatAudio; }
 export interface ChatCompletion { id: string; object: "chat.completion"; created: number; model: string; choices: (ChatCompletionChoice)[]; usage: ChatCompletionUsage; }
 export interface ChatCompletionCallDelta { index: number; id?: string | null; type?: string | null; function: ChatCompletionFunctionDelta; extra_content?: Record<string, unknown> | null; }
 export interface ChatCompletionChoice { index: number; message: ChatCompletionMessage; logprobs: Record<string, unknown> | null; finish_reason: string; }
 export interface ChatCompletionChunk { id: string; object: "chat.completion.chunk"; created: number; model: string; choices: (ChatCompletionPiece)[]; usage?: ChatCompletionUsage | null; }
-export interface ChatCompletionCreate { model: string; messages: (Record<string, unknown>)[]; stream?: boolean | null; stream_options?: Record<string, unknown> | null; max_completion_tokens?: number | null; max_tokens?: number | null; temperature?: number | null; top_p?: number | null; n?: number | null; stop?: unknown; tools?: (Record<string, unknown>)[] | null; tool_choice?: unknown; parallel_tool_calls?: boolean | null; response_format?: Record<string, unknown> | null; reasoning_effort?: string | null; seed?: number | null; }
+export interface ChatCompletionCreate { model: string; messages: (ChatMessage)[]; stream?: boolean | null; stream_options?: ChatStreamOptions | null; max_completion_tokens?: number | null; max_tokens?: number | null; temperature?: number | null; top_p?: number | null; n?: number | null; stop?: string | (string)[] | null; tools?: (ChatToolOffered)[] | null; tool_choice?: ChatToolChoice | null; parallel_tool_calls?: boolean | null; response_format?: ChatFormat | null; reasoning_effort?: string | null; seed?: number | null; }
 export interface ChatCompletionDelta { role?: string | null; content?: string | null; refusal?: string | null; reasoning_content?: string | null; tool_calls?: (ChatCompletionCallDelta)[] | null; }
+export interface ChatCompletionDetails { reasoning_tokens: number; }
 export interface ChatCompletionFunctionDelta { name?: string | null; arguments: string; }
-export interface ChatCompletionMessage { role: "assistant"; content: string | null; refusal: string | null; reasoning_content?: string; tool_calls?: (Record<string, unknown>)[]; }
+export interface ChatCompletionMessage { role: "assistant"; content: string | null; refusal: string | null; reasoning_content?: string; tool_calls?: (ChatToolCall)[]; }
 export interface ChatCompletionPiece { index: number; delta: ChatCompletionDelta; logprobs: Record<string, unknown> | null; finish_reason: string | null; }
-export interface ChatCompletionUsage { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details: Record<string, unknown>; completion_tokens_details: Record<string, unknown>; }
-export interface ConversationCreate { items?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; }
-export interface ConversationItem { id: string; type: string; status?: string | null; role?: string | null; content?: unknown; call_id?: string | null; name?: string | null; arguments?: string | null; output?: unknown; summary?: unknown; encrypted_content?: string | null; }
-export interface ConversationItemsCreate { items: (Record<string, unknown>)[]; }
+export interface ChatCompletionUsage { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details: ChatPromptDetails; completion_tokens_details: ChatCompletionDetails; }
+export interface ChatFile { file_data?: string | null; filename?: string | null; file_id?: string | null; }
+export interface ChatFilePart { type: "file"; file: ChatFile; }
+export interface ChatFunction { name: string; description?: string | null; parameters?: Record<string, unknown> | null; strict?: boolean | null; }
+export interface ChatFunctionCall { name: string; arguments: string; }
+export interface ChatFunctionName { name: string; }
+export interface ChatImage { url: string; detail?: string | null; }
+export interface ChatImagePart { type: "image_url"; image_url: ChatImage; }
+export interface ChatJsonSchema { name: string; description?: string | null; schema?: Record<string, unknown> | null; strict?: boolean | null; }
+export interface ChatMessage { role: "developer" | "system" | "user" | "assistant" | "tool" | "function"; content?: string | (ChatContentPart)[] | null; name?: string | null; tool_calls?: (ChatToolCall)[] | null; tool_call_id?: string | null; refusal?: string | null; reasoning_content?: string | null; }
+export interface ChatPromptDetails { cached_tokens: number; cache_write_tokens: number; }
+export interface ChatRefusalPart { type: "refusal"; refusal: string; }
+export interface ChatSchemaFormat { type: "json_schema"; json_schema: ChatJsonSchema; }
+export interface ChatStreamOptions { include_usage?: boolean | null; include_obfuscation?: boolean | null; }
+export interface ChatTextPart { type: "text"; text: string; cache_control?: Record<string, unknown> | null; }
+export interface ChatTool { type: "function"; function: ChatFunction; }
+export interface ChatToolCall { id: string; type: "function"; function: ChatFunctionCall; extra_content?: Record<string, unknown> | null; }
+export interface ChatToolNamed { type: "function"; function: ChatFunctionName; }
+export interface ConversationCreate { items?: (ResponseInputItem)[] | null; metadata?: Record<string, unknown> | null; }
+export interface ConversationItem { id: string; type: string; status?: string | null; role?: string | null; content?: string | (ResponseInputPart)[] | null; call_id?: string | null; name?: string | null; arguments?: string | null; output?: string | (ResponseInputPart)[] | null; summary?: (ResponseSummaryText)[] | null; encrypted_content?: string | null; }
+export interface ConversationItemsCreate { items: (ResponseInputItem)[]; }
 export interface ConversationObject { id: string; object?: "conversation"; created_at: number; metadata?: Record<string, unknown>; }
 export interface CostPeriod { from: string; to: string; label: string; }
 export interface CostPoint { at: string; requests: number; input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
@@ -151,8 +195,9 @@ export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
 export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; label: string; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface DeltaEvent { message_id: string; text: string; }
-export interface EmbeddingCreate { model: string; input: unknown; dimensions?: number | null; encoding_format?: string | null; user?: string | null; }
-export interface EmbeddingList { object: "list"; data: (Record<string, unknown>)[]; model: string; usage: EmbeddingUsage; }
+export interface Embedding { object: "embedding"; index: number; embedding: (number)[] | string; }
+export interface EmbeddingCreate { model: string; input: EmbeddingInput; dimensions?: number | null; encoding_format?: string | null; user?: string | null; }
+export interface EmbeddingList { object: "list"; data: (Embedding)[]; model: string; usage: EmbeddingUsage; }
 export interface EmbeddingUsage { prompt_tokens: number; total_tokens: number; }
 export interface FeedEvent { tenant_id: string | null; session_id?: string | null; seq?: number | null; data: Record<string, unknown>; }
 export interface FieldProblem { field: string; code: string; message: string; }
@@ -172,6 +217,7 @@ export interface InvitationAnswer { accept: boolean; }
 export interface InvitationRead { tenant_id: string; tenant_name: string; tenant_slug: string; role: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; created_at: string; }
 export interface InvitationReadPage { items: (InvitationRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface JobRead { id: string; tenant_id: string; kind: string; subject: string; lane: string; state: "waiting" | "delayed" | "held" | "running" | "dead"; priority: number; attempts: number; max_attempts: number; deaths: number; run_at: string; created_at: string; updated_at: string; waits_for?: string | null; error?: string | null; }
+export interface JsonObjectFormat { type: "json_object"; }
 export interface LoginReply { token: string; expires_at: string; user: Me; }
 export interface LoginRequest { email: string; password: string; }
 export interface Me { id: string; email: string; name: string | null; email_proven: boolean; is_super_admin: boolean; memberships: (Membership)[]; }
@@ -189,11 +235,12 @@ export interface MessageCall { id: string; name: string; client?: boolean | null
 export interface MessageCreate { content: string; }
 export interface MessageEvent { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (MessageCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; }
 export interface ModelConfig { base_url?: string | null; model?: string | null; api_key?: string | null; api_key_set?: boolean | null; timeout_s?: number; total_timeout_s?: number; max_tokens?: number | null; headers?: Record<string, unknown> | null; endpoints?: (ModelEndpoint)[] | null; }
-export interface ModelCreate { name: string; slug: string; kind: ModelKind; status?: "active" | "disabled" | "experimental" | "deprecated"; description?: string | null; context_window?: number | null; supports_tools?: boolean | null; supports_vision?: boolean | null; is_free?: boolean | null; available_to_all_tenants?: boolean | null; pricing?: Record<string, unknown> | null; config?: ModelConfig | null; failover_chain?: (string)[] | null; }
-export interface ModelRead { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; available_to_all_tenants: boolean; pricing: Record<string, unknown>; config: ModelConfig | null; failover_chain: (string)[]; created_at: string; updated_at: string; }
+export interface ModelCreate { name: string; slug: string; kind: ModelKind; status?: "active" | "disabled" | "experimental" | "deprecated"; description?: string | null; context_window?: number | null; supports_tools?: boolean | null; supports_vision?: boolean | null; is_free?: boolean | null; available_to_all_tenants?: boolean | null; pricing?: ModelPricing | null; config?: ModelConfig | null; failover_chain?: (string)[] | null; }
+export interface ModelPricing { prompt?: string | null; completion?: string | null; cache_read?: string | null; cache_write?: string | null; }
+export interface ModelRead { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; available_to_all_tenants: boolean; pricing: ModelPricing; config: ModelConfig | null; failover_chain: (string)[]; created_at: string; updated_at: string; }
 export interface ModelReadPage { items: (ModelRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ModelTenantRead { model_id: string; tenant_id: string; created_at: string; }
-export interface NoticeEvent { code: string; text: string; run_id?: string | null; }
+export interface NoticeEvent { code: string; text: string; run_id?: string | null; at?: string | null; }
 export interface OpenAIDeleted { id: string; object: string; deleted: boolean; }
 export interface OpenAIFault { message: string; type: string; param: string | null; code: string | null; }
 export interface OpenAIMetadataUpdate { metadata?: Record<string, unknown> | null; }
@@ -214,38 +261,74 @@ export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" 
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
 export interface RegisterRequest { email: string; name: string; password: string; }
 export interface ResetConfirm { token: string; password: string; }
+export interface ResponseApprovalAnswer { type: "mcp_approval_response"; id?: string | null; approval_request_id: string; approve: boolean; reason?: string | null; }
 export interface ResponseApprovalRequest { id: string; type: "mcp_approval_request"; server_label: "lodge"; name: string; arguments: string; }
-export interface ResponseArgumentsDelta { type: string; sequence_number: number; item_id: string; output_index: number; delta: string; }
-export interface ResponseArgumentsDone { type: string; sequence_number: number; item_id: string; output_index: number; name: string; arguments: string; }
-export interface ResponseCreate { model: string; input?: unknown; instructions?: string | null; previous_response_id?: string | null; tools?: (Record<string, unknown>)[] | null; tool_choice?: unknown; stream?: boolean | null; store?: boolean | null; background?: boolean | null; metadata?: Record<string, unknown> | null; max_output_tokens?: number | null; temperature?: number | null; top_p?: number | null; parallel_tool_calls?: boolean | null; text?: Record<string, unknown> | null; reasoning?: Record<string, unknown> | null; conversation?: unknown; truncation?: string | null; user?: string | null; include?: unknown; prompt_cache_key?: unknown; prompt_cache_options?: unknown; prompt_cache_retention?: unknown; safety_identifier?: unknown; service_tier?: unknown; top_logprobs?: unknown; max_tool_calls?: unknown; context_management?: unknown; stream_options?: unknown; prompt?: unknown; moderation?: unknown; }
-export interface ResponseEvent { type: string; sequence_number: number; response: ResponseObject; }
+export interface ResponseArgumentsDelta { type: "response.function_call_arguments.delta"; sequence_number: number; item_id: string; output_index: number; delta: string; }
+export interface ResponseArgumentsDone { type: "response.function_call_arguments.done"; sequence_number: number; item_id: string; output_index: number; name: string; arguments: string; }
+export interface ResponseCallOutput { type: "function_call_output"; id?: string | null; status?: string | null; call_id: string; output: string | (ResponseInputPart)[]; }
+export interface ResponseConversation { id: string; }
+export interface ResponseCreate { model: string; input?: string | (ResponseInputItem)[] | null; instructions?: string | null; previous_response_id?: string | null; tools?: (ResponseTool)[] | null; tool_choice?: ResponseToolChoice | null; stream?: boolean | null; store?: boolean | null; background?: boolean | null; metadata?: Record<string, unknown> | null; max_output_tokens?: number | null; temperature?: number | null; top_p?: number | null; parallel_tool_calls?: boolean | null; text?: ResponseTextOptions | null; reasoning?: ResponseReasoningOptions | null; conversation?: ResponseConversation | string | null; truncation?: string | null; user?: string | null; include?: (string)[] | null; prompt_cache_key?: string | null; prompt_cache_options?: unknown; prompt_cache_retention?: string | null; safety_identifier?: string | null; service_tier?: string | null; top_logprobs?: number | null; max_tool_calls?: number | null; context_management?: unknown; stream_options?: ResponseStreamOptions | null; prompt?: null; moderation?: null; }
+export interface ResponseEvent { type: "response.created" | "response.in_progress" | "response.completed" | "response.incomplete" | "response.failed"; sequence_number: number; response: ResponseObject; }
+export interface ResponseFailure { code: string; message: string; }
+export interface ResponseFunction { type: "function"; name: string; description?: string | null; parameters?: Record<string, unknown> | null; strict?: boolean | null; }
 export interface ResponseFunctionCall { id: string; type: "function_call"; status: string; call_id: string; name: string; arguments: string; extra_content?: Record<string, unknown> | null; namespace?: string | null; }
-export interface ResponseItemEvent { type: string; sequence_number: number; output_index: number; item: Record<string, unknown>; }
-export interface ResponseItemList { object?: "list"; data?: (Record<string, unknown>)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
-export interface ResponseMessage { id: string; type: "message"; status: string; role: "assistant"; content: (Record<string, unknown>)[]; }
-export interface ResponseObject { id: string; object?: "response"; created_at: number; status: string; background: boolean; completed_at?: number | null; error?: Record<string, unknown> | null; incomplete_details?: Record<string, unknown> | null; instructions?: unknown; max_output_tokens?: unknown; metadata?: Record<string, unknown>; model: string; output?: (Record<string, unknown>)[]; parallel_tool_calls: boolean; previous_response_id?: string | null; conversation?: Record<string, unknown> | null; reasoning?: Record<string, unknown> | null; store: boolean; temperature?: unknown; text?: Record<string, unknown>; tool_choice?: unknown; tools?: (Record<string, unknown>)[]; top_p?: unknown; truncation: string; usage?: Record<string, unknown> | null; user?: string | null; prompt_cache_key?: unknown; safety_identifier?: unknown; service_tier?: unknown; top_logprobs?: unknown; max_tool_calls?: unknown; }
-export interface ResponsePartEvent { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; part: Record<string, unknown>; }
+export interface ResponseFunctionNamed { type: "function"; name: string; }
+export interface ResponseInputCall { type: "function_call"; id?: string | null; status?: string | null; call_id: string; name: string; arguments: string; extra_content?: Record<string, unknown> | null; namespace?: string | null; }
+export interface ResponseInputDetails { cached_tokens: number; }
+export interface ResponseInputFile { type: "input_file"; file_data?: string | null; file_url?: string | null; filename?: string | null; file_id?: string | null; }
+export interface ResponseInputImage { type: "input_image"; image_url?: string | null; file_id?: string | null; detail?: string | null; }
+export interface ResponseInputMessage { type?: "message"; id?: string | null; status?: string | null; role: "user" | "assistant" | "system" | "developer"; content: string | (ResponseInputPart)[]; phase?: string | null; }
+export interface ResponseInputReasoning { type: "reasoning"; id?: string | null; status?: string | null; summary?: (ResponseSummaryText)[] | null; content?: (Record<string, unknown>)[] | null; encrypted_content?: string | null; }
+export interface ResponseInputText { type: "input_text"; text: string; }
+export interface ResponseItemEvent { type: "response.output_item.added" | "response.output_item.done"; sequence_number: number; output_index: number; item: ResponseOutputItem; }
+export interface ResponseItemList { object?: "list"; data?: (ResponseInputItem)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
+export interface ResponseItemReference { type: "item_reference"; id: string; }
+export interface ResponseMessage { id: string; type: "message"; status: string; role: "assistant"; content: (ResponseContentPart)[]; }
+export interface ResponseObject { id: string; object?: "response"; created_at: number; status: string; background: boolean; completed_at?: number | null; error?: ResponseFailure | null; incomplete_details?: ResponseShortfall | null; instructions?: string | null; max_output_tokens?: number | null; metadata?: Record<string, unknown>; model: string; output?: (ResponseOutputItem)[]; parallel_tool_calls: boolean; previous_response_id?: string | null; conversation?: ResponseConversation | null; reasoning?: ResponseReasoningOptions | null; store: boolean; temperature?: number | null; text?: ResponseTextOptions; tool_choice?: ResponseToolChoice | null; tools?: (ResponseTool)[]; top_p?: number | null; truncation: string; usage?: ResponseUsage | null; user?: string | null; prompt_cache_key?: string | null; safety_identifier?: string | null; service_tier?: string | null; top_logprobs?: number | null; max_tool_calls?: number | null; }
+export interface ResponseObjectFormat { type: "json_object"; }
+export interface ResponseOutputDetails { reasoning_tokens: number; }
+export interface ResponsePartEvent { type: "response.content_part.added" | "response.content_part.done"; sequence_number: number; item_id: string; output_index: number; content_index: number; part: ResponseContentPart; }
+export interface ResponsePlainFormat { type: "text"; }
 export interface ResponseReasoning { id: string; type: "reasoning"; summary: (ResponseSummaryText)[]; encrypted_content?: string | null; }
+export interface ResponseReasoningOptions { effort?: string | null; summary?: string | null; generate_summary?: string | null; }
 export interface ResponseRefusal { type: "refusal"; refusal: string; }
-export interface ResponseRefusalDelta { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; delta: string; }
-export interface ResponseRefusalDone { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; refusal: string; }
-export interface ResponseSummaryDelta { type: string; sequence_number: number; item_id: string; output_index: number; summary_index: number; delta: string; }
-export interface ResponseSummaryDone { type: string; sequence_number: number; item_id: string; output_index: number; summary_index: number; text: string; }
-export interface ResponseSummaryPartEvent { type: string; sequence_number: number; item_id: string; output_index: number; summary_index: number; part: ResponseSummaryText; }
+export interface ResponseRefusalDelta { type: "response.refusal.delta"; sequence_number: number; item_id: string; output_index: number; content_index: number; delta: string; }
+export interface ResponseRefusalDone { type: "response.refusal.done"; sequence_number: number; item_id: string; output_index: number; content_index: number; refusal: string; }
+export interface ResponseSaidRefusal { type: "refusal"; refusal: string; }
+export interface ResponseSaidText { type: "output_text"; text: string; annotations?: (Record<string, unknown>)[] | null; logprobs?: (Record<string, unknown>)[] | null; }
+export interface ResponseSchemaFormat { type: "json_schema"; name: string; description?: string | null; schema: Record<string, unknown>; strict?: boolean | null; }
+export interface ResponseShortfall { reason: string; }
+export interface ResponseStreamOptions { include_obfuscation?: boolean | null; }
+export interface ResponseSummaryDelta { type: "response.reasoning_summary_text.delta"; sequence_number: number; item_id: string; output_index: number; summary_index: number; delta: string; }
+export interface ResponseSummaryDone { type: "response.reasoning_summary_text.done"; sequence_number: number; item_id: string; output_index: number; summary_index: number; text: string; }
+export interface ResponseSummaryPartEvent { type: "response.reasoning_summary_part.added" | "response.reasoning_summary_part.done"; sequence_number: number; item_id: string; output_index: number; summary_index: number; part: ResponseSummaryText; }
 export interface ResponseSummaryText { type: "summary_text"; text: string; }
-export interface ResponseText { type: "output_text"; annotations: (Record<string, unknown>)[]; logprobs: (Record<string, unknown>)[]; text: string; }
-export interface ResponseTextDelta { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (Record<string, unknown>)[]; delta: string; }
-export interface ResponseTextDone { type: string; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (Record<string, unknown>)[]; text: string; }
-export interface RunCallsDelta { type: "tool_calls"; tool_calls: (Record<string, unknown>)[]; }
-export interface RunCreate { assistant_id: string; model?: string | null; instructions?: string | null; additional_instructions?: string | null; additional_messages?: (ThreadMessageCreate)[] | null; tools?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; stream?: boolean | null; max_prompt_tokens?: number | null; max_completion_tokens?: number | null; truncation_strategy?: Record<string, unknown> | null; tool_choice?: unknown; parallel_tool_calls?: boolean | null; response_format?: unknown; thread?: ThreadCreate | null; }
+export interface ResponseText { type: "output_text"; annotations: (null)[]; logprobs: (null)[]; text: string; }
+export interface ResponseTextDelta { type: "response.output_text.delta"; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (null)[]; delta: string; }
+export interface ResponseTextDone { type: "response.output_text.done"; sequence_number: number; item_id: string; output_index: number; content_index: number; logprobs: (null)[]; text: string; }
+export interface ResponseTextOptions { format?: ResponseFormat | null; verbosity?: string | null; }
+export interface ResponseUsage { input_tokens: number; input_tokens_details: ResponseInputDetails; output_tokens: number; output_tokens_details: ResponseOutputDetails; total_tokens: number; }
+export interface RunActionCalls { tool_calls: (ChatToolCall)[]; }
+export interface RunCallsDelta { type: "tool_calls"; tool_calls: (RunStepCallDelta)[]; }
+export interface RunCreate { assistant_id: string; model?: string | null; instructions?: string | null; additional_instructions?: string | null; additional_messages?: (ThreadMessageCreate)[] | null; tools?: (ChatToolOffered)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; stream?: boolean | null; max_prompt_tokens?: number | null; max_completion_tokens?: number | null; truncation_strategy?: RunTruncation | null; tool_choice?: ChatToolChoice | null; parallel_tool_calls?: boolean | null; response_format?: TextFormat | "auto" | null; thread?: ThreadCreate | null; }
 export interface RunDetailsDelta { step_details: RunCallsDelta; }
+export interface RunError { code: string; message: string; }
 export interface RunList { object?: "list"; data: (RunObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
-export interface RunObject { id: string; object?: "thread.run"; created_at: number; thread_id: string; assistant_id: string; status: string; required_action?: Record<string, unknown> | null; last_error?: Record<string, unknown> | null; expires_at?: number | null; started_at?: number | null; cancelled_at?: number | null; failed_at?: number | null; completed_at?: number | null; incomplete_details?: Record<string, unknown> | null; model: string; instructions: string; tools?: (Record<string, unknown>)[]; metadata?: Record<string, unknown>; usage?: Record<string, unknown> | null; temperature?: unknown; top_p?: unknown; max_prompt_tokens?: unknown; max_completion_tokens?: unknown; truncation_strategy?: Record<string, unknown> | null; tool_choice?: unknown; parallel_tool_calls: boolean; response_format?: unknown; }
+export interface RunObject { id: string; object?: "thread.run"; created_at: number; thread_id: string; assistant_id: string; status: string; required_action?: RunRequiredAction | null; last_error?: RunError | null; expires_at?: number | null; started_at?: number | null; cancelled_at?: number | null; failed_at?: number | null; completed_at?: number | null; incomplete_details?: null; model: string; instructions: string; tools?: (ChatToolOffered)[]; metadata?: Record<string, unknown>; usage?: RunUsage | null; temperature?: number | null; top_p?: number | null; max_prompt_tokens?: number | null; max_completion_tokens?: number | null; truncation_strategy?: RunTruncation | null; tool_choice?: ChatToolChoice | null; parallel_tool_calls: boolean; response_format?: TextFormat | "auto" | null; }
+export interface RunRequiredAction { type: "submit_tool_outputs"; submit_tool_outputs: RunActionCalls; }
+export interface RunStepCall { id: string; type: "function"; function: RunStepFunction; }
+export interface RunStepCallDelta { id: string; type: "function"; function: RunStepFunction; index: number; }
+export interface RunStepCalls { type: "tool_calls"; tool_calls: (RunStepCall)[]; }
 export interface RunStepDelta { id: string; object: "thread.run.step.delta"; delta: RunDetailsDelta; }
+export interface RunStepFunction { name: string; arguments: string; output: string | null; }
 export interface RunStepList { object?: "list"; data: (RunStepObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
-export interface RunStepObject { id: string; object?: "thread.run.step"; created_at: number; run_id: string; assistant_id: string; thread_id: string; type: string; status: string; cancelled_at?: number | null; completed_at?: number | null; expired_at?: number | null; failed_at?: number | null; last_error?: Record<string, unknown> | null; step_details: Record<string, unknown>; usage?: Record<string, unknown> | null; metadata?: Record<string, unknown>; }
+export interface RunStepMessage { message_id: string; }
+export interface RunStepObject { id: string; object?: "thread.run.step"; created_at: number; run_id: string; assistant_id: string; thread_id: string; type: string; status: string; cancelled_at?: number | null; completed_at?: number | null; expired_at?: number | null; failed_at?: number | null; last_error?: RunError | null; step_details: RunStepDetails; usage?: RunUsage | null; metadata?: Record<string, unknown>; }
+export interface RunStepWrites { type: "message_creation"; message_creation: RunStepMessage; }
 export interface RunToolOutput { tool_call_id: string; output?: string; }
 export interface RunToolOutputs { tool_outputs: (RunToolOutput)[]; stream?: boolean | null; }
+export interface RunTruncation { type: string; last_messages?: number | null; }
+export interface RunUsage { prompt_tokens: number; completion_tokens: number; total_tokens: number; }
 export interface ScannerGrantCreate { repo_name?: string | null; }
 export interface ScannerGrantRead { id: string; tenant_id: string; agent_id: string; repo_name: string | null; granted_by_user_id: string | null; revoked_at: string | null; created_at: string; }
 export interface ScannerGrantReadPage { items: (ScannerGrantRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -278,8 +361,9 @@ export interface SkillWebhookCallReadPage { items: (SkillWebhookCallRead)[]; tot
 export interface SkillWebhookCreate { label?: string | null; }
 export interface SkillWebhookRead { id: string; agent_id: string; skill_id: string; label: string; url: string; token: string | null; acts_as_id: string | null; acts_as_problem: string | null; created_by_id: string | null; last_call_at: string | null; created_at: string; }
 export interface SkillWebhookReadPage { items: (SkillWebhookRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface SpeechCreate { model: string; input: string; voice?: unknown; instructions?: string | null; response_format?: string | null; speed?: number | null; stream_format?: string | null; }
+export interface SpeechCreate { model: string; input: string; voice?: SpeechVoice | string | null; instructions?: string | null; response_format?: string | null; speed?: number | null; stream_format?: string | null; }
 export interface SpeechEvent { type: string; audio?: string; usage?: Record<string, unknown> | null; }
+export interface SpeechVoice { id: string; }
 export interface StatusEvent { status: SessionStatus; run_id: string | null; error: string | null; waiting_for: WaitingFor | null; waiting_until: string | null; }
 export interface SubtaskCreate { agent_id?: string | null; title: string; message: string; }
 export interface SubtaskSummary { id: string; parent_session_id: string; agent_id: string; agent_name: string; title: string; status: SessionStatus; message_count: number; created_at: string; started_at: string | null; }
@@ -290,20 +374,23 @@ export interface TaskSessionRead { id: string; tenant_id: string; agent_id: stri
 export interface TaskSessionReadPage { items: (TaskSessionRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface TaskSummary30d { sessions: number; completed: number; failed: number; cancelled: number; running: number; messages: number; subtasks: number; }
 export interface TenantCreate { name: string; slug: string; plan_id?: string | null; billing_email?: string | null; }
-export interface TenantModel { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; pricing: Record<string, unknown>; created_at: string; }
+export interface TenantModel { id: string; name: string; slug: string; kind: ModelKind; status: "active" | "disabled" | "experimental" | "deprecated"; description: string | null; context_window: number | null; supports_tools: boolean; supports_vision: boolean; is_free: boolean; pricing: ModelPricing; created_at: string; }
 export interface TenantModelPage { items: (TenantModel)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface TenantRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; status: TenantStatus; is_suspended: boolean; allow_superadmin_access: boolean; default_skill_visibility_scope: "private_only" | "tenant_allowed"; external_mail_enabled: boolean; voicebox_enabled: boolean; paid: boolean; require_user_model_grants: boolean; created_at: string; updated_at: string; }
 export interface TenantReadPage { items: (TenantRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface TenantUpdate { name?: string; billing_email?: string | null; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; allow_superadmin_access?: boolean; external_mail_enabled?: boolean; require_user_model_grants?: boolean; }
+export interface TextFormat { type: "text"; }
 export interface ThreadContentDelta { content: (ThreadTextDelta)[]; }
 export interface ThreadCreate { messages?: (ThreadMessageCreate)[] | null; metadata?: Record<string, unknown> | null; }
-export interface ThreadMessageCreate { role: "user" | "assistant"; content: unknown; attachments?: (Record<string, unknown>)[] | null; metadata?: Record<string, unknown> | null; }
+export interface ThreadInputText { type: "text"; text: string; }
+export interface ThreadMessageCreate { role: "user" | "assistant"; content: string | (ThreadInputText)[]; attachments?: (null)[] | null; metadata?: Record<string, unknown> | null; }
 export interface ThreadMessageDelta { id: string; object: "thread.message.delta"; delta: ThreadContentDelta; }
 export interface ThreadMessageList { object?: "list"; data: (ThreadMessageObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
-export interface ThreadMessageObject { id: string; object?: "thread.message"; created_at: number; thread_id: string; status: string; incomplete_details?: Record<string, unknown> | null; completed_at?: number | null; incomplete_at?: number | null; role: string; content?: (Record<string, unknown>)[]; assistant_id?: string | null; run_id?: string | null; attachments?: (Record<string, unknown>)[]; metadata?: Record<string, unknown>; }
-export interface ThreadObject { id: string; object?: "thread"; created_at: number; metadata?: Record<string, unknown>; tool_resources?: Record<string, unknown> | null; }
-export interface ThreadText { value: string; annotations: (Record<string, unknown>)[]; }
+export interface ThreadMessageObject { id: string; object?: "thread.message"; created_at: number; thread_id: string; status: string; incomplete_details?: ResponseShortfall | null; completed_at?: number | null; incomplete_at?: number | null; role: string; content?: (ThreadTextPart)[]; assistant_id?: string | null; run_id?: string | null; attachments?: (null)[]; metadata?: Record<string, unknown>; }
+export interface ThreadObject { id: string; object?: "thread"; created_at: number; metadata?: Record<string, unknown>; tool_resources?: null; }
+export interface ThreadText { value: string; annotations: (null)[]; }
 export interface ThreadTextDelta { index: number; type: "text"; text: ThreadText; }
+export interface ThreadTextPart { type: "text"; text: ThreadText; }
 export interface ToolBundleCreate { name: string; slug: string; description?: string | null; tools?: (string)[]; }
 export interface ToolBundleRead { id: string; tenant_id: string; name: string; slug: string; description: string | null; tools: (ToolBundleTool)[]; created_at: string; updated_at: string; }
 export interface ToolBundleReadPage { items: (ToolBundleRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -311,17 +398,18 @@ export interface ToolBundleTool { id: string; name: string; }
 export interface ToolBundleUpdate { name?: string; slug?: string; description?: string | null; tools?: (string)[]; }
 export interface ToolCall { id: string; name: string; arguments: unknown; }
 export interface ToolCallEvent { id: string; message_id: string; call_id: string; name: string; state: "new" | "waiting_approval" | "approved" | "waiting_client" | "waiting_subtask" | "running" | "completed" | "failed" | "denied" | "cancelled" | "unknown"; arguments: unknown; }
-export interface ToolCreate { name: string; kind: ToolKind; description?: string | null; input_schema?: Record<string, unknown> | null; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean | null; grantable_by?: ToolGranter | null; config?: Record<string, unknown> | null; }
+export interface ToolConfig { method?: string | null; url?: string; headers?: Record<string, unknown> | null; body?: unknown; allowed_hosts?: (string)[] | null; tool?: string | null; timeout_s?: number | null; }
+export interface ToolCreate { name: string; kind: ToolKind; description?: string | null; input_schema?: Record<string, unknown> | null; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean | null; grantable_by?: ToolGranter | null; config?: ToolConfig | null; }
 export interface ToolImportMcp { url: string; headers?: Record<string, unknown> | null; prefix?: string | null; tools?: (string)[] | null; requires_approval?: boolean; }
 export interface ToolImportResult { created: (ToolRead)[]; updated: (ToolRead)[]; removed: (ToolBundleTool)[]; skipped: (ToolImportSkipped)[]; }
 export interface ToolImportSkipped { name: string; reason: string; }
-export interface ToolRead { id: string; tenant_id: string; name: string; kind: ToolKind; description: string; input_schema: Record<string, unknown>; requires_approval: boolean; person_only: boolean; repeat_safe: boolean; grantable_by: ToolGranter; config: Record<string, unknown>; is_seed: boolean; created_at: string; updated_at: string; }
+export interface ToolRead { id: string; tenant_id: string; name: string; kind: ToolKind; description: string; input_schema: Record<string, unknown>; requires_approval: boolean; person_only: boolean; repeat_safe: boolean; grantable_by: ToolGranter; config: ToolConfig; is_seed: boolean; created_at: string; updated_at: string; }
 export interface ToolReadPage { items: (ToolRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ToolTry { arguments?: Record<string, unknown> | null; }
 export interface ToolTryResult { failed: boolean; text: string; was_cut: boolean; duration_ms: number; }
-export interface ToolUpdate { name?: string; description?: string; input_schema?: Record<string, unknown>; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean; grantable_by?: ToolGranter; config?: Record<string, unknown>; }
+export interface ToolUpdate { name?: string; description?: string; input_schema?: Record<string, unknown>; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean; grantable_by?: ToolGranter; config?: ToolConfig; }
 export interface TranscriptEvent { type: string; delta?: string; text?: string; usage?: Record<string, unknown> | null; }
-export interface Transcription { text: string; task?: string; language?: string; duration?: unknown; segments?: (Record<string, unknown>)[]; words?: (Record<string, unknown>)[]; usage?: Record<string, unknown> | null; }
+export interface Transcription { text: string; task?: string; language?: string; duration?: number; segments?: (Record<string, unknown>)[]; words?: (Record<string, unknown>)[]; usage?: Record<string, unknown> | null; }
 export interface TranscriptionCreate { model: string; file: string; response_format?: string | null; language?: string | null; prompt?: string | null; temperature?: number | null; stream?: boolean | null; }
 export interface UsageEvent { run_id: string; model_id: string; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
 export interface UsageSummary30d { requests: number; input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; active_agents: number; active_users: number; }
@@ -338,17 +426,44 @@ export type MemoryScope = "private" | "shared";
 export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
+export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
 export type ToolGranter = "admins" | "members";
 export type ToolKind = "builtin" | "http" | "mcp";
 export type WaitingFor = "hours" | "rate" | "budget";
+export type AnthropicBlockParam = AnthropicTextParam | AnthropicImageParam | AnthropicDocumentParam | AnthropicThinkingParam | AnthropicRedactedBlock | AnthropicToolUseParam | AnthropicToolResultParam | { type: string; };
+export type AnthropicContentBlock = AnthropicTextBlock | AnthropicThinkingBlock | AnthropicRedactedBlock | AnthropicToolUseBlock | { type: string; };
+export type AnthropicDelta = AnthropicTextDelta | AnthropicThinkingDelta | AnthropicSignatureDelta | AnthropicInputDelta | AnthropicCitationsDelta | { type: string; };
+export type AnthropicResultBlock = AnthropicTextParam | AnthropicImageParam | AnthropicDocumentParam | { type: string; };
+export type AnthropicTool = AnthropicToolParam | { type: string; };
+export type ChatContentPart = ChatTextPart | ChatImagePart | ChatAudioPart | ChatFilePart | ChatRefusalPart;
+export type ChatFormat = TextFormat | JsonObjectFormat | ChatSchemaFormat;
+export type ChatToolChoice = ChatToolNamed | "auto" | "none" | "required" | { type: string; };
+export type ChatToolOffered = ChatTool | { type: string; };
+export type EmbeddingInput = string | (string)[] | (number)[] | ((number)[])[];
+export type ResponseContentPart = ResponseText | ResponseRefusal;
+export type ResponseFormat = ResponsePlainFormat | ResponseObjectFormat | ResponseSchemaFormat;
+export type ResponseInputItem = ResponseInputMessage | ResponseInputCall | ResponseCallOutput | ResponseInputReasoning | ResponseItemReference | ResponseApprovalAnswer | { type: string; };
+export type ResponseInputPart = ResponseInputText | ResponseInputImage | ResponseInputFile | ResponseSaidText | ResponseSaidRefusal | { type: string; };
+export type ResponseOutputItem = ResponseMessage | ResponseReasoning | ResponseFunctionCall | ResponseApprovalRequest | { type: string; };
+export type ResponseTool = ResponseFunction | { type: string; };
+export type ResponseToolChoice = ResponseFunctionNamed | "auto" | "none" | "required" | { type: string; };
+export type RunStepDetails = RunStepWrites | RunStepCalls;
+export type AnthropicStreamEvent = AnthropicMessageStart | AnthropicPing | AnthropicBlockStart | AnthropicBlockDelta | AnthropicBlockStop | AnthropicMessageDelta | AnthropicMessageStop | AnthropicProblem;
+export type ChatCompletionStreamEvent = ChatCompletionChunk | OpenAIProblem | "[DONE]";
+export type FeedStreamEvent = unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | Record<string, unknown>;
+export type ResponseStreamEvent = ResponseEvent | ResponseItemEvent | ResponsePartEvent | ResponseTextDelta | ResponseTextDone | ResponseRefusalDelta | ResponseRefusalDone | ResponseSummaryPartEvent | ResponseSummaryDelta | ResponseSummaryDone | ResponseArgumentsDelta | ResponseArgumentsDone;
+export type RunStreamEvent = ThreadObject | RunObject | RunStepObject | RunStepDelta | ThreadMessageObject | ThreadMessageDelta | OpenAIProblem | "[DONE]";
+export type SessionStreamEvent = MessageEvent | DeltaEvent | ToolCallEvent | ApprovalRead | StatusEvent | UsageEvent | NoticeEvent;
+export type SpeechStreamEvent = SpeechEvent | OpenAIProblem;
+export type TranscriptStreamEvent = TranscriptEvent | OpenAIProblem;
 export interface Operations {
   "GET /healthz": { path: {  }; query: {  }; body: undefined; reply: Health };
   "GET /readyz": { path: {  }; query: {  }; body: undefined; reply: Health };
   "GET /metrics": { path: {  }; query: {  }; body: undefined; reply: undefined };
   "GET /version": { path: {  }; query: {  }; body: undefined; reply: Version };
-  "GET /openapi.json": { path: {  }; query: {  }; body: undefined; reply: undefined };
+  "GET /openapi.json": { path: {  }; query: {  }; body: undefined; reply: unknown };
   "POST /auth/login": { path: {  }; query: {  }; body: LoginRequest; reply: LoginReply };
   "POST /auth/logout": { path: {  }; query: {  }; body: undefined; reply: undefined };
   "GET /me": { path: {  }; query: {  }; body: undefined; reply: Me };
@@ -473,7 +588,7 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/memories/{memory_id}": { path: { tenant_id: string; agent_id: string; memory_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/sessions": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; agent_id?: string | null | undefined; user_id?: string | null | undefined; status?: SessionStatus | null | undefined; from?: string | null | undefined; to?: string | null | undefined; q?: string | null | undefined; }; body: undefined; reply: AuditSessionListResponse };
   "GET /tenant/{tenant_id}/sessions/{session_id}/audit": { path: { tenant_id: string; session_id: string; }; query: {  }; body: undefined; reply: AuditSessionDetailResponse };
-  "GET /tenant/{tenant_id}/sessions/{session_id}/events": { path: { tenant_id: string; session_id: string; }; query: { after?: number | null | undefined; wait?: boolean | null | undefined; }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/sessions/{session_id}/events": { path: { tenant_id: string; session_id: string; }; query: { after?: number | null | undefined; wait?: boolean | null | undefined; kind?: SessionEventKind | null | undefined; }; body: undefined; reply: undefined };
   "GET /me/events": { path: {  }; query: { tenant_id?: string | null | undefined; session_id?: string | null | undefined; wait?: boolean | null | undefined; }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/audit-logs": { path: { tenant_id: string; }; query: { user_id?: string | null | undefined; agent_id?: string | null | undefined; action?: string | null | undefined; resource_type?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; format?: "json" | "ndjson" | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AuditLogReadPage };
   "GET /admin/audit-logs": { path: {  }; query: { user_id?: string | null | undefined; agent_id?: string | null | undefined; action?: string | null | undefined; resource_type?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; format?: "json" | "ndjson" | undefined; tenant_id?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AuditLogReadPage };
@@ -551,8 +666,8 @@ export interface Operations {
   "POST /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/webhooks": { path: { tenant_id: string; agent_id: string; skill_id: string; }; query: {  }; body: SkillWebhookCreate; reply: SkillWebhookRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/webhooks/{webhook_id}": { path: { tenant_id: string; agent_id: string; skill_id: string; webhook_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/skills/{skill_id}/webhooks/{webhook_id}/calls": { path: { tenant_id: string; agent_id: string; skill_id: string; webhook_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SkillWebhookCallReadPage };
-  "POST /hooks/{integration_id}": { path: { integration_id: string; }; query: {  }; body: undefined; reply: HookAnswer };
-  "POST /hooks/skills/{webhook_id}": { path: { webhook_id: string; }; query: {  }; body: undefined; reply: SkillHookAnswer };
+  "POST /hooks/{integration_id}": { path: { integration_id: string; }; query: {  }; body: unknown; reply: HookAnswer };
+  "POST /hooks/skills/{webhook_id}": { path: { webhook_id: string; }; query: {  }; body: unknown; reply: SkillHookAnswer };
   "GET /tenant/{tenant_id}/scanner": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: ScannerRead };
   "PUT /tenant/{tenant_id}/scanner": { path: { tenant_id: string; }; query: {  }; body: ScannerUpdate; reply: ScannerRead };
   "DELETE /tenant/{tenant_id}/scanner": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: undefined };

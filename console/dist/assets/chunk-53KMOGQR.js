@@ -1,1 +1,0 @@
-import{a}from"./chunk-NPURLOA6.js";import{C as n,S as t}from"./chunk-MHBLLGE2.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

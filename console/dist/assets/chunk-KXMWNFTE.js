@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-NPURLOA6.js";import{C as t,R as a,S as e}from"./chunk-MHBLLGE2.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-KYQSV2UY.js";import"./chunk-53KMOGQR.js";import"./chunk-NPURLOA6.js";import"./chunk-VZMVOQA3.js";import"./chunk-CL6RG7VN.js";import"./chunk-JLUI33DK.js";import"./chunk-7VSOL6ZR.js";import"./chunk-KTK6O5HP.js";import"./chunk-KVPSAYN3.js";import"./chunk-UVOTZMU2.js";import"./chunk-UOZRHXYK.js";import"./chunk-MHBLLGE2.js";export{a as State,b as default};

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-QYOTRT5E.js";import"./chunk-ZL3LHL6D.js";import"./chunk-AGGBKOD3.js";import"./chunk-CL6RG7VN.js";import"./chunk-JLUI33DK.js";import"./chunk-7VSOL6ZR.js";import"./chunk-KTK6O5HP.js";import"./chunk-KVPSAYN3.js";import"./chunk-UVOTZMU2.js";import"./chunk-UOZRHXYK.js";import"./chunk-MHBLLGE2.js";export{c as default,a as modelState,b as priceOf};
