@@ -107,13 +107,18 @@ FIELDS(TranscriptionCreate) = {
 };
 SCHEMA(TranscriptionCreate, .doc = "Sound to be written down. What is not listed is passed on.");
 
+/* Some say it in words. */
+static const struct shape duration_shape = {
+	.json = "{\"anyOf\":[{\"type\":\"number\"},{\"type\":\"string\"}]}"
+};
+
 FIELDS(Transcription) = {
 	FIELD(Transcription, text, .required = true, .example = "\"Good morning.\"",
 		.doc = "What was heard."),
 	FIELD(Transcription, task, .example = "\"transcribe\"", .doc = "With verbose_json."),
 	FIELD(Transcription, language, .example = "\"english\"",
 		.doc = "With verbose_json: what is spoken."),
-	FIELD(Transcription, duration, .shape = &number_shape, .any = true, .example = "2.95",
+	FIELD(Transcription, duration, .shape = &duration_shape, .any = true, .example = "2.95",
 		.doc = "With verbose_json: how long it is, in seconds."),
 	FIELD(Transcription, segments, .open = true, .array = true, .example = "[]",
 		.doc = "With verbose_json and diarized_json: its parts with their times."),

@@ -4,11 +4,12 @@
 
 #include "base/id.h"
 
-/* Tables that keep the id of an agent that is gone, and why. */
+/* Tables that keep the id of an agent or a session that is gone, and why. */
 static const char *const keepers[] = {
 	"audit_logs",			     /* what was done stays told */
 	"ledger", "cost_days", "cost_hours", /* and what it cost */
-	"search_things", "search_words",     /* found by type and id; test_search.c has them */
+	"conversation_rows", /* goes on without its session, and with what others said */
+	"search_things", "search_words", /* found by type and id; test_search.c has them */
 	"reservations", "spend_minutes",
 	"rate_slots", /* calls under way are settled; the rest ages */
 };

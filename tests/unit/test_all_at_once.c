@@ -206,8 +206,8 @@ static const struct {
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools " },
 	{ "one fault is all that OpenAI's form tells",
-		"createAssistant createResponse createRun createThread createThreadAndRun "
-		"createThreadMessage submitToolOutputs updateAssistant updateRun updateThread "
+		"createAssistant createConversation createConversationItems createResponse createRun createThread createThreadAndRun "
+		"createThreadMessage submitToolOutputs updateAssistant updateConversation updateRun updateThread "
 		"updateThreadMessage " },
 };
 

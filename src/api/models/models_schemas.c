@@ -16,8 +16,10 @@ FIELDS(ModelPricing) = {
 	PRICE(completion, "A token that is written."),
 	PRICE(cache_read, "A token that is read from the provider's cache."),
 	PRICE(cache_write, "A token that is written into it."),
+	PRICE(character, "A character that is spoken."),
+	PRICE(second, "A second of sound that is written down."),
 };
-static TOLD_SCHEMA(ModelPricing, .doc = "USD per token, as decimal strings.");
+static TOLD_SCHEMA(ModelPricing, .doc = "USD per token, character and second, as decimal strings.");
 
 FIELDS(AdminModelUpdate) = {
 	FIELD(AdminModelUpdate, available_to_all_tenants, .nullable = true,
