@@ -374,10 +374,13 @@ int budget_reserve(struct db *db, struct arena *a, struct reservation *b, int64_
 	return 0;
 }
 
-static bool is_empty(const struct usage *u)
+/* A call that was answered is, also one that took nothing; of the others those that took something. */
+static bool is_entered(const struct charge *c)
 {
-	return !u->input && !u->cache_read && !u->cache_write && !u->output && !u->characters &&
-	       !u->seconds;
+	const struct usage *u = &c->usage;
+
+	return c->outcome == CHARGE_OK || u->input || u->cache_read || u->cache_write ||
+	       u->output || u->characters || u->seconds;
 }
 
 static int remove_reservation(struct db *db, const char *id, const struct charge *c)
@@ -403,7 +406,7 @@ int budget_settle_all(struct db *db, struct settlement *list, size_t count)
 				 : remove_reservation(db, s->reservation->made.id, s->charge);
 		if (s->err && s->err != ERR_NOT_FOUND)
 			return s->err;
-		if (!s->err && !is_empty(&s->charge->usage))
+		if (!s->err && is_entered(s->charge))
 			entries[used++] = (struct ledger_entry){ s->charge, s->now };
 	}
 	return ledger_enter_all(db, entries, used);
@@ -453,7 +456,7 @@ int budget_recover(struct db *db, struct arena *a, int64_t now, int64_t *ret)
 		};
 
 		err = remove_reservation(db, row->id, &c);
-		if (!err && !is_empty(&c.usage))
+		if (!err && is_entered(&c))
 			err = ledger_enter(db, &c, now);
 		if (!err)
 			++*ret;

@@ -46,15 +46,22 @@ static enum reply_mode handed_on_as(struct reply *r, enum reply_mode mode, const
 	return mode;
 }
 
-/* A type of sound, as far as it does no harm in a head. */
+/* A type of sound, as far as it does no harm in a head: audio, its kind, and perhaps parameters. */
 static bool is_sound(const char *type)
 {
-	size_t len = strlen(type);
+	static const char kind[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_";
+	size_t len = strlen(type), named;
 
-	return strncasecmp(type, "audio/", 6) == 0 && len < ENDPOINT_MEDIA_MAX &&
-	       strspn(type,
-		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.+-_;= ") ==
-		       len;
+	if (strncasecmp(type, "audio/", 6) != 0 || len >= ENDPOINT_MEDIA_MAX)
+		return false;
+	named = strspn(type + 6, kind);
+	if (!named || (type[6 + named] && type[6 + named] != ';'))
+		return false;
+	for (const char *at = type + 6 + named; *at; at++)
+		if (*at != ';' && *at != '=' && *at != ' ' && !strchr(kind, *at))
+			return false;
+	return true;
 }
 
 static enum reply_mode embeddings_mode(struct reply *r, const char *type)
@@ -93,7 +100,16 @@ static enum reply_mode transcription_mode(struct reply *r, const char *type)
 
 /* ---- what was used ---- */
 
-/* Seconds as a number, or a number in quotes; a begun one counts whole. */
+/* A begun second counts whole.  No sound takes none, and none takes more than was reserved for. */
+static void note_seconds(struct reply *r, double seconds)
+{
+	double most = (double)r->request->seconds_most;
+
+	if (seconds > 0)
+		r->seconds_said = seconds < most ? (int64_t)ceil(seconds) : (int64_t)most;
+}
+
+/* Seconds as a number, or a number in quotes. */
 static void read_seconds(struct reply *r, struct json_reader *j)
 {
 	struct json_number n = { 0 };
@@ -111,8 +127,7 @@ static void read_seconds(struct reply *r, struct json_reader *j)
 	} else if (!json_read_number(j, &n)) {
 		return;
 	}
-	if (n.value >= 0 && n.value <= (double)r->request->seconds_most)
-		r->seconds_said = (int64_t)ceil(n.value);
+	note_seconds(r, n.value);
 }
 
 static void read_usage(struct reply *r, struct slice raw)
@@ -125,6 +140,10 @@ static void read_usage(struct reply *r, struct slice raw)
 
 	json_open(&j, &r->scratch, raw.at, raw.len);
 	said = openai_read_usage(&j, &u);
+	if (u.input + u.cache_read + u.cache_write == 0) /* of what was sent none was read? */
+		said &= ~(unsigned)USAGE_INPUT;
+	if (u.output == 0)
+		said &= ~(unsigned)USAGE_OUTPUT;
 	if (said)
 		reply_usage(r, &u, said);
 	json_open(&j, &r->scratch, raw.at, raw.len);
@@ -164,6 +183,7 @@ static struct usage endpoint_used(const struct reply *r)
 		u.estimated = true;
 	}
 	u.seconds = r->seconds_said;
+	u.estimated |= by_second && u.seconds == e->seconds_most; /* it said more, perhaps */
 	if (r->seconds_said < 0) {
 		u.seconds = by_second ? e->seconds : 0;
 		u.estimated |= by_second && e->seconds;
@@ -300,10 +320,8 @@ static void note_last_moment(struct reply *r, struct slice text)
 		if (moment > last)
 			last = moment;
 	}
-	if (last > 0 && last <= r->request->seconds_most) {
-		r->seconds_said = last;
-		r->usage.estimated |= is_priced(r->price->second);
-	}
+	note_seconds(r, (double)last);
+	r->usage.estimated |= last > 0 && is_priced(r->price->second);
 }
 
 static void transcription_read_text(struct reply *r, struct slice body)

@@ -187,11 +187,27 @@ static struct list split_items(struct arena *a, const char *items)
 /* A message that somebody else wrote has no state of its own; here each has one. */
 static const char *with_status(struct arena *a, const char *item)
 {
-	const char *type = openai_text(a, item, "type");
+	const char *type = openai_text(a, item, "type"), *key, *value;
+	struct json_reader r;
+	size_t key_len, len;
+	struct buf b;
 
 	if (!type || strcmp(type, "message") != 0 || openai_member(a, item, "status"))
 		return item;
-	return arena_printf(a, "{\"status\":\"completed\",%s", item + 1);
+	buf_init(&b, ITEMS_BYTES_MAX);
+	buf_lit(&b, "{\"status\":\"completed\"");
+	json_open(&r, a, item, strlen(item));
+	json_enter_object(&r);
+	while (json_next_key(&r, &key, &key_len) && json_skip(&r, &value, &len)) {
+		if (strcmp(key, "status") == 0) /* null */
+			continue;
+		buf_putc(&b, ',');
+		json_write_string(&b, key, key_len);
+		buf_putc(&b, ':');
+		buf_put(&b, value, len);
+	}
+	buf_putc(&b, '}');
+	return arena_take(a, &b);
 }
 
 int conversation_room(struct call *c, const struct conversation *v, const char *items)

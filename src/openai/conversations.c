@@ -17,8 +17,9 @@ struct ConversationCreate {
 };
 
 FIELDS(ConversationCreate) = {
-	FIELD(ConversationCreate, items, .shape = &response_input_item_shape, .nullable = true,
-		.array = true, .doc = "Up to 20 items that it begins with."),
+	FIELD(ConversationCreate, items, .shape = &response_input_item_shape,
+		.ceiling = CONVERSATION_BYTES_MAX, .nullable = true, .array = true,
+		.doc = "Up to 20 items that it begins with."),
 	FIELD(ConversationCreate, metadata, .shape = &pairs_shape, .nullable = true,
 		.doc = "Up to 16 pairs of text."),
 };
@@ -29,8 +30,8 @@ struct ConversationItemsCreate {
 };
 
 FIELDS(ConversationItemsCreate) = {
-	FIELD(ConversationItemsCreate, items, .shape = &response_input_item_shape, .required = true,
-		.array = true,
+	FIELD(ConversationItemsCreate, items, .shape = &response_input_item_shape,
+		.ceiling = CONVERSATION_BYTES_MAX, .required = true, .array = true,
 		.doc = "Up to 20 items: messages, calls and their outputs, what a model thought."),
 };
 static SCHEMA(ConversationItemsCreate, .doc = "Items to be added to a conversation.");
@@ -400,7 +401,7 @@ OPERATION(deleteConversationItem, NONE, ConversationObject, .open_query = true)
 
 static const struct route routes[] = {
 	{ METHOD_POST, V, &createConversation, PERM_LOGIN, 200, "conversation.create", OPENAI,
-		.max_body = (size_t)32 << 20,
+		.max_body = CONVERSATION_BYTES_MAX + ((size_t)1 << 20),
 		.doc = "Make a conversation that responses go on from, with or without items." },
 	{ METHOD_GET, V "/{conversation}", &readConversation, PERM_LOGIN, 200, OPENAI,
 		.doc = "Read a conversation." },
@@ -412,7 +413,8 @@ static const struct route routes[] = {
 	{ METHOD_GET, I, &listConversationItems, PERM_LOGIN, 200, OPENAI,
 		.doc = "List the items of a conversation, by cursor." },
 	{ METHOD_POST, I, &createConversationItems, PERM_LOGIN, 200, "conversation.add", OPENAI,
-		.max_body = (size_t)32 << 20, .doc = "Add up to 20 items to a conversation." },
+		.max_body = CONVERSATION_BYTES_MAX + ((size_t)1 << 20),
+		.doc = "Add up to 20 items to a conversation." },
 	{ METHOD_GET, I "/{item}", &readConversationItem, PERM_LOGIN, 200, OPENAI,
 		.doc = "Read an item of a conversation." },
 	{ METHOD_DELETE, I "/{item}", &deleteConversationItem, PERM_LOGIN, 200,

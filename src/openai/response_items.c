@@ -309,6 +309,8 @@ static int read_item_list(struct item_reader *in, const char *json)
 		if (!err && in->writes)
 			write_item(in, item);
 	}
+	if (!err && r.fault) /* what was stored is whole, and what came was read before */
+		return call_fail(in->c, ERR_INTERNAL, "%s cannot be read: %s.", in->name, r.fault);
 	return err;
 }
 

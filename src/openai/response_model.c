@@ -189,6 +189,21 @@ static int model_call_join(struct model_call *m, struct db *db)
 	return err;
 }
 
+/* The same key, answered while this call was under way: what is told is what is stored, so a stream that has said other
+ * words already ends with a problem. */
+static int take_twin(struct model_call *m, const struct response_row *twin)
+{
+	struct call *c = m->stream.c;
+	const char *body = openai_text(c->arena, twin->asked, "body");
+
+	if (!body || strcmp(body, c->body_hash) != 0)
+		return ERR_IDEMPOTENCY;
+	if (call_stream_begun(m->stream.stream))
+		return ERR_CONFLICT;
+	m->row = *twin;
+	return 0;
+}
+
 static int model_call_store(void *state, struct db *db)
 {
 	struct model_call *m = state;
@@ -199,10 +214,8 @@ static int model_call_store(void *state, struct db *db)
 			  : ERR_NOT_FOUND;
 
 	c->db = db;
-	if (!err) { /* the same request was answered meanwhile */
-		m->row = twin;
-		return 0;
-	}
+	if (!err) /* the same request was answered meanwhile */
+		return take_twin(m, &twin);
 	if (err != ERR_NOT_FOUND)
 		return err;
 	err = m->stores ? response_row_add(db, &m->row) : 0;

@@ -7,7 +7,7 @@
 #include "base/id.h"
 #include "base/json.h"
 
-enum { REFERRED_MAX = 64 << 20 };
+enum { REFERRED_MAX = 8 << 20 };
 
 /* The item of that id in a list, or NULL. */
 static const char *find_in(struct arena *a, const char *list, const char *id)
@@ -118,7 +118,7 @@ int response_refer(struct call *c, const struct conversation *v, const char *jso
 	buf_putc(&f.out, '[');
 	json_open(&r, c->arena, json, strlen(json));
 	json_enter_array(&r);
-	while (!err && json_next_item(&r)) {
+	while (!err && !f.out.overflow && json_next_item(&r)) {
 		bool object = json_peek(&r) == JSON_OBJECT;
 
 		if (!json_skip(&r, &item, &len))
@@ -131,7 +131,11 @@ int response_refer(struct call *c, const struct conversation *v, const char *jso
 		}
 	}
 	buf_putc(&f.out, ']');
-	if (!err && !f.out.overflow)
+	if (!err && f.out.overflow)
+		err = call_fail(c, ERR_MALFORMED,
+			"The items that are referred to hold more than %d MiB together.",
+			REFERRED_MAX >> 20);
+	if (!err)
 		*ret = arena_strndup(c->arena, f.out.at, f.out.len);
 	buf_free(&f.out);
 	return err;

@@ -22,7 +22,8 @@ static enum http_verdict give_vectors(struct http_exchange *x, int way)
 {
 	static const char *const usages[] = { [0] = "{\"prompt_tokens\":7,\"total_tokens\":7}",
 		[3] = "null",
-		[6] = "{\"prompt_tokens\":-7,\"total_tokens\":\"many\"}" };
+		[6] = "{\"prompt_tokens\":-7,\"total_tokens\":\"many\"}",
+		[7] = "{\"prompt_tokens\":0,\"total_tokens\":0}" };
 
 	if (way == 4)
 		return give(x, "application/json", "{\"data\":{}}");
@@ -65,7 +66,9 @@ static enum http_verdict give_sound(struct http_exchange *x, int way)
 				  "11,\"output_tokens\":101,\"total_tokens\":112}}\n\n");
 	memset(bytes, 's', sizeof bytes);
 	x->reply.status = 200;
-	x->reply.type = way == 3 ? "application/octet-stream" : "audio/mpeg";
+	x->reply.type = way == 3   ? "application/octet-stream"
+			: way == 7 ? "audio/../image/svg+xml"
+				   : "audio/mpeg";
 	http_stream_begin(x, way == 5 ? more_sound : NULL);
 	http_stream_write(x, bytes, sizeof bytes);
 	if (way == 5)
@@ -98,6 +101,10 @@ static enum http_verdict give_text(struct http_exchange *x, int way)
 	if (way == 6)
 		return give(x, "application/json",
 			HEARD ",\"usage\":{\"type\":\"duration\",\"seconds\":1e300}}");
+	if (way == 7)
+		return give(x, "application/json",
+			HEARD ",\"usage\":{\"type\":\"duration\",\"seconds\":0,\"input_tokens\":0,"
+			      "\"output_tokens\":0}}");
 	if (body_has(x, "verbose_json"))
 		return give(
 			x, "application/json", HEARD ",\"duration\":\"12.04\",\"segments\":[]}");

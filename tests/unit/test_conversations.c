@@ -210,7 +210,7 @@ TEST(conversations_are_full_at_their_bounds)
 
 	openai_open(&s);
 	id = begin(&s, "{\"items\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
-	fixture_sql(s.f, "update conversation_items set bytes = $1", ARGS(N((16 << 20) - 50)));
+	fixture_sql(s.f, "update conversation_items set bytes = $1", ARGS(N((4 << 20) - 50)));
 	r = openai_ask(&s, "{\"items\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
 		"POST " V "/%s/items", id);
 	STATUS(r, 400);
@@ -218,6 +218,25 @@ TEST(conversations_are_full_at_their_bounds)
 	STATUS(respond_in(&s, id, "demo", "\"input\":\"x\""), 400);
 	STATUS(respond_in(&s, id, s.agent_id, "\"input\":\"x\""), 400);
 	CHECK_INT(fixture_count(s.f, "select count(*) from sessions"), 0);
+	openai_close(&s);
+}
+
+/* What is told of an item that says null is what is told of one that says nothing. */
+TEST(conversations_lose_nothing_after_an_item_without_a_status)
+{
+	struct openai_fixture s;
+	struct answer with, without;
+
+	openai_open(&s);
+#define ITEMS_OF(status)                                                           \
+	"{\"items\":[{\"role\":\"user\"," status "\"content\":\"one two three\"}," \
+	"{\"role\":\"user\",\"content\":\"four five six seven\"}]}"
+	without = respond_in(&s, begin(&s, ITEMS_OF("")), "demo", "\"input\":\"count to 3\"");
+	with = respond_in(
+		&s, begin(&s, ITEMS_OF("\"status\":null,")), "demo", "\"input\":\"count to 3\"");
+	STATUS(with, 200);
+	CHECK_INT(json_integer_value(at(&with, "usage.input_tokens")),
+		json_integer_value(at(&without, "usage.input_tokens")));
 	openai_close(&s);
 }
 

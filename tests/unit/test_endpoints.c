@@ -2,6 +2,8 @@
  * what is entered. */
 #include "gateway_fixture.h"
 
+#include <poll.h>
+
 #include "broker/model.h"
 #include "mock_endpoint.h"
 
@@ -296,13 +298,14 @@ TEST(endpoints_write_down_and_count_seconds)
 	gateway_settled(&s, 4, (3 * MOCK_SECONDS + 43) * (int64_t)SECOND_PD);
 	CHECK_INT(entered(&s, "estimated"), 1);
 
-	test_step("what cannot be, and what nobody says: the file's size tells");
+	test_step(
+		"what cannot be: as much as was reserved; what nobody says: the file's size tells");
 	endpoint_agent(&s, "request-6", BIT(transcriptions), NIL, NIL, SECOND_PD);
 	STATUS(hear(&s, ""), 200);
-	gateway_settled(&s, 5, (3 * MOCK_SECONDS + 43 + 1) * (int64_t)SECOND_PD);
+	gateway_settled(&s, 5, (3 * MOCK_SECONDS + 43 + 60) * (int64_t)SECOND_PD);
 	endpoint_agent(&s, "request-3", BIT(transcriptions), NIL, NIL, SECOND_PD);
 	STATUS(hear(&s, ""), 200);
-	gateway_settled(&s, 6, (3 * MOCK_SECONDS + 43 + 2) * (int64_t)SECOND_PD);
+	gateway_settled(&s, 6, (3 * MOCK_SECONDS + 43 + 61) * (int64_t)SECOND_PD);
 	CHECK_INT(entered(&s, "estimated"), 3);
 
 	test_step("as events, by tokens");
@@ -312,8 +315,38 @@ TEST(endpoints_write_down_and_count_seconds)
 	CHECK_STR(header_of(s.f, &r, "Content-Type"), "text/event-stream");
 	CHECK(strstr(answer_unchunked(s.f, &r), "transcript.text.done"));
 	gateway_settled(&s, 7,
-		(3 * MOCK_SECONDS + 43 + 2) * (int64_t)SECOND_PD + 14 * (int64_t)TOKEN_PD +
+		(3 * MOCK_SECONDS + 43 + 61) * (int64_t)SECOND_PD + 14 * (int64_t)TOKEN_PD +
 			45 * (int64_t)WRITTEN_PD);
+	gateway_close(&s);
+}
+
+/* Whoever is sent something has read something; and a call that was answered is entered, whatever it took. */
+TEST(endpoints_take_no_zero_for_what_was_used)
+{
+	struct gateway_fixture s;
+	struct answer r;
+	int64_t tokens;
+
+	open_endpoints(&s);
+	endpoint_agent(&s, "request-7", BIT(embeddings), TOKEN_PD, NIL, NIL);
+	r = embed(&s, ",\"input\":\"one two three\"");
+	STATUS(r, 200);
+	tokens = json_integer_value(at(&r, "usage.prompt_tokens"));
+	CHECK(tokens > 2);
+	gateway_settled(&s, 1, tokens * TOKEN_PD);
+	CHECK_INT(entered(&s, "estimated"), 1);
+	test_step("seconds");
+	endpoint_agent(&s, "request-7", BIT(transcriptions), NIL, NIL, SECOND_PD);
+	STATUS(hear(&s, ""), 200);
+	gateway_settled(&s, 2, tokens * TOKEN_PD + (int64_t)SECOND_PD);
+	CHECK_INT(entered(&s, "estimated"), 2);
+	test_step("of what is not paid for");
+	endpoint_agent(&s, "request-7", BIT(transcriptions), NIL, NIL, NIL);
+	STATUS(hear(&s, ""), 200);
+	/* It reserves nothing that could be waited for. */
+	for (int i = 0; i < 5000 && fixture_count(s.f, "select count(*) from ledger") < 3; i++)
+		poll(NULL, 0, 2);
+	gateway_settled(&s, 3, tokens * TOKEN_PD + (int64_t)SECOND_PD);
 	gateway_close(&s);
 }
 

@@ -29,15 +29,15 @@ static struct ResponseObject some_response(const char *status)
 		.truncation = "disabled" };
 }
 
-#define WHOLE(status)                                                                           \
-	"{\"id\":\"r1\",\"object\":\"response\",\"created_at\":5,\"status\":\"" status          \
-	"\",\"background\":false,\"completed_at\":null,\"error\":null,"                         \
-	"\"incomplete_details\":null,\"instructions\":null,\"max_output_tokens\":null,"         \
-	"\"metadata\":{},\"model\":\"my\",\"output\":[],\"parallel_tool_calls\":true,"          \
-	"\"previous_response_id\":null,\"reasoning\":null,\"store\":true,\"temperature\":null," \
-	"\"text\":{\"format\":{\"type\":\"text\"}},\"tool_choice\":\"auto\",\"tools\":[],"      \
-	"\"top_p\":null,\"truncation\":\"disabled\",\"usage\":null,\"user\":null,"              \
-	"\"prompt_cache_key\":null,\"safety_identifier\":null,\"service_tier\":null,"           \
+#define WHOLE(status)                                                                                                 \
+	"{\"id\":\"r1\",\"object\":\"response\",\"created_at\":5,\"status\":\"" status                                \
+	"\",\"background\":false,\"completed_at\":null,\"error\":null,"                                               \
+	"\"incomplete_details\":null,\"instructions\":null,\"max_output_tokens\":null,"                               \
+	"\"metadata\":{},\"model\":\"my\",\"output\":[],\"parallel_tool_calls\":true,"                                \
+	"\"previous_response_id\":null,\"conversation\":null,\"reasoning\":null,\"store\":true,\"temperature\":null," \
+	"\"text\":{\"format\":{\"type\":\"text\"}},\"tool_choice\":\"auto\",\"tools\":[],"                            \
+	"\"top_p\":null,\"truncation\":\"disabled\",\"usage\":null,\"user\":null,"                                    \
+	"\"prompt_cache_key\":null,\"safety_identifier\":null,\"service_tier\":null,"                                 \
 	"\"top_logprobs\":null,\"max_tool_calls\":null}"
 #define EVENT(name, seq, members)                                                                  \
 	"event: response." name "\ndata: {\"type\":\"response." name "\",\"sequence_number\":" seq \
