@@ -223,11 +223,18 @@ static int take_known(struct form_reading *f, struct endpoint_part *p)
 	return 0;
 }
 
+/* Without the [] of a list. */
+static const char *plain_name(struct arena *a, const char *name)
+{
+	return arena_strndup(a, name, strcspn(name, "["));
+}
+
 static int take_part(struct form_reading *f, struct endpoint_part *p)
 {
 	struct endpoint_request *e = f->request;
-	const char *known = known_as(p->name);
-	const struct chat_term *term = chat_term_of(p->name, p->data);
+	/* A list of what costs costs too. */
+	const char *plain = plain_name(f->arena, p->name), *known = known_as(plain);
+	const struct chat_term *term = chat_term_of(plain, p->data);
 
 	for (const struct endpoint_part *q = e->parts; q; q = q->next)
 		if (!is_list(p->name) && strcmp(q->name, p->name) == 0)

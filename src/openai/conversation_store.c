@@ -236,21 +236,25 @@ int conversation_add(struct db *db, struct arena *a, struct conversation *v, con
 {
 	struct list list = split_items(a, items);
 	const struct conversation_item *it = list.at;
-	int err = 0;
+	int64_t place = v->last_place;
+	int err;
 
+	/* The places are taken first: of two who add at once one waits, and is made again. */
+	v->last_place += (int64_t)list.count;
+	err = keep_conversation(db, v);
 	for (size_t i = 0; !err && i < list.count; i++) {
 		const char *item = with_status(a, it[i].item);
 
 		err = db_put(db, &sql[ITEM_ADD],
 			&(struct new_item){ .tenant_id = v->tenant_id,
 				.conversation_id = v->id,
-				.place = ++v->last_place,
+				.place = ++place,
 				.id = it[i].id,
 				.session_id = session_id,
 				.bytes = (int64_t)strlen(item),
 				.item = item });
 	}
-	return err ? err : keep_conversation(db, v);
+	return err;
 }
 
 int conversation_item(struct db *db, struct arena *a, const struct conversation *v, const char *id,

@@ -219,6 +219,8 @@ static int model_call_store(void *state, struct db *db)
 	if (err != ERR_NOT_FOUND)
 		return err;
 	err = m->stores ? response_row_add(db, &m->row) : 0;
+	if (err == ERR_DUPLICATE && m->repeatable) /* another's, that was stored just now */
+		return ERR_RETRY;
 	if (!err && m->conversation && strcmp(m->row.status, "failed") != 0)
 		err = model_call_join(m, db);
 	return err || !m->stores ? err

@@ -325,6 +325,16 @@ trial("a conversation is kept, and responses of a model and of an agent go on fr
   }
 });
 
+trial("those who write in a conversation at once all do, one after the other", async ({ client }) => {
+  if (!client.conversations) return;
+  const { id } = await client.conversations.create({});
+  await Promise.all(Array.from({ length: 8 }, (_, i) => client.responses.create({ model: "quick", conversation: id, input: `Count ${i}.` })));
+  await Promise.all(Array.from({ length: 8 }, (_, i) => client.conversations.items.create(id, { items: [{ type: "message", role: "user", content: `Word ${i}.` }] })));
+  const said = words(await all(client.conversations.items.list(id, { order: "asc", limit: 100 })));
+  equal(said.length, 24, "the items");
+  for (let i = 0; i < 16; i += 2) ok(/^user: Count/.test(said[i]) && /^assistant: one two three/.test(said[i + 1]), `an answer stands after its question: ${said}`);
+});
+
 testBoth("what is asked and answered in a conversation joins it once, though the process dies", async (t, engine) => {
   const heard = [];
   const url = await provider(t, heard);

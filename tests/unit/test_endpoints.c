@@ -136,6 +136,8 @@ TEST(endpoints_refuse_what_is_wrong_with_its_name)
 		{ FIELD_OF("response_format", "pdf"), "response_format" },
 		{ FIELD_OF("stream", "maybe"), "stream" },
 		{ FIELD_OF("Model", "x"), "Model" },
+		{ FIELD_OF("model[]", "x"), "model[]" },
+		{ FIELD_OF("service_tier[]", "priority"), "service_tier[]" },
 		{ FIELD_OF("language", "en") FIELD_OF("language", "de"), "language" },
 	};
 	struct gateway_fixture s;
