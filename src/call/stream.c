@@ -56,7 +56,7 @@ static void on_room(struct http_exchange *x)
 
 	pthread_mutex_lock(&s->lock);
 	if (s->live && !s->asking)
-		s->source->resume(s->state);
+		(http_left(x) ? s->source->cancel : s->source->resume)(s->state);
 	pthread_mutex_unlock(&s->lock);
 }
 

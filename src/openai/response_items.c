@@ -284,6 +284,25 @@ static void write_item(struct item_reader *in, const char *object)
 	buf_putc(b, '}');
 }
 
+/* What is kept has more names than what came, and may be given a few more: it is read again before it is taken. */
+static bool is_readable(const struct item_reader *in, size_t from)
+{
+	const char *object = memchr(in->json.at + from, '{', in->json.len - from);
+	struct arena own = { 0 };
+	struct json_reader r;
+	const char *kept;
+	bool good;
+
+	if (in->json.overflow || in->json.starved || !object)
+		return false;
+	kept = arena_printf(&own, "{\"kept\":[],\"with\":[],%.*s",
+		(int)(in->json.len - (size_t)(object + 1 - in->json.at)), object + 1);
+	json_open(&r, &own, kept, strlen(kept));
+	good = json_skip(&r, NULL, NULL) && json_end(&r);
+	arena_free(&own);
+	return good;
+}
+
 static int read_item_list(struct item_reader *in, const char *json)
 {
 	struct json_reader r;
@@ -306,8 +325,13 @@ static int read_item_list(struct item_reader *in, const char *json)
 		err = read_input_item(in, item);
 		if (!err)
 			in->items[in->count - 1].raw = without_id(in->c->arena, item);
-		if (!err && in->writes)
+		if (!err && in->writes) {
+			size_t from = in->json.len;
+
 			write_item(in, item);
+			if (!is_readable(in, from))
+				err = refuse_item(in, "", "has more members than can be kept");
+		}
 	}
 	if (!err && r.fault) /* what was stored is whole, and what came was read before */
 		return call_fail(in->c, ERR_INTERNAL, "%s cannot be read: %s.", in->name, r.fault);
