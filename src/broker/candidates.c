@@ -250,6 +250,8 @@ static int add_candidate(struct candidate_walk *w, const struct gate_facts *f)
 	err = provider->open ? 0 : egress_host(w, f, c);
 	if (err != ERR_SECRET)
 		return err;
+	if (arena_full(w->arena)) /* it is not the key's fault */
+		return ERR_BUSY;
 	w->candidates->count--; /* the next of the chain may do */
 	if (!w->unopened)
 		w->unopened = unopened_sentence(w, f, c);

@@ -76,8 +76,10 @@ static int join_parts(struct item_reader *in, const char *member, const char *pa
 			err = refuse_item(in, arena_printf(a, ".%s", member),
 				"must have parts of type input_text, input_image, input_file or "
 				"input_audio");
-		else
-			buf_printf(&b, "%s%s", b.len ? "\n" : "", text);
+		else {
+			buf_puts(&b, b.len ? "\n" : "");
+			buf_puts(&b, text);
+		}
 	}
 	*ret = arena_take(a, &b);
 	return err;
