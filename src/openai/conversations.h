@@ -17,11 +17,7 @@ struct ConversationObject {
 SCHEMA_DECLARED(ConversationObject);
 
 /* The most items at a time, and in all; and the most bytes in all before an answer is added. */
-enum {
-	CONVERSATION_ADD_MAX = 20,
-	CONVERSATION_ITEMS_MAX = 5000,
-	CONVERSATION_BYTES_MAX = 4 << 20
-};
+enum { CONVERSATION_ADD_MAX = 20, CONVERSATION_ITEMS_MAX = 5000, CONVERSATION_BYTES_MAX = 4 << 20 };
 
 struct conversation {
 	const char *tenant_id, *id, *created_by_id;
@@ -41,7 +37,7 @@ struct conversation_item {
 	const char *id, *item;
 };
 
-/* The one of the caller's tenant with this id: for who made it, and once an agent answers in it for who holds the
+/* The one of the caller's tenant with this id: for who made it and those who hold OWNER on every agent, and once an agent answers in it for who holds the
  * permission on its session.  404 in one form for all that is not for them. */
 int conversation_find(struct call *c, const char *id, int permission, struct conversation *ret);
 /* The same as it stands now, for who was permitted before; ERR_NOT_FOUND if it is gone. */

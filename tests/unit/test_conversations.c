@@ -496,6 +496,10 @@ TEST(conversations_are_for_who_made_them)
 		if (!k)
 			STATUS(respond_in(&s, id, s.agent_id, "\"input\":\"x\""), 200);
 	}
+	test_step("what is left by who left is not out of reach");
+	r = ask(s.f, member, "{}", "POST " V);
+	STATUS(r, 200);
+	STATUS(openai_ask(&s, NULL, "DELETE " V "/%s", text_at(&r, "id")), 200);
 	test_step("one conversation, one agent");
 	r = openai_ask(&s, "{\"model\":\"demo\",\"name\":\"Other\"}", "POST /v1/assistants");
 	STATUS(r, 200);
