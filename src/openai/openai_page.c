@@ -137,6 +137,21 @@ const char *openai_member(struct arena *a, const char *object, const char *name)
 	return ret;
 }
 
+/* What a provider said with U+0000 in it is not cut there. */
+static const char *without_nul(struct arena *a, const char *text, size_t len)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	struct buf b;
+
+	buf_init(&b, 3 * len + 1);
+	for (size_t i = 0; i < len; i++)
+		if (text[i])
+			buf_putc(&b, text[i]);
+		else
+			buf_puts(&b, replacement);
+	return arena_take(a, &b);
+}
+
 const char *openai_text(struct arena *a, const char *object, const char *name)
 {
 	const char *json = openai_member(a, object, name), *text;
@@ -146,7 +161,9 @@ const char *openai_text(struct arena *a, const char *object, const char *name)
 	if (!json || *json != '"')
 		return NULL;
 	json_open(&r, a, json, strlen(json));
-	return json_read_string(&r, &text, &len) ? text : NULL;
+	if (!json_read_string(&r, &text, &len))
+		return NULL;
+	return strlen(text) == len ? text : without_nul(a, text, len);
 }
 
 const char *openai_quoted(struct arena *a, const char *text)

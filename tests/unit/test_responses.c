@@ -4,6 +4,8 @@
 
 #include <poll.h>
 
+#include "openai/openai_page.h"
+
 #define R "/v1/responses"
 #define ADD \
 	"\"tools\":[{\"type\":\"function\",\"name\":\"add\",\"parameters\":{\"type\":\"object\"}}]"
@@ -336,4 +338,14 @@ TEST(responses_are_for_who_asked)
 		STATUS(ask(s.f, member, NULL, "DELETE " R "/%s", text_at(&r, "id")), 404);
 	}
 	openai_close(&s);
+}
+
+TEST(responses_read_on_after_a_nul)
+{
+	struct arena a = { 0 };
+
+	CHECK_STR(openai_text(&a, "{\"text\":\"a\\u0000b\"}", "text"), "a\xef\xbf\xbd"
+								       "b");
+	CHECK_STR(openai_text(&a, "{\"text\":\"ab\"}", "text"), "ab");
+	arena_free(&a);
 }
