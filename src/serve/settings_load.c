@@ -117,6 +117,17 @@ static const struct setting *flag_row(const char *flag, bool *ret_no)
 	return NULL;
 }
 
+/* A word after a flag that needs none: --console off. */
+static bool says_whether(const char *word)
+{
+	static const char *const words[] = { "on", "off", "true", "false" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
 /* Reads argv[i], a flag, and returns the index of the last word it used; or a negative code. */
 static int take_flag(struct load *l, int i)
 {
@@ -136,6 +147,9 @@ static int take_flag(struct load *l, int i)
 			"%s %s: the flag takes no value; give %s alone", row->name, o.words, flag);
 	if (value)
 		value++;
+	else if (!no && row->kind == SETTING_FLAG && i + 1 < l->from->argc &&
+		 says_whether(l->from->argv[i + 1]))
+		value = l->from->argv[++i];
 	else if (row->kind == SETTING_FLAG || row->or_flag)
 		value = no ? "false" : "true";
 	else if (i + 1 < l->from->argc)

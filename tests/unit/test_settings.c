@@ -243,8 +243,8 @@ TEST(settings_every_row_through_flag_variable_and_file)
 		load(&by_variable, NULL, "", arena_printf(&a, "%s=%s", variable, good), NULL);
 		load(&by_file, NULL, "", "", arena_printf(&a, "%s = %s\n", row->name, good));
 		load(&by_flag, NULL, arena_printf(&a, "%s|%s", flag, good), "", NULL);
-		if (row->kind == SETTING_FLAG || row->or_flag) {
-			/* A flag's value comes in the same word. */
+		if (row->or_flag) {
+			/* What may be a flag alone has its value in the same word. */
 			CHECK_INT(by_flag.err, ERR_USAGE);
 			done(&by_flag);
 			load(&by_flag, NULL, arena_printf(&a, "%s=%s", flag, good), "", NULL);
@@ -283,6 +283,11 @@ TEST(settings_flag_forms)
 	CHECK_INT(r.s.loops, 2);
 	done(&r);
 
+	load(&r, NULL, "--access-log|off|--open-tenants|on", "", NULL);
+	CHECK_INT(r.err, 0);
+	CHECK(!r.s.access_log);
+	CHECK(r.s.open_tenants);
+	done(&r);
 	load(&r, NULL, "--no-access-log=true", "", NULL);
 	check_refused(&r, "access_log", "--no-access-log", "takes no value");
 	load(&r, NULL, "--no-loops", "", NULL);
