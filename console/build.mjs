@@ -43,7 +43,7 @@ const AHEAD = "%AHEAD%";
 /** "chunk chunk …|frame's|pattern=its screen's;…": what lib/ahead.ts reads; chunks are named once, and else by their place in that list. */
 function ahead(outputs, withImports, first, frame) {
   const source = readFileSync(join(here, "src/routes.ts"), "utf8");
-  const agent = /const agent: .*import\("\.\/screens\/(\S+)"\)/.exec(source)[1];
+  const named = new Map([...source.matchAll(/const (\w+): .*import\("\.\/screens\/(\S+)"\)/g)].map(([, name, file]) => [name, file]));
   const chunks = [];
   const places = (paths) => [...paths].filter((p) => !first.has(p)).map((p) => {
     const name = p.slice("assets/".length, -".js".length);
@@ -51,7 +51,7 @@ function ahead(outputs, withImports, first, frame) {
     return chunks.indexOf(name).toString(36);
   }).join(" ");
   const framed = places(frame);
-  const routes = [...source.matchAll(/path: "([^"]+)".*?load: (?:agent|\(\) => import\("\.\/screens\/([^"]+)"\))/g)].map(([, path, file = agent]) => {
+  const routes = [...source.matchAll(/path: "([^"]+)".*?load: (?:(\w+)|\(\) => import\("\.\/screens\/([^"]+)"\))/g)].map(([, path, name, file = named.get(name)]) => {
     const screen = outputs.find((o) => o.entryPoint === `src/screens/${file}.tsx`);
     return `${path}=${places([...withImports(screen.path)].filter((p) => !frame.has(p)))}`;
   });

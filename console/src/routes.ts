@@ -16,14 +16,15 @@ export interface Route {
   nav?: { icon: IconName; key?: string; part: "work" | "manage" | "admin" };
 }
 
-// One agent is one screen with many addresses.
+// One agent is one screen with many addresses; a new session becomes one that is there.
 const agent: Route["load"] = () => import("./screens/agent");
+const session: Route["load"] = () => import("./screens/session");
 
 export const routes: Route[] = [
   { path: "/t/:tenant/inbox", title: "Inbox", load: () => import("./screens/inbox"), needs: "tenant:read", nav: { icon: "inbox", key: "i", part: "work" } },
   { path: "/t/:tenant/sessions", title: "Sessions", load: () => import("./screens/sessions"), needs: "tenant:read", nav: { icon: "sessions", key: "e", part: "work" } },
-  { path: "/t/:tenant/sessions/:session", title: "Session", load: () => import("./screens/session"), needs: "tenant:read" },
-  { path: "/t/:tenant/agents/:agent/chat", title: "New session", load: () => import("./screens/session-new"), needs: "tenant:read" },
+  { path: "/t/:tenant/sessions/:session", title: "Session", load: session, needs: "tenant:read" },
+  { path: "/t/:tenant/agents/:agent/chat", title: "New session", load: session, needs: "tenant:read" },
   { path: "/t/:tenant/agents", title: "Agents", load: () => import("./screens/agents"), needs: "tenant:read", nav: { icon: "agents", key: "a", part: "work" } },
   { path: "/t/:tenant/agents/new", title: "New agent", load: () => import("./screens/agent-new"), needs: "agents:create" },
   { path: "/t/:tenant/agents/:agent", title: "Agent", load: agent, needs: "tenant:read" },

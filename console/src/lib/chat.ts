@@ -29,6 +29,9 @@ class Cells<T> {
 }
 
 export class Chat {
+  static #count = 0;
+  readonly key = ++Chat.#count;
+  /** Without a session's id until one is begun. */
   readonly path: { tenant_id: string; session_id: string };
   readonly session = signal<TaskSessionRead | null>(null);
   readonly problem = signal<Problem | null>(null);
@@ -52,6 +55,7 @@ export class Chat {
   #release: (() => void) | null = null;
   #asking: ReturnType<typeof setInterval> | undefined;
   #ended = false;
+  #started: Promise<void> | null = null;
   #seen = 0;
   #loading = false;
   #pieces = new Map<string, string>();
@@ -66,7 +70,17 @@ export class Chat {
     return LIVE.includes(this.session.value?.status ?? "") || (this.session.value?.status === "pending" && this.session.value.waiting_for != null);
   }
 
-  async start(upTo: string | null): Promise<void> {
+  /** Nobody looks any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Reads and follows it; once, unless that failed. */
+  start(upTo: string | null): Promise<void> {
+    return (this.#started ??= this.#start(upTo));
+  }
+
+  async #start(upTo: string | null): Promise<void> {
     try {
       // Whose it is shows at once; where it stands is read again once the messages say what they are true for.
       void call("GET /tenant/{tenant_id}/sessions/{session_id}", { path: this.path }).then((s) => (this.session.value ??= s), () => undefined);
@@ -104,6 +118,7 @@ export class Chat {
       this.#feed = new Feed((e) => this.#happened(e), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
       this.look();
     } catch (err) {
+      this.#started = null;
       if (err instanceof Problem) this.problem.value = err;
       else throw err;
     }

@@ -22,6 +22,7 @@ export class Feed {
   #round = 0;
   #catching = false;
   #more = false;
+  #nudged = false;
   #limited = 0; // seconds until a stream is asked for again; 0: there may be one
   state: FeedState = "off";
 
@@ -78,7 +79,8 @@ export class Feed {
 
   /** Do not wait any longer: the network is back, or somebody has signed in. */
   nudge(): void {
-    this.#wake?.();
+    if (this.#wake) this.#wake();
+    else this.#nudged = this.#running; // it is asking: what it hears may be from before
   }
 
   #set(state: FeedState): void {
@@ -109,6 +111,10 @@ export class Feed {
   }
 
   async #rest(ms: number): Promise<void> {
+    if (this.#nudged) {
+      this.#nudged = false;
+      return;
+    }
     await new Promise<void>((done) => {
       const timer = setTimeout(done, ms);
       this.#wake = () => {
@@ -141,6 +147,7 @@ export class Feed {
       if (stays && reply.status === 429) this.#limited = Number(reply.headers.get("retry-after")) || LIMITED_S;
       if (!reply.ok || !reply.body) return false;
       if (stays) this.#set("live");
+      this.#nudged = false;
       told = true;
       const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";

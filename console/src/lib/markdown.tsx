@@ -81,7 +81,7 @@ function block(t: Token, key: number, live: boolean): ComponentChildren {
     case "table": {
       const { header, rows } = t as Tokens.Table;
       return (
-        <div key={key} class="scrolls" tabIndex={0} role="region" aria-label="Table">
+        <div key={key} class="scrolls" tabIndex={0} role="group" aria-label="Table">
           <table><thead><tr>{header.map((c, i) => <th key={i} scope="col">{inline(c.tokens)}</th>)}</tr></thead>
             <tbody>{rows.map((row, i) => <tr key={i}>{row.map((c, k) => <td key={k}>{inline(c.tokens)}</td>)}</tr>)}</tbody></table>
         </div>

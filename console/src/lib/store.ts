@@ -11,12 +11,13 @@ function read(name: string): string | null {
   }
 }
 
-function write(name: string, value: string | null): void {
+function write(name: string, value: string | null): boolean {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, value);
+    return true;
   } catch {
-    // full or closed
+    return false; // full or closed
   }
 }
 
@@ -46,6 +47,7 @@ export function forgetPerson(): void {
   } catch {
     // closed
   }
+  loose.clear();
   for (const reset of resets) reset();
   write("who", null);
 }
@@ -59,13 +61,22 @@ export function belongsTo(id: string): boolean {
   return who !== null;
 }
 
+/** Whether what the browser keeps is this person's. */
+export const isHere = (id: string | undefined): boolean => id !== undefined && read("who") === id;
+
 /** Calls when somebody signs out, or somebody else in, in another tab. */
 export function onLeaving(here: () => string | undefined, leave: () => void): void {
   addEventListener("storage", (e) => e.key === `${PREFIX}who` && here() && e.newValue !== here() && leave());
 }
 
+/** What the browser did not take, while the page stays. */
+const loose = new Map<string, string>();
+
 /** What was typed at a place (an address and a field) and not sent yet.  Never for secrets. */
 export const drafts = {
-  get: (place: string): string => read(`draft:${place}`) ?? "",
-  set: (place: string, text: string): void => write(`draft:${place}`, text || null),
+  get: (place: string): string => loose.get(place) ?? read(`draft:${place}`) ?? "",
+  set: (place: string, text: string): void => {
+    if (write(`draft:${place}`, text || null) || !text) loose.delete(place);
+    else loose.set(place, text);
+  },
 };

@@ -1,16 +1,20 @@
-// session.tsx - one session: the conversation as it comes about, and everything one can do in it.
+// session.tsx - one session: the conversation as it comes about, and everything one can do in it.  A new one is the same screen before anything
+// has been said: the box that one writes in stays where it is when the session comes about, with what is typed meanwhile.
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { AgentRead } from "../contract/types";
 import { useAgentAccess } from "../lib/access";
 import { address, call, randomKey } from "../lib/api";
 import { Chat, type Message } from "../lib/chat";
 import { useData } from "../lib/data";
-import { useEvents } from "../lib/events";
+import { connection, useEvents } from "../lib/events";
 import { Time, bytes, human, straight, tokens } from "../lib/format";
 import { useKeys } from "../lib/keys";
+import { Markdown } from "../lib/markdown";
 import { Link, go, location } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
-import { speak } from "../lib/speak";
+import { begin, speak } from "../lib/speak";
+import { type Unsent, moveUnsent } from "../lib/unsent";
 import type { ScreenProps } from "../routes";
 import { Budget, Hours } from "../ui/about";
 import { Button } from "../ui/button";
@@ -80,23 +84,44 @@ function Waiting({ chat }: { chat: Chat }) {
 /** For those who do not see it: where it stands, and each answer once. */
 const Spoken = ({ chat }: { chat: Chat }) => <><p class="hidden" role="status">{chat.said.value}</p><div class="hidden" aria-live="polite">{chat.session.value?.status === "completed" ? chat.answer.value.slice(0, 1000) : ""}</div></>;
 
-function Foot({ chat, agent, may }: { chat: Chat; agent: string; may: (permission: string) => boolean }) {
-  const key = useRef({ text: "", key: "" });
-  const say = async (text: string, files: File[]): Promise<void> => {
-    if (key.current.text !== text) key.current = { text, key: randomKey() };
+function Foot({ chat, agentId, agent, may, fresh }: { chat: Chat; agentId: string; agent: string; may: (permission: string) => boolean; fresh: boolean }) {
+  const begun = useRef<ReturnType<typeof begin> | null>(null);
+  const { tenant_id, session_id } = chat.path, place = session_id ? `session:${session_id}` : `new:${agentId}`;
+  /** Begins the session; what is said while that is on its way belongs to the same one.  True if it took the message along: files need the session first. */
+  const open = async (unsent: Unsent): Promise<boolean> => {
+    const mine = !begun.current, whole = !unsent.files.length;
+    begun.current ??= begin({ tenant_id, agent_id: agentId }, whole ? unsent.text : null);
+    const made = await begun.current.catch((err: unknown) => {
+      begun.current = null;
+      throw err;
+    });
+    const to = (unsent.place = `session:${made.id}`);
+    if (!chat.path.session_id) {
+      chat.path.session_id = made.id;
+      chat.session.value = made;
+      if (!chat.ended) {
+        moveUnsent(place, to);
+        go(tenantPath(`/sessions/${made.id}`), { replace: true });
+      }
+    }
+    if (!chat.ended) await chat.start(null);
+    requestAnimationFrame(toEnd);
+    return mine && whole;
+  };
+  const say = async (unsent: Unsent): Promise<void> => {
     const id = `~${randomKey()}`; // after every id there is
-    chat.show({ id, role: "user", status: "complete", content: text, tool_calls: [], author_id: me.value?.id ?? null, sending: true, created_at: new Date().toISOString(), prompt_tokens: 0, completion_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, cost_usd: 0, session_id: chat.path.session_id, tool_call_id: null, model_id: null } as Message);
+    chat.show({ id, role: "user", status: "complete", content: unsent.text, tool_calls: [], author_id: me.value?.id ?? null, sending: true, created_at: new Date().toISOString(), prompt_tokens: 0, completion_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, cost_usd: 0, session_id: chat.path.session_id, tool_call_id: null, model_id: null } as Message);
     requestAnimationFrame(toEnd);
     try {
-      chat.take((await speak(chat.path, text, files, key.current.key)) as Message);
-      key.current = { text: "", key: "" };
+      if (!chat.path.session_id && (await open(unsent))) return;
+      chat.take((await speak(chat.path, unsent.text, unsent.files)) as Message);
     } finally {
       chat.hide(id);
     }
   };
   const running = chat.running;
   if (!may("session:write")) return <p class="muted">You may read here, and not write.</p>;
-  return <Composer tenant={chat.path.tenant_id} place={`session:${chat.path.session_id}`} running={running} send={say} placeholder={chat.session.value?.status === "waiting_approval" ? "It waits for an approval; what you say is queued" : running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
+  return <Composer tenant={tenant_id} place={place} focus={fresh} running={running} send={say} placeholder={chat.session.value?.status === "waiting_approval" ? "It waits for an approval; what you say is queued" : running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
     stop={() => call("POST /tenant/{tenant_id}/sessions/{session_id}/cancel", { path: chat.path, body: {} }).then((s) => {
       chat.session.value = s;
       toast("Stopped");
@@ -172,14 +197,13 @@ function Actions({ chat, agent }: { chat: Chat; agent: string }) {
   );
 }
 
-function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: string | null }) {
-  const path = { tenant_id: tenantId(), agent_id: agentId };
-  const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", { path });
+/** `fresh`: it was not there when this screen was opened. */
+function Body({ chat, agentId, agent, wanted, fresh }: { chat: Chat; agentId: string; agent: AgentRead | undefined; wanted: string | null; fresh: boolean }) {
   const models = useData("GET /tenant/{tenant_id}/models", { path: { tenant_id: tenantId() }, query: { per_page: 200, total: false } });
   const may = useAgentAccess(agentId);
   const follow = useFollowing(chat, !wanted);
   const names = useMemo(() => new Map((models.data?.items ?? []).map((m) => [m.id, m.name])), [models.data]);
-  const name = agent.data?.name ?? "Agent", mayWrite = may("session:write"), mayApprove = may("session:approve");
+  const name = agent?.name ?? "Agent", read = chat.older.value !== undefined, mayWrite = may("session:write"), mayApprove = may("session:approve");
   const around = useMemo<Surroundings>(() => ({ chat, agent: name, may, modelName: (id) => names.get(id) ?? id }), [chat, name, names, mayWrite, mayApprove]);
   const there = chat.order.value.length > 0;
   useLayoutEffect(() => {
@@ -207,45 +231,58 @@ function Body({ chat, agentId, wanted }: { chat: Chat; agentId: string; wanted: 
   return (
     <div class="chat">
       <Older chat={chat} />
-      {!there && <p class="muted">Nothing has been said yet.</p>}
+      {!read && agent?.initial_greeting && <article class="message assistant"><h2><bdi>{name}</bdi></h2><Markdown text={agent.initial_greeting} /></article>}
+      {read && !there && <p class="muted">Nothing has been said yet.</p>}
       <Transcript around={around} marked={wanted} />
       <Spoken chat={chat} />
       <div class="chat-foot">
         {follow.news > 0 && <Button class="jump" icon="down" act={follow.jump}>Jump to latest ({follow.news} new)</Button>}
         <Waiting chat={chat} />
         <Hours agent={agentId} />
-        <Foot chat={chat} agent={name} may={may} />
+        <Foot chat={chat} agentId={agentId} agent={name} may={may} fresh={fresh} />
+        {!chat.session.value && <p class="muted small"><Budget agent={agentId} moment={0} /></p>}
       </div>
     </div>
   );
 }
 
 export default function Session({ params }: ScreenProps) {
-  const id = params["session"] ?? "", wanted = location.value.query.get("message");
-  const tenant = tenantId();
-  const chat = useMemo(() => new Chat(tenant, id), [tenant, id]);
+  const id = params["session"] ?? "", asked = params["agent"] ?? "", wanted = location.value.query.get("message");
+  const tenant_id = tenantId();
+  // A session that is begun here keeps what was made for the new one.
+  const at = useRef<{ chat: Chat; asked: string } | null>(null);
+  const same = at.current && at.current.chat.path.tenant_id === tenant_id && at.current.chat.path.session_id === id && (id || at.current.asked === asked);
+  if (!at.current || !same) at.current = { chat: new Chat(tenant_id, id), asked };
+  const { chat, asked: fresh } = at.current, s = chat.session.value, agentId = s?.agent_id ?? fresh;
+  const agent = useData("GET /tenant/{tenant_id}/agents/{agent_id}", agentId ? { path: { tenant_id, agent_id: agentId } } : null);
   useEffect(() => {
-    void chat.start(wanted);
     const look = (): void => chat.look(), online = (): void => chat.nudge();
+    // Who had no login has one again, here or in another tab: what rests need not.
+    const back = connection.subscribe((state) => state === "live" && chat.nudge());
     document.addEventListener("visibilitychange", look);
     addEventListener("online", online);
     return () => {
+      back();
       document.removeEventListener("visibilitychange", look);
       removeEventListener("online", online);
       chat.end();
     };
   }, [chat]);
+  useEffect(() => {
+    if (id) void chat.start(wanted);
+  }, [chat, id]);
   useEvents((e) => {
-    if (e.data.session_id === id || e.event === "gap") chat.tick();
+    if ((id && e.data.session_id === id) || e.event === "gap") chat.tick();
     if (e.event === "status" && e.data.session_id && e.data.session_id !== id) chat.takeSubtask(e.data.session_id, (e.data.data as { status: string }).status);
   });
-  const s = chat.session.value;
   if (chat.problem.value && !s) return <Page title="Session"><Failed problem={chat.problem.value} retry={() => (chat.problem.value = null, void chat.start(wanted))} /></Page>;
+  if (!id && agent.error && !agent.data) return <Page title="New session"><Failed problem={agent.error} retry={agent.reload} /></Page>;
+  const known = fresh ? agent.data : s && chat.older.value !== undefined;
   return (
-    <Page title={s?.title ?? "Session"} key={id}
+    <Page title={s ? s.title ?? "Session" : id ? "Session" : agent.data ? `New session with ${agent.data.name}` : "New session"} key={chat.key} lead={id ? undefined : agent.data?.description}
       actions={s && <Actions chat={chat} agent={s.agent_id} />}>
       <Bar chat={chat} />
-      {!s || chat.older.value === undefined ? <Skeleton /> : <Body chat={chat} agentId={s.agent_id} wanted={wanted} />}
+      {known ? <Body chat={chat} agentId={agentId} agent={agent.data} wanted={wanted} fresh={fresh !== ""} /> : <Skeleton />}
     </Page>
   );
 }

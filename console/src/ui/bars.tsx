@@ -10,6 +10,9 @@ function roof(most: number): number {
   return ([1, 2, 2.5, 5, 10].find((n) => n * ten >= most) ?? 10) * ten;
 }
 
+/** Of a round number, without noughts that say nothing: $0.50, not $0.5000. */
+const brief = (text: string): string => text.replace(/(\.\d\d)(\d*?)0+$/, "$1$2");
+
 export function Bars({ label, names, stacks, show, table }: { label: string; names: string[]; stacks: Stack[]; show: (value: number) => string; table: boolean }) {
   const sums = stacks.map((s) => s.parts.reduce((a, b) => a + b, 0));
   const top = roof(Math.max(0, ...sums));
@@ -25,7 +28,7 @@ export function Bars({ label, names, stacks, show, table }: { label: string; nam
     );
   return (
     <figure class="bars">
-      <div class="bars-scale" aria-hidden="true"><span>{show(top)}</span><span>{show(top / 2)}</span><span>{show(0)}</span></div>
+      <div class="bars-scale" aria-hidden="true"><span>{brief(show(top))}</span><span>{brief(show(top / 2))}</span><span>{show(0)}</span></div>
       <svg viewBox={`0 0 ${Math.max(1, stacks.length) * 10} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${stacks.length} bars, the highest ${show(sums[peak] ?? 0)} at ${stacks[peak]?.label ?? ""}. The switch "Bars as a table" shows the figures.`}>
         <path class="grid" d={`M0 .5H${stacks.length * 10}M0 ${HEIGHT / 2}H${stacks.length * 10}`} vector-effect="non-scaling-stroke" />
         {stacks.map((s, i) => {

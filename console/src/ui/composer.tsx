@@ -1,10 +1,11 @@
 // composer.tsx - where one writes: kept as a draft, sent by Enter, with @ and / completed, files brought along, and Stop in
 // the place of Send's neighbour.  It shares no state with what is read above it.
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { AutocompleteItem, MentionType } from "../contract/types";
 import { call } from "../lib/api";
 import { bytes, straight } from "../lib/format";
 import { drafts } from "../lib/store";
+import { type Unsent, filesAt, keepFiles, sending, showsPlace } from "../lib/unsent";
 import { Button } from "./button";
 import { Icon } from "./icons";
 import { complain, toast } from "./toast";
@@ -19,8 +20,8 @@ interface Props {
   place: string;
   running: boolean;
   stop: (() => Promise<unknown>) | null;
-  /** Rejects if nothing was sent; the text is then put back. */
-  send: (text: string, files: File[]) => Promise<unknown>;
+  /** Rejects if nothing was sent; it is then put back to its place. */
+  send: (unsent: Unsent) => Promise<unknown>;
   placeholder: string;
   focus?: boolean;
 }
@@ -35,19 +36,27 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
   const box = useRef<HTMLTextAreaElement>(null), picker = useRef<HTMLInputElement>(null);
   const [items, setItems] = useState<AutocompleteItem[]>([]);
   const [at, setAt] = useState(0);
-  const [files, setFiles] = useState<File[]>([]);
+  const [files, showFiles] = useState<File[]>([]);
   const [empty, setEmpty] = useState(true);
-  const sending = useRef(""); // what is on its way: a key that is held down says it once
   const asking = useRef<AbortController | null>(null), timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const id = useId();
+  const setFiles = (list: File[]): void => (keepFiles(place, list), showFiles(list));
 
-  useEffect(() => {
-    if (!box.current) return;
-    box.current.value = drafts.get(place);
-    setEmpty(!box.current.value.trim());
-    if (focus) box.current.focus();
-    return () => clearTimeout(timer.current);
+  // Before the next key: what is typed meanwhile goes on at the new place.
+  useLayoutEffect(() => {
+    const read = (): void => {
+      const text = drafts.get(place);
+      if (box.current && box.current.value !== text) box.current.value = text;
+      setEmpty(!text.trim());
+      showFiles(filesAt(place));
+    };
+    read();
+    return showsPlace(place, read);
   }, [place]);
+  useEffect(() => {
+    if (focus) box.current?.focus();
+    return () => clearTimeout(timer.current);
+  }, []);
 
   const close = (): void => {
     clearTimeout(timer.current);
@@ -84,25 +93,13 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
     box.current.focus();
   };
   const submit = async (): Promise<void> => {
-    const text = box.current?.value ?? "", brought = files;
-    if (!box.current || (!text.trim() && !brought.length) || (!text.trim() && sending.current)) return;
+    const text = box.current?.value ?? "", unsent = { place, text, files };
+    if (!box.current || (!text.trim() && !files.length)) return;
     close();
-    sending.current = text || "files";
     box.current.value = "";
     setEmpty(true);
-    setFiles([]);
-    drafts.set(place, "");
-    try {
-      await send(text, brought);
-    } catch (err) {
-      box.current.value = text + (box.current.value ? `\n${box.current.value}` : "");
-      drafts.set(place, box.current.value);
-      setEmpty(!box.current.value.trim());
-      setFiles(brought);
-      throw err;
-    } finally {
-      sending.current = "";
-    }
+    showFiles([]);
+    await sending(unsent, () => send(unsent));
   };
   const onKey = (e: KeyboardEvent): void => {
     if (e.isComposing) return;
@@ -129,9 +126,10 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
     }
   };
   const bring = (list: FileList | null): void => {
-    const fit = [...(list ?? [])].filter((f) => f.size <= FILE_MAX);
-    if (fit.length < (list?.length ?? 0)) toast(`A file may have ${bytes(FILE_MAX)} at most`, { bad: true });
-    setFiles((now) => [...now, ...fit].slice(0, FILES_MAX));
+    const all = [...(list ?? [])], fit = all.filter((f) => f.size <= FILE_MAX), room = FILES_MAX - files.length;
+    if (fit.length < all.length) toast(`A file may have ${bytes(FILE_MAX)} at most; left out: ${all.filter((f) => f.size > FILE_MAX).map((f) => f.name).join(", ")}`, { bad: true });
+    if (fit.length > room) toast(`${FILES_MAX} files go with a message; left out: ${fit.slice(room).map((f) => f.name).join(", ")}`, { bad: true });
+    setFiles([...files, ...fit.slice(0, room)]);
     if (picker.current) picker.current.value = "";
   };
   return (
@@ -147,7 +145,7 @@ export function Composer({ tenant, place, running, stop, send, placeholder, focu
           {items.map((item, i) => <li key={item.id} id={`${id}-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => (e.preventDefault(), choose(item))} onMouseMove={() => setAt(i)}><bdi>{straight(item.label)}</bdi><span class="muted">{item.detail ?? item.type}</span></li>)}
         </ul>
       )}
-      {files.length > 0 && <ul class="brought" aria-label="Files to send">{files.map((f, i) => <li key={i}><Icon name="file" /><bdi>{straight(f.name)}</bdi> <span class="muted small">{bytes(f.size)}</span><Button look="quiet" icon="close" label={`Leave ${f.name} out`} act={() => setFiles((now) => now.filter((one) => one !== f))} /></li>)}</ul>}
+      {files.length > 0 && <ul class="brought" aria-label="Files to send">{files.map((f, i) => <li key={i}><Icon name="file" /><bdi>{straight(f.name)}</bdi> <span class="muted small">{bytes(f.size)}</span><Button look="quiet" icon="close" label={`Leave ${f.name} out`} act={() => setFiles(files.filter((one) => one !== f))} /></li>)}</ul>}
       <div class="composer-row">
         <input ref={picker} type="file" multiple hidden aria-label="Files" onChange={(e) => bring(e.currentTarget.files)} />
         <Button look="quiet" icon="file" label="Bring a file" act={() => picker.current?.click()} />

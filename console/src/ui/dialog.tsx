@@ -26,6 +26,8 @@ export function opened(dialog: HTMLDialogElement | null): () => void {
   const before = (over && openers.get(over)) || at;
   if (dialog && before) openers.set(dialog, before);
   dialog?.showModal();
+  // A browser begins with the cross: where something is to be written, one begins there.
+  if (!dialog?.querySelector("[autofocus]")) dialog?.querySelector<HTMLElement>(".inside :is(input:not([type=hidden]), textarea, select):not([disabled], [readonly], [hidden])")?.focus();
   return () => {
     dialog?.close();
     if (document.querySelector("dialog[open]")) return; // it has the focus, and gives it back
