@@ -155,8 +155,13 @@ test("two Enters begin one session; the palette takes what was typed, not what w
   await box.fill("second");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
+  // What is typed meanwhile is typed, and no key of a screen ("gi" leads to the inbox).
+  await page.keyboard.type("gi");
   holds = false;
   await page.waitForURL("**/sessions/c*");
+  await page.keyboard.type("ve me more");
+  await becomes(() => box.inputValue(), "give me more", "what was typed meanwhile");
+  await becomes(() => focused(page), "Message", "what has the focus");
   await page.locator("article.user", { hasText: "second" }).waitFor();
   await page.locator("article.user", { hasText: "first" }).waitFor();
   equal((await server.request("GET", `/agents/${agent}/sessions`)).json.items.length, 1, "sessions");
@@ -175,6 +180,85 @@ test("two Enters begin one session; the palette takes what was typed, not what w
   await page.getByRole("heading", { level: 1, name: "Quagga two" }).waitFor();
   view.quiet();
 }, { ms: 60_000 });
+
+test("what was said and did not arrive comes back with its files, wherever one is by then; the same words said twice are two messages", async (t) => {
+  const at = await stage();
+  const { open, slug, server } = at;
+  const agent = await agentOf(at, "Patient");
+  const id = await begin(at, agent, { title: "Comes back" });
+  const view = await open(t, `/t/${slug}/sessions/${id}`, { expected: [503] });
+  const { page } = view;
+  const box = page.getByRole("textbox", { name: "Message" }), files = page.getByRole("list", { name: "Files to send" }).getByRole("listitem");
+  const named = (n) => ({ name: `note${n}.txt`, mimeType: "text/plain", buffer: Buffer.from(`this is note ${n}`) });
+  let fails = true, holds = true, posts = 0;
+  const refuse = (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"title":"Busy","detail":"It is busy."}' });
+  await page.route("**/messages", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    posts++;
+    await until(20_000, "it may go on", () => !holds);
+    return fails ? refuse(route) : route.continue();
+  });
+  await box.fill("this must not be lost");
+  await page.locator("input[type=file]").setInputFiles(named(0));
+  await files.waitFor();
+  await page.keyboard.press("Enter");
+  await becomes(() => posts, 1, "messages on their way");
+  await page.getByRole("link", { name: "Sessions" }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  holds = false;
+  await page.getByText("It is busy.").waitFor();
+  await page.getByRole("link", { name: "Comes back" }).click();
+  await becomes(() => box.inputValue().catch(() => ""), "this must not be lost", "what was said");
+  await files.waitFor();
+  fails = false;
+  await box.press("Enter");
+  await page.locator("article.user", { hasText: "this is note 0" }).waitFor();
+  equal((await server.request("GET", `/sessions/${id}/files`)).json.items.length, 1, "files, after it was said again");
+
+  // The same words while the first are on their way.
+  holds = true;
+  for (const n of [2, 3]) {
+    await box.fill("the same");
+    await page.keyboard.press("Enter");
+    await becomes(() => posts, n + 1, "messages on their way");
+  }
+  holds = false;
+  await until(20_000, "both", async () => (await server.request("GET", `/sessions/${id}/messages`)).json.items.filter((m) => m.content === "the same").length === 2);
+  await becomes(() => page.locator("article.user", { hasText: "the same" }).count(), 2, "both in view");
+
+  // More files than go are named; those that go are there when one comes back.
+  await page.locator("input[type=file]").setInputFiles([...Array(12).keys()].map(named));
+  await page.getByText("10 files go with a message; left out: note10.txt, note11.txt").waitFor();
+  await page.getByRole("link", { name: "Sessions" }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  await page.goBack();
+  await becomes(() => files.count(), 10, "files after one came back");
+  for (let left = 10; left > 0; left--) {
+    await files.first().getByRole("button").click();
+    await becomes(() => files.count(), left - 1, "files that are left");
+  }
+
+  // A new session whose file is not taken at first.
+  let refused = 0;
+  await page.route("**/files?*", (route) => (route.request().method() === "POST" && !refused++ ? refuse(route) : route.continue()));
+  await page.getByRole("link", { name: "New session" }).click();
+  await page.getByRole("heading", { level: 1, name: "New session with Patient" }).waitFor();
+  await page.locator("input[type=file]").setInputFiles(named(5));
+  await box.fill("count to 2");
+  await page.keyboard.press("Enter");
+  await becomes(() => refused, 1, "files that were refused");
+  await becomes(() => box.inputValue(), "count to 2", "what was said");
+  await box.press("Enter");
+  await page.locator("article.user", { hasText: "this is note 5" }).waitFor();
+  match(page.url(), /\/sessions\/c[a-z0-9]{24}$/, "the address");
+  equal(await box.inputValue(), "", "the box");
+  equal((await server.request("GET", `/agents/${agent}/sessions`)).json.items.length, 2, "sessions");
+
+  // Where something is to be written, one begins there.
+  await page.getByRole("button", { name: "Rename" }).click();
+  await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "title", "what has the focus");
+  view.quiet();
+}, { ms: 90_000 });
 
 test("who is made less is shown less at once; a guest is not offered what is not theirs", async (t) => {
   const at = await stage();

@@ -255,7 +255,7 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
 test("strangers' words stay words, everywhere; a long session opens at its end; the list is live", async (t) => {
   const at = await stage();
   const evil = '<img src=x onerror=alert(1)><script>alert(2)</script> \u202Egnp.exe [go](javascript:alert(3)) [on](https://example.org/) ![p](https://example.org/p.png) ' + "W".repeat(3000);
-  const agent = await agentOf(at, "Evil", { description: evil.slice(0, 500), tools: [["calculator", false]], initial_greeting: evil });
+  const agent = await agentOf(at, `Evil${"W".repeat(100)}`, { description: evil.slice(0, 500), tools: [["calculator", false]], initial_greeting: evil });
   const view = await at.open(t, `/t/${at.slug}/sessions?q=evil`);
   const { page } = view;
   await page.getByText("Nothing matches").waitFor();
@@ -291,6 +291,10 @@ test("strangers' words stay words, everywhere; a long session opens at its end; 
   await page.getByText("1 file").click();
   await clean("the session");
   await view.looks("session-hostile");
+  await view.go(`/t/${at.slug}/agents/${agent}/chat`);
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await clean("a new session");
+  await view.looks("session-new-hostile");
 
   // 2,000 messages: the end at once, the rest when one scrolls to it.
   const long = await begin(at, agent, { title: "Long one" });
