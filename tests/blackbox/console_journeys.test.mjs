@@ -100,7 +100,7 @@ test("@ and / are completed, the budget's rest is shown, and a login that ends k
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
   equal(await box(page).inputValue(), "half a thought", "what was typed");
   // It follows at once, not when the stream would have tried again by itself.
-  equal((await at.server.request("POST", `/sessions/${id}/messages`, { body: { content: "from elsewhere" } })).status, 201, "a message from elsewhere");
+  equal((await at.server.request("POST", `/sessions/${id}/messages`, { body: { content: "from elsewhere" } })).status, 202, "a message from elsewhere");
   await page.locator("article.user", { hasText: "from elsewhere" }).waitFor({ timeout: 10_000 });
   await page.reload();
   await becomes(() => box(page).inputValue(), "half a thought", "what was typed, after the page was loaded again");

@@ -69,7 +69,8 @@ export async function send(method: string, url: string, init: RequestInit & { ag
   for (;;) {
     let reply: Response;
     try {
-      reply = await fetch(url, { ...init, method, credentials: "same-origin" });
+      // Back and Forward would take what the browser has kept from whoever was here before.
+      reply = await fetch(url, { cache: "no-cache", ...init, method, credentials: "same-origin" });
     } catch (err) {
       if ((err as Error).name === "AbortError") throw err;
       throw new Problem(0, { title: "Not reached", detail: "The service cannot be reached. What you typed is kept; try again in a moment." });

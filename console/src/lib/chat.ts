@@ -115,7 +115,7 @@ export class Chat {
       });
       // What was noted before, as it stands in the log; a note that the stream tells again is the same one.
       void new Feed(({ id, data }) => !this.#ended && this.#note(id, data as NoticeEvent), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path, { kind: "notice" }), "0").catchUp();
-      this.#feed = new Feed((e) => this.#happened(e), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
+      this.#feed = new Feed((e) => this.#happened(e), (state) => state === "gone" && this.#gone(), address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
       this.look();
     } catch (err) {
       this.#started = null;
@@ -140,6 +140,14 @@ export class Chat {
       });
       this.tick();
     }
+  }
+
+  /** It was deleted, or is no longer the reader's to see. */
+  #gone(): void {
+    this.#letGo();
+    this.#feed = this.#started = null;
+    this.session.value = null;
+    this.problem.value = new Problem(404, { title: "Session not found", detail: "This session cannot be read any more." });
   }
 
   #letGo(): void {

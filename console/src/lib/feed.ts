@@ -6,7 +6,7 @@
 // broken line.  Runs in the shared worker, or in a tab where there is none.
 
 export interface FeedEvent { event: string; id: string; data: unknown }
-export type FeedState = "off" | "connecting" | "live" | "limited" | "waiting" | "signed-out";
+export type FeedState = "off" | "connecting" | "live" | "limited" | "waiting" | "signed-out" | "gone";
 
 const SILENT_MS = 45_000; // the service says something every 15 s
 const LEAST_MS = 500, MOST_MS = 20_000, ASK_MS = 5_000, LIMITED_S = 30;
@@ -142,6 +142,11 @@ export class Feed {
       });
       if (reply.status === 401) {
         this.#set("signed-out");
+        return false;
+      }
+      if (reply.status === 404) {
+        this.#running = false; // there is nothing to wait for
+        this.#set("gone");
         return false;
       }
       if (stays && reply.status === 429) this.#limited = Number(reply.headers.get("retry-after")) || LIMITED_S;

@@ -47,6 +47,7 @@ export default function Account() {
   if (!user) return null;
   return (
     <Page title="Your account" lead={user.email} narrow>
+      {!user.memberships.length && !user.is_super_admin && <p class="notice ember">You belong to no tenant, so that there is nothing to work with yet. Ask somebody who manages one to invite {user.email}; the invitation then stands here.</p>}
       <Invitations />
       <section aria-labelledby="you">
         <h2 id="you">You</h2>

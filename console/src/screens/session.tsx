@@ -64,8 +64,8 @@ function Bar({ chat }: { chat: Chat }) {
   return (
     <div class="chat-bar">
       <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>
-      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{tokens(used)} tokens</span>
-      <span title={chat.older.value ? "Of the messages that are shown" : undefined}>{price(cost)}</span>
+      <span>{tokens(used)} tokens</span>
+      <span>{price(cost)}{chat.older.value && " in the messages shown"}</span>
       <Budget agent={s.agent_id} moment={`${s.status} ${s.waiting_for ?? ""} ${chat.order.value.at(-1) ?? ""}`} />
       {s.parent_session_id && <Link to={tenantPath(`/sessions/${s.parent_session_id}`)}>The session that gave this away</Link>}
       {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>Branched from here</Link>}
@@ -128,10 +128,12 @@ function Foot({ chat, agentId, agent, may, fresh }: { chat: Chat; agentId: strin
     })} />;
 }
 
+const newest = (order: string[]): string => order.filter((id) => !id.startsWith("~")).at(-1) ?? "";
+
 /** Follows the end while one is there; who reads further up is left in peace and told how much is new. */
 function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => void } {
   const [news, setNews] = useState(0);
-  const follows = useRef(begins), seen = useRef(0);
+  const follows = useRef(begins), seen = useRef(""); // the last one that was in view: ids ascend, and older ones that are read are no news
   useEffect(() => {
     let was = scrollY;
     const on = (): void => {
@@ -140,7 +142,7 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
       else if (scrollY < was) follows.current = false;
       was = scrollY;
       if (follows.current) {
-        seen.current = chat.order.peek().length;
+        seen.current = newest(chat.order.peek());
         setNews(0);
       }
     };
@@ -155,9 +157,9 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
     };
   }, [chat]);
   useSignalEffect(() => {
-    const n = chat.order.value.length;
-    if (follows.current) seen.current = n;
-    else if (n > seen.current) setNews(n - seen.current);
+    const order = chat.order.value;
+    if (follows.current || !seen.current) seen.current = newest(order);
+    else setNews(order.filter((id) => id > seen.current).length);
   });
   return { news, jump: () => (follows.current = true, setNews(0), toEnd()) };
 }

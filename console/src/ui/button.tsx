@@ -18,11 +18,14 @@ type Props = Omit<JSX.IntrinsicElements["button"], "onClick" | "icon" | "class" 
 };
 
 /** `act` may return a promise; what it throws is told as a toast. */
-export function Button({ look = "plain", icon, label, busy = false, act, children, class: extra, ...rest }: Props) {
+export function Button({ look = "plain", icon, label, busy = false, act, children, class: extra, disabled = false, ...rest }: Props) {
   const [working, setWorking] = useState(false);
-  const pressed = useRef(false);
+  const pressed = useRef(false), self = useRef<HTMLButtonElement>(null);
+  const [, again] = useState(0);
+  // One that has the focus keeps it until it is left: what is disabled would drop it out of the page.
+  const held = Boolean(disabled) && self.current !== null && document.activeElement === self.current;
   const on = async (): Promise<void> => {
-    if (!act || pressed.current) return;
+    if (!act || pressed.current || disabled) return;
     try {
       const done = act();
       if (!(done instanceof Promise)) return;
@@ -37,8 +40,8 @@ export function Button({ look = "plain", icon, label, busy = false, act, childre
     }
   };
   return (
-    <button type="button" {...rest} class={`button ${look}${children ? "" : " bare"}${extra ? ` ${extra}` : ""}`} aria-label={label} title={children ? undefined : label} aria-busy={busy || working || undefined}
-      {...(act ? { onClick: () => void on() } : {})}>
+    <button type="button" {...rest} ref={self} disabled={Boolean(disabled) && !held} aria-disabled={held || undefined} class={`button ${look}${children ? "" : " bare"}${extra ? ` ${extra}` : ""}`} aria-label={label} title={children ? undefined : label} aria-busy={busy || working || undefined}
+      {...(held ? { onClick: (e: Event) => e.preventDefault(), onBlur: () => again((n) => n + 1) } : act ? { onClick: () => void on() } : {})}>
       {icon && <Icon name={icon} />}
       {children && <span>{children}</span>}
     </button>

@@ -4,14 +4,16 @@
 //
 // With `value` it is a change: only what differs is sent.  What the service refuses is said at its field, inside of an object
 // at that of its member, and the first of them has the focus.  `custom` puts a screen's own control in a field's place.
+// What somebody else changes meanwhile is followed where nothing was typed, and asked about where something was.
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { Problem, fieldErrors } from "../lib/api";
-import { human } from "../lib/format";
+import { human, utc } from "../lib/format";
 import { guards, location } from "../lib/router";
 import { drafts } from "../lib/store";
 import { Button } from "./button";
-import { complain } from "./toast";
+import { type Words, choose } from "./merge";
+import { complain, toast } from "./toast";
 
 export interface Field {
   name: string;
@@ -38,6 +40,14 @@ export type Typed = Record<string, string | boolean | string[]>;
 
 // ---- between values and what is typed ----
 
+/** A moment as it is typed: at the reader's place, or in UTC where they read times so. */
+function localOf(iso: string): string {
+  const at = new Date(iso), ahead = utc.peek() ? 0 : at.getTimezoneOffset();
+  return new Date(at.getTime() - ahead * 60_000).toISOString().slice(0, 16);
+}
+const zone = (): string => (utc.value ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone);
+const alike = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
 export function typedOf(f: Field, value: unknown): string | boolean | string[] {
   if (value === undefined) value = f.preset;
   switch (f.kind) {
@@ -45,7 +55,7 @@ export function typedOf(f: Field, value: unknown): string | boolean | string[] {
     case "choices": return Array.isArray(value) ? value.map(String) : [];
     case "lines": return Array.isArray(value) ? value.join("\n") : "";
     case "json": return value === undefined || value === null ? "" : JSON.stringify(value, null, 2);
-    case "moment": return typeof value === "string" ? value.slice(0, 16) : "";
+    case "moment": return typeof value === "string" ? localOf(value) : "";
     default: return value === undefined || value === null ? "" : String(value as string);
   }
 }
@@ -59,7 +69,7 @@ export function valueOf(f: Field, typed: string | boolean | string[]): unknown {
   switch (f.kind) {
     case "integer": case "number": return typed.trim() === "" || Number.isNaN(Number(typed)) ? typed : Number(typed);
     case "json": return JSON.parse(typed) as unknown;
-    case "moment": return new Date(`${typed}Z`).toISOString();
+    case "moment": return new Date(utc.peek() ? `${typed}Z` : typed).toISOString();
     default: return typed;
   }
 }
@@ -78,16 +88,16 @@ export function bodyOf(form: Form, typed: Typed, before: Typed, change: boolean)
 
 // ---- one field ----
 
-interface ControlProps { field: Field; id: string; value: string | boolean | string[]; set: (value: string | boolean | string[]) => void; describedBy: string | undefined; invalid: boolean }
+interface ControlProps { field: Field; id: string; value: string | boolean | string[]; set: (value: string | boolean | string[]) => void; describedBy: string | undefined; invalid: boolean; change?: boolean }
 
-function Control({ field: f, id, value, set, describedBy, invalid }: ControlProps) {
+function Control({ field: f, id, value, set, describedBy, invalid, change = false }: ControlProps) {
   const common = { id, name: f.name, "aria-describedby": describedBy, "aria-invalid": invalid || undefined, required: f.required } as const;
   const text = typeof value === "string" ? value : "";
   if (f.kind === "flag") return <input {...common} required={false} type="checkbox" checked={value === true} onChange={(e) => set(e.currentTarget.checked)} />;
   if (f.kind === "choice")
     return (
       <select {...common} value={text} onChange={(e) => set(e.currentTarget.value)}>
-        {(f.nullable || f.preset === undefined) && (f.nullable || !f.required || !text) && <option value="">{f.nullable ? "None" : f.required ? "Choose…" : "Not set"}</option>}
+        {(f.nullable || (f.preset === undefined && (!text || (!f.required && !change)))) && <option value="">{f.nullable ? "None" : f.required ? "Choose…" : "Not set"}</option>}
         {f.words?.map((w) => <option key={w} value={w}>{human(w)}</option>)}
       </select>
     );
@@ -121,7 +131,7 @@ export function FieldRow({ field: f, value, set, error, control, change = false 
   return (
     <div class={`field ${f.kind}`} data-field={f.name}>
       <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && !change && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
-      <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} />}{f.unit && <span class="unit">{f.unit}</span>}</div>
+      <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} change={change} />}{(f.unit || f.kind === "moment") && <span class="unit">{f.unit ?? zone()}</span>}</div>
       {f.kind === "long" && <Button look="quiet" class="previews" aria-pressed={preview} label={`Preview of ${f.label}`} act={() => setPreview(!preview)}>Preview</Button>}
       {preview && <Preview text={String(value)} />}
       {error && <p class="error" id={bad}>{error}</p>}
@@ -183,11 +193,13 @@ interface Props {
   /** A name under which what was typed is kept until it is sent; never for forms with secrets. */
   draft?: string;
   custom?: Record<string, OwnControl>;
+  /** For values whose own words say nothing, where two changed them. */
+  words?: Words;
   /** Called with what is typed, and sets more: a slug from a name. */
   follow?: (typed: Typed, changed: string) => Typed | void;
 }
 
-export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, within, custom, follow }: Props) {
+export function ContractForm({ form, value, preset, first, without = [], action, send, cancel, draft, passing = false, within, custom, words, follow }: Props) {
   const asked = useMemo(() => form.filter((f) => !f.unused && !without.includes(f.name)), [form, without.join()]);
   const before = useMemo<Typed>(() => Object.fromEntries(asked.map((f) => [f.name, typedOf(f, (value ?? preset)?.[f.name])])), [asked, value]);
   const [typed, setTyped] = useState<Typed>(() => ({ ...before, ...(draft ? draftOf(draft) : {}) }));
@@ -197,12 +209,17 @@ export function ContractForm({ form, value, preset, first, without = [], action,
   const sending = useRef(false);
   const root = useRef<HTMLFormElement>(null);
   const differs = JSON.stringify(typed) !== JSON.stringify(before);
-  const last = useRef(before);
+  const last = useRef(before), sent = useRef<Typed>({}), clashes = useRef(new Set<string>());
   useEffect(() => {
-    // Somebody else changed it: fields that were not touched here follow.
+    // Somebody else changed it: fields that were not touched here, or not since they were saved, follow.
     const was = last.current;
     last.current = before;
-    setTyped((t) => Object.fromEntries(asked.map((f) => [f.name, JSON.stringify(t[f.name]) === JSON.stringify(was[f.name]) ? before[f.name] ?? "" : t[f.name] ?? ""])));
+    setTyped((t) => Object.fromEntries(asked.map(({ name }) => {
+      const now = t[name] ?? "", theirs = before[name] ?? "";
+      if (alike(now, was[name]) || alike(now, sent.current[name])) return [name, theirs];
+      if (!alike(theirs, was[name])) clashes.current.add(name);
+      return [name, now];
+    })));
   }, [before]);
   useEffect(() => {
     if (draft) drafts.set(draft, differs ? JSON.stringify(typed) : "");
@@ -235,12 +252,24 @@ export function ContractForm({ form, value, preset, first, without = [], action,
         } catch {
           wrong[f.name] = "This is not JSON.";
         }
+      else if (value !== undefined && typed[f.name] === "" && before[f.name] !== "" && valueOf(f, "") === undefined) wrong[f.name] = "This cannot be left empty.";
     setSaid("");
     if (Object.keys(wrong).length) return refuse(wrong, "");
     sending.current = true;
     setBusy(true);
     try {
-      await send(bodyOf(asked, typed, before, value !== undefined));
+      let body = bodyOf(asked, typed, before, value !== undefined);
+      const both = Object.keys(body).filter((name) => clashes.current.has(name));
+      if (value && both.length) {
+        const chosen = await choose(body, value, both, words);
+        const theirs = both.filter((name) => !chosen || !(name in chosen));
+        clashes.current.clear();
+        setTyped((t) => ({ ...t, ...Object.fromEntries(theirs.map((name) => [name, before[name] ?? ""])) }));
+        if (!chosen || !Object.keys(chosen).length) return void toast("Theirs is kept");
+        body = chosen;
+      }
+      await send(body);
+      if (value) sent.current = Object.fromEntries(Object.keys(body).map((name) => [name, typed[name] ?? ""]));
       if (draft) drafts.set(draft, "");
       setErrors({});
     } catch (err) {
@@ -275,7 +304,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
       <footer>
         <Button type="submit" look="primary" busy={busy} disabled={value !== undefined && !differs}>{action}</Button>
         {cancel && <Button act={cancel}>Cancel</Button>}
-        {value !== undefined && differs && !cancel && <Button look="quiet" act={() => (setTyped(before), setErrors({}))}>Discard</Button>}
+        {value !== undefined && differs && !cancel && <Button look="quiet" act={() => (setTyped(before), setErrors({}), clashes.current.clear())}>Discard</Button>}
       </footer>
     </form>
   );

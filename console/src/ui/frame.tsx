@@ -105,7 +105,7 @@ function TenantSwitcher() {
   );
 }
 
-const WORDS = { off: "Not connected", connecting: "Connecting…", live: "Live", limited: "Too many streams are open; reading every 5 seconds", waiting: "Connection lost; trying again", "signed-out": "Signed out" } as const;
+const WORDS = { off: "Not connected", connecting: "Connecting…", live: "Live", limited: "Too many streams are open; reading every 5 seconds", waiting: "Connection lost; trying again", "signed-out": "Signed out", gone: "Not connected" } as const;
 
 function Foot() {
   return (
@@ -178,6 +178,7 @@ function Keys() {
 }
 
 const firstScreen = (): string => {
+  if (!me.value?.memberships.length && !me.value?.is_super_admin) return "/account"; // which says what to do
   const first = routes.find((r) => r.nav && can(r.needs) && (tenant.value || !r.path.startsWith("/t/")));
   return first ? addressOf(first) : "/account";
 };

@@ -11,7 +11,7 @@ import { Dialog, over } from "./dialog";
 
 type Values = Record<string, unknown>;
 /** A value in words where its own would say nothing, such as an id. */
-type Words = (value: unknown, field: string) => string | undefined;
+export type Words = (value: unknown, field: string) => string | undefined;
 
 const show = (v: unknown): string => (v === null || v === undefined || v === "" ? "(empty)" : typeof v === "string" ? v : JSON.stringify(v));
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
@@ -45,6 +45,10 @@ function Choose({ mine, theirs, both, words, close }: { mine: Values; theirs: Va
   );
 }
 
+/** What of a change shall be sent where both changed these fields; null: theirs is kept. */
+export const choose = (mine: Values, theirs: Values, both: string[], words: Words = () => undefined): Promise<Values | null> =>
+  over<Values>((close) => <Choose mine={mine} theirs={theirs} both={both} words={words} close={close} />);
+
 export async function save<T extends object>(it: {
   base: T; etag: string | null; change: Values; write: (body: Values, match: string | null) => Promise<Tagged<T>>; read: () => Promise<Tagged<T>>; words?: Words;
 }): Promise<Tagged<T> | null> {
@@ -59,8 +63,7 @@ export async function save<T extends object>(it: {
     const theirs = now.data as Values;
     const both = Object.keys(change).filter((name) => !same((base as Values)[name], theirs[name]) && !same(change[name], theirs[name]));
     if (both.length) {
-      const mine = change;
-      const chosen = await over<Values>((close) => <Choose mine={mine} theirs={theirs} both={both} words={it.words ?? (() => undefined)} close={close} />);
+      const chosen = await choose(change, theirs, both, it.words);
       if (!chosen) return null;
       change = chosen;
     }

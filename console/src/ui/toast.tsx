@@ -30,7 +30,7 @@ export function complain(err: unknown): void {
     toast("Something in the console failed; reload the page and try again.", { bad: true });
     return;
   }
-  toast(err.detail, { bad: true });
+  toast([err.detail, ...err.fields.map((f) => `${f.field}: ${f.message}`)].join(" "), { bad: true });
 }
 
 const settling = new Set<() => Promise<void>>();
