@@ -80,6 +80,19 @@ test("the focus goes on to what comes next: approvals, rows, dialogs; Esc closes
   await page.keyboard.press("Enter");
   await becomes(() => focused(page), "Allowed accounts", "what has the focus once all are gone");
 
+  // A moment is one of the zone in which it is read, which stands beside it.
+  const tokyo = await open(t, `/t/${slug}/keys`, { timezone: "Asia/Tokyo" });
+  await tokyo.page.getByRole("button", { name: "New API key" }).first().click();
+  await tokyo.page.getByRole("dialog").getByLabel("Name", { exact: false }).fill("in Tokyo");
+  const expires = tokyo.page.locator('[data-field="expires_at"]');
+  if (!(await expires.isVisible())) await tokyo.page.getByRole("dialog").getByText("More", { exact: true }).click();
+  await expires.getByText("Asia/Tokyo").waitFor();
+  await expires.locator("input").fill("2027-01-02T09:00");
+  await tokyo.page.getByRole("button", { name: "Create key" }).click();
+  await tokyo.page.getByRole("button", { name: "I have saved it" }).click();
+  equal((await server.request("GET", `/tenant/${tenant}/api-keys`)).json.items.find((k) => k.name === "in Tokyo").expires_at.slice(0, 16), "2027-01-02T00:00", "when the key ends");
+  tokyo.quiet();
+
   // A dialog that follows a dialog gives the focus back to where the first was opened; what is shown once is not left unasked.
   await view.go(`/t/${slug}/keys`);
   await page.getByRole("button", { name: "New API key" }).first().focus();
@@ -186,7 +199,7 @@ test("what was said and did not arrive comes back with its files, wherever one i
   const { open, slug, server } = at;
   const agent = await agentOf(at, "Patient");
   const id = await begin(at, agent, { title: "Comes back" });
-  const view = await open(t, `/t/${slug}/sessions/${id}`, { expected: [503] });
+  const view = await open(t, `/t/${slug}/sessions/${id}`, { expected: [503, 404] });
   const { page } = view;
   const box = page.getByRole("textbox", { name: "Message" }), files = page.getByRole("list", { name: "Files to send" }).getByRole("listitem");
   const named = (n) => ({ name: `note${n}.txt`, mimeType: "text/plain", buffer: Buffer.from(`this is note ${n}`) });
@@ -257,6 +270,12 @@ test("what was said and did not arrive comes back with its files, wherever one i
   // Where something is to be written, one begins there.
   await page.getByRole("button", { name: "Rename" }).click();
   await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "title", "what has the focus");
+
+  // Deleted elsewhere it says so, and does not go on asking.
+  await page.keyboard.press("Escape");
+  await page.locator(".connection.live").waitFor();
+  equal((await server.request("DELETE", `/sessions/${page.url().split("/").at(-1)}`)).status, 204, "deleted");
+  await page.getByRole("alert").getByText("This session cannot be read any more.").waitFor();
   view.quiet();
 }, { ms: 90_000 });
 
@@ -275,6 +294,10 @@ test("who is made less is shown less at once; a guest is not offered what is not
   await nav.getByRole("link", { name: "Audit log" }).waitFor({ state: "detached" });
   await nav.getByRole("link", { name: "People" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Write the prompt" }).waitFor({ state: "detached" });
+  equal((await server.request("DELETE", `/tenant/${tenant}/members/${who.id}`)).status, 204, "taken out");
+  await view.go("/");
+  await page.getByText("You belong to no tenant").waitFor();
+  view.quiet();
 }, { ms: 60_000 });
 
 test("eight sessions in view at once all follow, and requests still get through", async (t) => {

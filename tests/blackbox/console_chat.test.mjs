@@ -310,6 +310,7 @@ test("strangers' words stay words, everywhere; a long session opens at its end; 
   await page.evaluate(() => scrollTo(0, 0));
   await until(20_000, "older ones come", async () => (await page.locator("article").count()) > 50);
   await becomes(() => page.evaluate(() => scrollY > 200), true, "what was read stays where it was");
+  equal(await page.getByRole("button", { name: /Jump to latest/ }).count(), 0, "older ones are no news");
   await page.keyboard.press("k");
   await becomes(() => page.evaluate(() => document.activeElement?.matches("article.message")), true, "k goes to a message");
   await page.goto(`${view.origin}/console/t/${at.slug}/sessions/${long}?message=c0zzzzzzz${String(700).padStart(16, "0")}`);

@@ -227,6 +227,23 @@ test("two people change one agent: theirs, yours, or some of each", async (t) =>
   const now = await server.request("GET", at);
   equal(now.json.description, "mine", "what both changed");
   equal(now.json.initial_greeting, "Hello", "what only the other changed");
+  await becomes(() => page.evaluate(() => document.activeElement?.textContent), "Save settings", "what has the focus");
+
+  // The other's change is in view already: what was typed over it is asked about all the same.
+  await page.unroute(`**${at}`);
+  await page.getByLabel("Description", { exact: false }).first().fill("mine again");
+  equal((await server.request("PATCH", at, { body: { description: "theirs again", name: "Shared anew" } })).status, 200, "the other's change");
+  await becomes(() => page.getByLabel("Name", { exact: true }).inputValue(), "Shared anew", "what was not touched");
+  await page.getByRole("button", { name: "Save settings" }).click();
+  await page.getByRole("dialog", { name: /Somebody else/ }).getByText("theirs again").waitFor();
+  await page.getByRole("button", { name: "Keep theirs" }).click();
+  await becomes(() => page.getByLabel("Description", { exact: false }).first().inputValue(), "theirs again", "what is shown");
+  equal((await server.request("GET", at)).json.description, "theirs again", "what stands");
+
+  // What must be something is not offered as nothing.
+  await view.go(`/t/${slug}/settings`);
+  await page.getByLabel("Skills that new agents write").waitFor();
+  equal(await page.getByRole("option", { name: "Not set" }).count(), 0, "choices of nothing");
   view.quiet();
 }, { ms: 60_000 });
 
@@ -291,6 +308,9 @@ test("nothing of one person's is left for the next at the same browser", async (
   ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes("Of the first"), "a draft outlived its writer");
   ok(!log.text.includes(next.id), "somebody else's change");
   equal((await server.request("GET", `/tenant/${tenant}/allowed-accounts`)).json.items.filter((a) => a.email === "gone@example.org").length, 0, "what was removed");
+  // Back finds a place to sign in, and not who was there.
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "Sign in", exact: true }).waitFor();
   await view.signIn(next);
   await page.getByRole("button", { name: "Sign out" }).waitFor();
   await view.go(`/t/${slug}/agents/new`);

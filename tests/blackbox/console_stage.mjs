@@ -79,8 +79,8 @@ class View {
 }
 
 /** A page of its own; `expected` are statuses that the test provokes. */
-async function openPage(browser, server, scope, { expected = [], viewport = WIDE, theme = "light" } = {}) {
-  const context = await browser.newContext({ viewport, colorScheme: theme, reducedMotion: "reduce" });
+async function openPage(browser, server, scope, { expected = [], viewport = WIDE, theme = "light", timezone } = {}) {
+  const context = await browser.newContext({ viewport, colorScheme: theme, reducedMotion: "reduce", ...(timezone ? { timezoneId: timezone } : {}) });
   scope.onEnd(() => context.close());
   const complaints = [];
   // Whether somebody is signed in shows only by asking.

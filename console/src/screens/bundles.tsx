@@ -56,6 +56,7 @@ export default function Bundles() {
   const one = useData("GET /tenant/{tenant_id}/tool-bundles/{bundle_id}", open && open !== "new" ? { path: at } : null);
   const opened = one.data;
   for (const t of opened?.tools ?? []) known.current.set(t.id, t);
+  const words = (value: unknown, field: string): string | undefined => (field === "tools" ? (Array.isArray(value) ? (value as string[]) : String(value).split("\n")).map((id) => known.current.get(id)?.name ?? id).join(", ") || "(none)" : undefined);
   const custom = { tools: (v: string | boolean | string[], set: (v: string) => void) => <Members known={known.current} value={String(v)} set={set} /> };
   const remove = async (b: ToolBundleRead): Promise<void> => {
     if (!(await confirm({ title: `Delete ${b.name}?`, text: "Agents that have it lose its tools at once; the tools themselves stay.", action: "Delete bundle", danger: true, type: b.slug }))) return;
@@ -88,9 +89,9 @@ export default function Bundles() {
       {write && opened && (
         <section class="panel narrow" aria-label={opened.name} key={opened.id}>
           <div class="part-head"><h2>{straight(opened.name)}</h2><Button look="danger" act={() => remove(opened)}>Delete</Button></div>
-          <ContractForm within="bundle" form={ToolBundleUpdate} value={flat(opened)} action="Save bundle" custom={custom} cancel={close} send={async (change) => {
+          <ContractForm within="bundle" form={ToolBundleUpdate} value={flat(opened)} action="Save bundle" custom={custom} words={words} cancel={close} send={async (change) => {
             const now = await save<Flat>({ base: flat(opened), etag: one.etag, change,
-              words: (value, field) => (field === "tools" ? (value as string[]).map((id) => known.current.get(id)?.name ?? id).join(", ") || "(none)" : undefined),
+              words,
               read: async () => {
                 const theirs = await tagged("GET /tenant/{tenant_id}/tool-bundles/{bundle_id}", { path: at });
                 for (const t of theirs.data.tools) known.current.set(t.id, t);
