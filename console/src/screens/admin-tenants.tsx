@@ -5,6 +5,7 @@ import { call } from "../lib/api";
 import { useList } from "../lib/data";
 import { Time, count, human, plural } from "../lib/format";
 import { go, location, setQuery } from "../lib/router";
+import { slugOf } from "../lib/slug";
 import { refreshMe } from "../lib/session";
 import { AdminPage } from "../ui/admin";
 import { Button } from "../ui/button";
@@ -35,9 +36,10 @@ export default function AdminTenants() {
   const q = location.value.query.get("q") ?? "";
   const list = useList("GET /admin/tenants", { query: { q: q || undefined } });
   const make = async (): Promise<void> => {
+    let own = ""; // the slug that was made of the name, until somebody writes another
     const id = await over<string>((close) => (
       <Dialog title="New tenant" onClose={() => close(null)}>
-        <ContractForm form={TenantCreate} first={["name", "slug"]} action="Create tenant" cancel={() => close(null)} send={async (body) => close((await call("POST /tenants", { body: body as unknown as Body })).id)} />
+        <ContractForm form={TenantCreate} first={["name", "slug"]} action="Create tenant" cancel={() => close(null)} follow={(typed, changed) => (changed === "name" && typed["slug"] === own ? { slug: (own = slugOf(String(typed["name"]))) } : undefined)} send={async (body) => close((await call("POST /tenants", { body: body as unknown as Body })).id)} />
       </Dialog>
     ));
     if (!id) return;

@@ -35,6 +35,7 @@ export default function Group({ params }: ScreenProps) {
         <>
           {may && <div class="filters"><MemberPick label="Add" named value={picked} set={setPicked} /><Button disabled={!picked} act={async () => {
             await call("PUT /tenant/{tenant_id}/groups/{group_id}/members/{user_id}", { path: { ...path, user_id: picked } });
+            toast(members.data?.some((m) => m.user_id === picked) ? "They are in the group already" : "Added to the group");
             setPicked("");
             changed();
           }}>Add to the group</Button></div>}

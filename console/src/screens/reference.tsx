@@ -52,7 +52,9 @@ function Try({ op, filled }: { op: Op; filled: Filled }) {
   if (op.events || op.replies.some((r) => r.status.startsWith("2") && r.type === "text/event-stream")) return <p class="muted">A stream is followed with the command above.</p>;
   const go = async (): Promise<void> => {
     const began = performance.now();
-    const r = await fetch(urlOf(op, filled), { method: op.method, credentials: "same-origin", ...(op.body && filled.body ? { body: filled.body, headers: { "Content-Type": op.body.type } } : {}) });
+    const r = await fetch(urlOf(op, filled), { method: op.method, credentials: "same-origin", ...(op.body && filled.body ? { body: filled.body, headers: { "Content-Type": op.body.type } } : {}) }).catch(() => {
+      throw new Problem(0, { title: "Not reached", detail: "The service cannot be reached; try again in a moment." });
+    });
     setReply({ status: r.status, ms: Math.round(performance.now() - began), text: await r.text() });
     setSure(false);
   };
