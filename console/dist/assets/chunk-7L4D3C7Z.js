@@ -1,1 +1,0 @@
-import{a as s}from"./chunk-GNM3QV2I.js";import{b as e}from"./chunk-KTK6O5HP.js";import{N as n,T as a}from"./chunk-HSX7JW5X.js";function d(i){let{data:r}=s("GET /tenant/{tenant_id}/agents/{agent_id}/access",{path:{tenant_id:a(),agent_id:i}},t=>t.event==="agent"||e(t,"member",n.value?.id)||e(t,"group"));return t=>r?.permissions.includes(t)??!1}export{d as a};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-PWEJGRQ6.js";import{S as t,q as n}from"./chunk-HSX7JW5X.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

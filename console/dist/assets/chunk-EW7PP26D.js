@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-PWEJGRQ6.js";import{R as a,S as e,q as t}from"./chunk-HSX7JW5X.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

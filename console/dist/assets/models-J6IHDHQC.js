@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-ESKWE6JY.js";import"./chunk-3WLZUBSR.js";import"./chunk-AGGBKOD3.js";import"./chunk-PXL4T3QT.js";import"./chunk-GNM3QV2I.js";import"./chunk-4JWIOAUW.js";import"./chunk-KTK6O5HP.js";import"./chunk-AKF4J36S.js";import"./chunk-7E6ZZWVN.js";import"./chunk-5JDZTRTX.js";import"./chunk-HSX7JW5X.js";export{c as default,a as modelState,b as priceOf};
