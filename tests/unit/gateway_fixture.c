@@ -120,7 +120,7 @@ const char *gateway_text(struct gateway_fixture *s, const struct answer *r)
 
 void gateway_await_settled(struct gateway_fixture *s)
 {
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		if (!fixture_count(s->f, "select count(*) from reservations"))
 			return;
 		poll(NULL, 0, 2);

@@ -529,7 +529,7 @@ TEST(models_of_an_erased_tenant_are_forgotten)
 		201);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
 	erase_submit(&f->app);
-	for (int i = 0; i < 2000 && fixture_count(f, "select count(*) from tenants"); i++)
+	for (int i = 0; i < 30000 && fixture_count(f, "select count(*) from tenants"); i++)
 		usleep(10000);
 	CHECK_INT(fixture_count(f, "select count(*) from tenants"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from agent_models"), 0);

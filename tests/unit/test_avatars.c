@@ -272,7 +272,7 @@ TEST(avatars_go_with_their_tenant)
 	STATUS(ask(f, f->admin, png_body(f, reddish), "PUT /agents/%s/avatar", agent), 200);
 	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
 	erase_submit(&f->app);
-	for (int i = 0; i < 10000 && fixture_count(f, "select count(*) from tenants"); i++)
+	for (int i = 0; i < 30000 && fixture_count(f, "select count(*) from tenants"); i++)
 		usleep(2000);
 	CHECK_INT(fixture_count(f, "select count(*) from tenants"), 0);
 	CHECK_INT(fixture_count(f, "select count(*) from agent_avatars"), 0);

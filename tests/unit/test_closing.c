@@ -141,7 +141,7 @@ TEST(closing_by_deleting_can_be_taken_back_until_its_time_has_come)
 	r = ask(h.f, h.owner, NULL, "GET /tenant/%s", h.id);
 	CHECK_STR(text_at(&r, "detail"), "This tenant is deleted and is being erased.");
 	erase_submit(&h.f->app);
-	for (int i = 0; i < 1000 && fixture_count(h.f, SHELLS); i++)
+	for (int i = 0; i < 30000 && fixture_count(h.f, SHELLS); i++)
 		STATUS(ask(h.f, h.f->admin, "{}", "PATCH /tenant/%s", h.f->tenant_id), 200);
 	CHECK_INT(fixture_count(h.f, SHELLS), 0);
 	CHECK_INT(agents_left(&h), 0);

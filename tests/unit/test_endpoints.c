@@ -346,7 +346,7 @@ TEST(endpoints_take_no_zero_for_what_was_used)
 	endpoint_agent(&s, "request-7", BIT(transcriptions), NIL, NIL, NIL);
 	STATUS(hear(&s, ""), 200);
 	/* It reserves nothing that could be waited for. */
-	for (int i = 0; i < 5000 && fixture_count(s.f, "select count(*) from ledger") < 3; i++)
+	for (int i = 0; i < 30000 && fixture_count(s.f, "select count(*) from ledger") < 3; i++)
 		poll(NULL, 0, 2);
 	gateway_settled(&s, 3, tokens * TOKEN_PD + (int64_t)SECOND_PD);
 	gateway_close(&s);

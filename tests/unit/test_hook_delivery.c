@@ -132,7 +132,7 @@ TEST(hooks_an_event_that_finds_no_session_fails_and_can_be_redelivered)
 	fixture_sql(f, "update tenants set plan_id = $1", ARGS(T(text_at(&r, "id"))));
 	STATUS(hook_send(&s, HOOK_EVENT, "d-1"), 202);
 	for (int i = 0;
-		i < 2000 && !COUNT(&s, "select count(*) from deliveries where error is not null");
+		i < 30000 && !COUNT(&s, "select count(*) from deliveries where error is not null");
 		i++)
 		usleep(5000);
 	r = hook_log(&s);

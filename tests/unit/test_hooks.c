@@ -355,7 +355,7 @@ TEST(hooks_refuse_a_body_that_was_taken_if_asked_to)
 	STATUS(hook_send(&s, HOOK_EVENT, "b-5"), 403);
 	fixture_sql(f, "update delivery_bodies set seen_at = 1", NO_ARGS);
 	hook_bodies_forget(f->app.store, clock_now_us());
-	for (int i = 0; i < 4000 && fixture_count(f, "select count(*) from delivery_bodies"); i++)
+	for (int i = 0; i < 30000 && fixture_count(f, "select count(*) from delivery_bodies"); i++)
 		usleep(5000);
 	CHECK_INT(fixture_count(f, "select count(*) from delivery_bodies"), 0);
 	hook_settle(&s);
@@ -527,7 +527,7 @@ TEST(hooks_working_hours_hold_or_refuse)
 
 	STATUS(ask(f, f->admin, hours, "PUT /agents/%s/chat-config", s.agent_id), 200);
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
-	for (int i = 0; i < 4000 && !fixture_count(f, held); i++)
+	for (int i = 0; i < 30000 && !fixture_count(f, held); i++)
 		usleep(5000);
 	CHECK_INT(fixture_count(f, held), 1);
 	STATUS(ask(f, f->admin, "{\"guardrails\":{\"working_hours\":\"refuse\"}}",
@@ -542,7 +542,7 @@ TEST(hooks_working_hours_hold_or_refuse)
 	STATUS(hook_send(&s, HOOK_EVENT, NULL), 202);
 	hook_settle(&s);
 	for (int i = 0;
-		i < 4000 &&
+		i < 30000 &&
 		!fixture_count(f, "select count(*) from sessions where status = 'completed'");
 		i++)
 		usleep(5000);
@@ -642,7 +642,7 @@ TEST(hooks_forgotten_calls_are_still_known)
 	f->app.settings.hook_retention_us = 1;
 	hook_log_forget(f->service.hook_log, f->app.store, f->app.settings.hook_retention_us,
 		clock_now_us() + SECOND_US);
-	for (int i = 0; i < 500 && COUNT(&s, "select count(*) from deliveries_past") == 0; i++)
+	for (int i = 0; i < 30000 && COUNT(&s, "select count(*) from deliveries_past") == 0; i++)
 		STATUS(hook_send(&s, HOOK_EVENT, "d-2"), 200);
 	CHECK_INT(COUNT(&s, "select count(*) from deliveries where delivery_id = 'd-1'"), 0);
 	CHECK_INT(COUNT(&s, "select count(*) from deliveries where delivery_id = 'd-2'"), 1);

@@ -26,7 +26,7 @@ TEST(queue_lost_lease_is_noticed_and_nothing_is_done_twice)
 	queue_fixture_wait(s, 1);
 	CHECK_INT(runner_start(r[1]), 0);
 	/* As if the first had been away for a while; and only until somebody has noticed. */
-	for (int i = 0; i < 1000 && queue_fixture_begun(s) < 2; i++) {
+	for (int i = 0; i < 30000 && queue_fixture_begun(s) < 2; i++) {
 		queue_fixture_sql(s, "update job_runners set lease_until = 1 where not exists "
 				     "(select 1 from jobs where deaths > 0)");
 		usleep(20000);

@@ -77,7 +77,7 @@ TEST(retention_drops_more_than_one_piece_of_work)
 		ARGS(T(s.f->tenant_id), T(id)));
 	CHECK_INT(deltas(s.f), 1200);
 	retention_submit(s.f->app.store, clock_now_us());
-	for (int i = 0; i < 1000 && deltas(s.f); i++)
+	for (int i = 0; i < 30000 && deltas(s.f); i++)
 		CHECK_INT(fixture_work(s.f, nothing, NULL), 0);
 	CHECK_INT(deltas(s.f), 0);
 	stream_fixture_close(&s);
