@@ -81,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	answer(&c, &t);
 	for (int led = 0; led < 2; led++) {
-		c.lead = led ? SLICE("You are \\\"A\\\".") : (struct slice){ 0 };
+		if (led)
+			chat_put_prompt(&c, "You are \"A\".");
 		for (size_t i = 0; providers[i]; i++) {
 			if (!providers[i]->write)
 				continue;
