@@ -31,14 +31,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!memchr(data, '\0', size) && is_json(&arena, text, size)) {
 		text += strspn(text, " \t\r\n");
-		if (response_items_read(&c, text, "tag", &items, &json)) {
+		if (response_items_read(&c, "input", text, "tag", &items, &json)) {
 			if (!c.problem.first)
 				abort();
 		} else {
 			const struct response_item *one, *two;
 
 			if (!is_json(&arena, json, strlen(json)) ||
-				response_items_read(&again, json, "tag", &second, NULL) ||
+				response_items_read(&again, "input", json, "tag", &second, NULL) ||
 				second.count != items.count)
 				abort();
 			one = items.at;
