@@ -87,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!types.count)
 		types_collect(&types, &forever, api_resources, api_resource_count);
 	s = types.list[(data[0] << 8 | data[1]) % types.count].schema;
+	if (s->told) /* nothing decodes it */
+		return 0;
 	object = arena_alloc(&a, s->size);
 	check_agreement(&a, (const char *)data + 2, size - 2);
 	check_event(&a, s, (const char *)data + 2, size - 2);
