@@ -5,30 +5,50 @@ import { kept } from "./store";
 /** True: times are shown in UTC. */
 export const utc = kept("utc", false);
 
-/** Making one of these takes longer than using it a hundred times: each when it is first wanted, and then kept. */
-function once<A extends string | number | boolean, T>(make: (of: A) => T): (of: A) => T {
-  const made = new Map<A, T>();
-  return (of) => made.get(of) ?? (made.set(of, make(of)), made.get(of) as T);
+// The browser's own formats of numbers and dates are not used on the way to a first screen: making one takes it several milliseconds.
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const two = (n: number): string => String(n).padStart(2, "0");
+
+/** "1234567.5" with commas. */
+export const grouped = (digits: string): string => digits.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+const whole = (n: number): string => grouped(String(Math.round(n)));
+const dollars = (usd: number, digits: number): string => `${usd < 0 ? "-" : ""}$${grouped(Math.abs(usd).toFixed(digits))}`;
+
+/** Three digits that count, and how many thousands: 35.2K, 1M. */
+function brief(n: number): string {
+  const units = ["", "K", "M", "B", "T"];
+  let size = 0, part = Math.abs(n);
+  while (part >= 999.5 && size < units.length - 1) (part /= 1000), size++;
+  return `${n < 0 ? "-" : ""}${grouped(String(part < 999.5 ? Number(part.toPrecision(3)) : Math.round(part)))}${units[size]}`;
 }
-const dollars = once((digits: number) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits }));
-const numbers = once((brief: boolean) => new Intl.NumberFormat("en-US", brief ? { notation: "compact", maximumSignificantDigits: 3 } : {}));
-const zone = (utc: boolean) => (utc ? { timeZone: "UTC" } : {});
-const exactly = once((utc: boolean) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", ...zone(utc) }));
-const days = once((utc: boolean) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", ...zone(utc) }));
-const words = once((style: "short") => new Intl.RelativeTimeFormat("en", { numeric: "auto", style }));
+
+/** What the clock says there, or in UTC. */
+const shifted = (at: Date, inUtc: boolean): Date => (inUtc ? at : new Date(at.getTime() - at.getTimezoneOffset() * 60_000));
+/** "1 Dec 2026"; without the year where `year` is false. */
+export function day(at: Date, inUtc: boolean, year = true): string {
+  const d = shifted(at, inUtc);
+  return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]}${year ? ` ${d.getUTCFullYear()}` : ""}`;
+}
+/** "04:00:00". */
+function clock(at: Date, inUtc: boolean): string {
+  const d = shifted(at, inUtc);
+  return [d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()].map(two).join(":");
+}
+/** "3 min ago", "in 2 days". */
+const away = (n: number, unit: string): string => (n > 0 ? `in ${n} ${unit}` : `${-n} ${unit} ago`);
 
 /** Dollars with one precision; what is less than a cent says so instead of $0.00. */
 export function money(usd: number | null | undefined, digits = 2): string {
   if (usd === null || usd === undefined) return "–";
   const least = 10 ** -digits;
-  return usd > 0 && usd < least ? `< ${dollars(digits).format(least)}` : dollars(digits).format(usd);
+  return usd > 0 && usd < least ? `< ${dollars(least, digits)}` : dollars(usd, digits);
 }
 /** The one place where cents become dollars. */
 export const centsToUsd = (cents: number): number => cents / 100;
 
-export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : numbers(false).format(n));
-export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? numbers(false).format(n) : numbers(true).format(n));
-export const plural = (n: number, one: string, many = `${one}s`): string => `${numbers(false).format(n)} ${n === 1 ? one : many}`;
+export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : whole(n));
+export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? whole(n) : brief(n));
+export const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;
 
 export function bytes(n: number): string {
   const units = ["B", "kB", "MB", "GB"];
@@ -49,15 +69,16 @@ export function span(ms: number): string {
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 30_000);
 
-export const exact = (iso: string): string => `${exactly(utc.value).format(new Date(iso))}${utc.value ? " UTC" : ""}`;
+export const exact = (iso: string): string => `${day(new Date(iso), utc.value)}, ${clock(new Date(iso), utc.value)}${utc.value ? " UTC" : ""}`;
 
 export function relative(iso: string): string {
   const s = (Date.parse(iso) - Math.max(now.value, Date.now())) / 1000, far = Math.abs(s);
   if (far < 45) return s > 5 ? `in ${Math.ceil(s)} s` : "just now";
-  if (far < 3600) return words("short").format(Math.round(s / 60), "minute");
-  if (far < 86_400) return words("short").format(Math.round(s / 3600), "hour");
-  if (far < 86_400 * 14) return words("short").format(Math.round(s / 86_400), "day");
-  return days(utc.value).format(new Date(iso));
+  if (far < 3600) return away(Math.round(s / 60) || -1, "min");
+  if (far < 86_400) return away(Math.round(s / 3600), "h");
+  const days = Math.round(s / 86_400);
+  if (Math.abs(days) === 1) return days < 0 ? "yesterday" : "tomorrow";
+  return Math.abs(days) < 14 ? away(days, "days") : day(new Date(iso), utc.value);
 }
 
 /** "3 min ago", with the exact time when it is pointed at. */

@@ -5,7 +5,7 @@ import type { AgentCostsResponse, CostSeriesResponse } from "../contract/types";
 import { address, call } from "../lib/api";
 import { useData } from "../lib/data";
 import { useSlowly } from "../lib/slowly";
-import { count, money, tokens } from "../lib/format";
+import { count, day, money, tokens } from "../lib/format";
 import { Link, location, setQuery } from "../lib/router";
 import { tenantId, tenantPath } from "../lib/session";
 import { Bars, type Stack } from "../ui/bars";
@@ -59,8 +59,8 @@ function stacksOf(series: CostSeriesResponse, rows: Row[]): Stack[] {
       if (parts) parts[place] = (parts[place] ?? 0) + p.cost_usd;
     }
   }
-  const words = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", ...(series.bucket === "hour" ? { hour: "2-digit", minute: "2-digit" } : {}) });
-  return [...at].map(([t, parts]) => ({ label: words.format(t), parts }));
+  const words = (t: number): string => day(new Date(t), true, false) + (series.bucket === "hour" ? `, ${new Date(t).toISOString().slice(11, 16)}` : "");
+  return [...at].map(([t, parts]) => ({ label: words(t), parts }));
 }
 
 const median = (values: number[]): number => {

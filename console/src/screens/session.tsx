@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { AgentRead } from "../contract/types";
 import { useAgentAccess } from "../lib/access";
 import { address, call, randomKey } from "../lib/api";
+import { breath } from "../lib/breath";
 import { Chat, type Message } from "../lib/chat";
 import { useData } from "../lib/data";
 import { connection, useEvents } from "../lib/events";
@@ -181,6 +182,16 @@ function Older({ chat }: { chat: Chat }) {
   return older ? <div ref={mark} class="older"><Button act={() => chat.more()}>Show older messages</Button></div> : null;
 }
 
+/** How many of the messages are shown: the newest at once, the others a few at a time, so that who has come may write, and be heard, in between. */
+function useShown(chat: Chat, all: boolean): number {
+  const [shown, setShown] = useState(all ? Infinity : 4);
+  const there = chat.order.value.length;
+  useEffect(() => {
+    if (there && shown !== Infinity) void breath().then(() => setShown(shown < there ? shown + 4 : Infinity));
+  }, [shown, there > 0]);
+  return shown;
+}
+
 function Actions({ chat, agent }: { chat: Chat; agent: string }) {
   const may = useAgentAccess(agent), { path } = chat;
   const remove = async (): Promise<void> => {
@@ -207,7 +218,7 @@ function Body({ chat, agentId, agent, wanted, fresh }: { chat: Chat; agentId: st
   const names = useMemo(() => new Map((models.data?.items ?? []).map((m) => [m.id, m.name])), [models.data]);
   const name = agent?.name ?? "Agent", read = chat.older.value !== undefined, mayWrite = may("session:write"), mayApprove = may("session:approve");
   const around = useMemo<Surroundings>(() => ({ chat, agent: name, may, modelName: (id) => names.get(id) ?? id }), [chat, name, names, mayWrite, mayApprove]);
-  const there = chat.order.value.length > 0;
+  const there = chat.order.value.length > 0, shown = useShown(chat, wanted !== null);
   useLayoutEffect(() => {
     if (!there) return;
     if (!wanted) return void requestAnimationFrame(toEnd);
@@ -232,10 +243,10 @@ function Body({ chat, agentId, agent, wanted, fresh }: { chat: Chat; agentId: st
     [["j, k", "Next and previous message"], ["m", "Write a message"], ["Esc", "Stop, while writing"]]);
   return (
     <div class="chat">
-      <Older chat={chat} />
+      {shown === Infinity && <Older chat={chat} />}
       {!read && agent?.initial_greeting && <article class="message assistant"><h2><bdi>{name}</bdi></h2><Markdown text={agent.initial_greeting} /></article>}
       {read && !there && <p class="muted">Nothing has been said yet.</p>}
-      <Transcript around={around} marked={wanted} />
+      <Transcript around={around} marked={wanted} shown={shown} />
       <Spoken chat={chat} />
       <div class="chat-foot">
         {follow.news > 0 && <Button class="jump" icon="down" act={follow.jump}>Jump to latest ({follow.news} new)</Button>}

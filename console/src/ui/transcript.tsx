@@ -147,10 +147,10 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
 
 const NoteLine = ({ note }: { note: Note }) => <p class="note" data-code={note.code}><Icon name={note.code === "waiting" ? "clock" : "warn"} /><span>{note.text}</span></p>;
 
-/** All of it, oldest first. */
-export const Transcript = memo(({ around, marked }: { around: Surroundings; marked: string | null }) => {
+/** The newest of it, as many as are to be shown, oldest first. */
+export const Transcript = memo(({ around, marked, shown }: { around: Surroundings; marked: string | null; shown: number }) => {
   const { chat } = around;
-  const order = chat.order.value, notes = new Map<string | null, Note[]>();
+  const order = chat.order.value.slice(-shown), notes = new Map<string | null, Note[]>();
   for (const n of chat.notes.value) {
     const at = chat.before(n);
     notes.set(at, [...(notes.get(at) ?? []), n]);
