@@ -21,6 +21,7 @@ const OWN = {
   "IntegrationCreate.guardrails": "What events must pass.",
   "IntegrationUpdate.guardrails": "What events must pass, in place of what stands.",
   "IntegrationGuardrails.refuse_repeats_hours": "For so many hours a body that was taken is refused when it comes again. Some services do not sign an event's id, so that what was recorded can be sent again; but two real events may have one body. Left empty, both are taken.",
+  "MemberAdd.email": "You get a link to hand on to them. Somebody who has an account here finds the invitation there instead.",
   "MemberAdd.role": "Not above your own; only owners give OWNER.",
   "MemberUpdate.role": "Not above your own; only owners give or take OWNER.",
   "ScannerUpdate.token": "The credential, never shown again. Left empty, the stored one stays while scanner and address stay the same.",

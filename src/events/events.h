@@ -14,15 +14,16 @@
 #include "store/store.h"
 
 /* constant, name, schema of its data, what it tells: in a session's stream and in the feed */
-#define SESSION_EVENTS(X)                                                                    \
-	X(MESSAGE, "message", MessageEvent, "A message, whole, as it now stands.")           \
-	X(DELTA, "delta", DeltaEvent, "More of a message that is being written.")            \
-	X(TOOL_CALL, "tool_call", ToolCallEvent, "A call of a tool as it now stands.")       \
-	X(APPROVAL, "approval", ApprovalRead, "An approval as it now stands.")               \
-	X(STATUS, "status", StatusEvent, "Where the session stands, and what it waits for.") \
-	X(USAGE, "usage", UsageEvent, "What one call to a model took.")                      \
-	X(NOTICE, "notice", NoticeEvent,                                                     \
-		"Something people should know, such as that a broken answer was begun again.")
+#define SESSION_EVENTS(X)                                                                      \
+	X(MESSAGE, "message", MessageEvent, "A message, whole, as it now stands.")             \
+	X(DELTA, "delta", DeltaEvent, "More of a message that is being written.")              \
+	X(TOOL_CALL, "tool_call", ToolCallEvent, "A call of a tool as it now stands.")         \
+	X(APPROVAL, "approval", ApprovalRead, "An approval as it now stands.")                 \
+	X(STATUS, "status", StatusEvent, "Where the session stands, and what it waits for.")   \
+	X(USAGE, "usage", UsageEvent, "What one call to a model took.")                        \
+	X(NOTICE, "notice", NoticeEvent,                                                       \
+		"Something people should know, such as that a broken answer was begun again.") \
+	X(SESSION, "session", SessionEvent, "The session has another name, or other metadata.")
 
 /* The same, in the feed alone. */
 #define FEED_AGENT "agent"

@@ -34,6 +34,7 @@
 	X(approvals) \
 	X(session_files) \
 	X(session_calls) \
+	X(session_usage) \
 	X(session_export) \
 	X(memories) \
 	X(session_audit) \

@@ -113,6 +113,12 @@ FIELDS(ApprovalRead) = {
 	FIELD(ApprovalRead, created_at, .required = true, .doc = "When it was asked for."),
 	FIELD(ApprovalRead, decided_at, .required = true, .nullable = true, .example = "null",
 		.doc = "When it was decided; null while it is not."),
+	FIELD(ApprovalRead, session_title, .computed = true, .left_out = true, .nullable = true,
+		.example = "\"Order 1041\"",
+		.doc = "What the session is called; left out where it has no name, and in events."),
+	FIELD(ApprovalRead, decided_by_name, .computed = true, .left_out = true, .nullable = true,
+		.example = "\"Ada Example\"",
+		.doc = "What the one who decided is called; left out while nobody has, and in events."),
 };
 SCHEMA(ApprovalRead, .doc = "A call of a tool that needs a person's word.");
 
@@ -158,6 +164,13 @@ FIELDS(NoticeEvent) = {
 		.doc = "When it was said; left out in what an older version wrote."),
 };
 SCHEMA(NoticeEvent, .doc = "Something people should know.");
+
+FIELDS(SessionEvent) = {
+	FIELD(SessionEvent, title, .required = true, .nullable = true, .example = "\"Order 1041\"",
+		.doc = "What it is called now; null: nothing."),
+	FIELD(SessionEvent, updated_at, .required = true, .doc = "When that was said."),
+};
+SCHEMA(SessionEvent, .doc = "A session was given another name, or other metadata.");
 
 enum { OF_SESSION = 1, OF_FEED = 2 };
 

@@ -47,6 +47,7 @@ struct ApprovalRead {
 	int status;
 	const char *decided_by_id;
 	struct moment created_at, decided_at;
+	const char *session_title, *decided_by_name; /* in lists alone */
 };
 SCHEMA_DECLARED(ApprovalRead);
 
@@ -70,6 +71,12 @@ struct NoticeEvent {
 	struct moment at;
 };
 SCHEMA_DECLARED(NoticeEvent);
+
+struct SessionEvent {
+	const char *title;
+	struct moment updated_at;
+};
+SCHEMA_DECLARED(SessionEvent);
 
 /* All events; those of sessions stand first, at their constants. */
 extern const struct stream_event stream_events[];

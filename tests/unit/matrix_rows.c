@@ -286,6 +286,7 @@ const struct row matrix_rows[] = {
 		FRESH_APPROVAL),
 	OF_SESSION("POST " S "/branch", "session:write", "{}", FRESH_NOTHING),
 	OF_SESSION("GET " S "/calls", "session:read", NULL, FRESH_NOTHING),
+	OF_SESSION("GET " S "/usage", "session:read", NULL, FRESH_NOTHING),
 	OF_SESSION("GET " S "/files", "session:read", NULL, FRESH_NOTHING),
 	OF_SESSION("POST " S "/files", "session:write", NULL, FRESH_NOTHING),
 	{ "GET " S "/files/{}/content", "session:read", .takes_part = true },

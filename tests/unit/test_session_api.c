@@ -12,6 +12,25 @@ static int64_t total(const struct answer *r)
 	return json_integer_value(at(r, "total"));
 }
 
+/* So many events say what it is called, the last of them as the reply does, and that is the newest of all. */
+static void told_of(struct fixture *f, const char *id, const struct answer *r, int64_t times)
+{
+	int64_t last = json_integer_value(at(r, "last_event_id"));
+	const char *title = text_at(r, "title");
+
+	CHECK_INT(fixture_count(f, arena_printf(&f->arena,
+					   "select count(*) from session_events where "
+					   "session_id = '%s' and kind = 'session'",
+					   id)),
+		times);
+	CHECK_INT(fixture_count(f, arena_printf(&f->arena,
+					   "select count(*) from session_events where "
+					   "session_id = '%s' and kind = 'session' and seq = %lld "
+					   "and data like '{\"title\":\"%s\",%%'",
+					   id, (long long)last, title)),
+		1);
+}
+
 TEST(sessions_are_made_read_named_and_deleted)
 {
 	struct fixture *f = fixture_open();
@@ -38,6 +57,10 @@ TEST(sessions_are_made_read_named_and_deleted)
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "title"), "Refund");
 	CHECK_INT(json_object_size(at(&r, "metadata")), 0);
+	told_of(f, id, &r, 1);
+	/* nothing is told of what changes nothing */
+	r = ask(f, f->admin, "{\"title\":\"Refund\"}", "PATCH /sessions/%s", id);
+	told_of(f, id, &r, 1);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/autocomplete?q=order&types=session",
 		f->tenant_id);
 	CHECK_INT(json_array_size(at(&r, "items")), 0);
@@ -308,10 +331,11 @@ TEST(approvals_wait_for_those_who_may_decide)
 	fixture_member(f, f->tenant_id, two, "MEMBER");
 	fixture_member(f, f->tenant_id, guest, "GUEST");
 	mine = fixture_session(f, one_token, agent, "{}");
-	theirs = fixture_session(f, two_token, agent, "{}");
+	theirs = fixture_session(f, two_token, agent, "{\"title\":\"Order\"}");
 	fixture_sql(f,
 		"insert into session_people (tenant_id, user_id, session_id) values ($1, $2, $3)",
 		ARGS(T(f->tenant_id), T(guest), T(mine)));
+	fixture_sql(f, "update users set name = 'One' where id = $1", ARGS(T(one)));
 	first = add_approval(f, mine);
 	second = add_approval(f, theirs);
 	/* taking part is not enough */
@@ -332,6 +356,8 @@ TEST(approvals_wait_for_those_who_may_decide)
 	CHECK_INT(total(&r), 2);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/approvals", f->tenant_id);
 	CHECK_INT(total(&r), 2);
+	CHECK_STR(text_at(&r, "items.0.session_title"), "Order");
+	CHECK(!at(&r, "items.1.session_title") && !at(&r, "items.0.decided_by_name"));
 	r = ask(f, guest_token, NULL, "GET /tenant/%s/approvals", f->tenant_id);
 	CHECK_INT(total(&r), 0);
 	r = ask(f, guest_token, NULL, "GET /me/approvals");
@@ -355,6 +381,7 @@ TEST(approvals_wait_for_those_who_may_decide)
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "status"), "denied");
 	CHECK_STR(text_at(&r, "decided_by_id"), one);
+	CHECK_STR(text_at(&r, "decided_by_name"), "One");
 	STATUS(ask(f, one_token, "{\"approved\":true}", "POST /sessions/%s/approvals/%s", theirs,
 		       second),
 		409);

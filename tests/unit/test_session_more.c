@@ -92,6 +92,49 @@ TEST(sessions_branch_from_a_message)
 	fixture_close(f);
 }
 
+/* A call in the ledger, of 1 + 2 + 3 tokens of input and 4 of output. */
+static void add_charge(struct fixture *f, const char *session, const char *outcome, int64_t cost_pd)
+{
+	struct id id = id_new(NULL);
+
+	fixture_sql(f,
+		"insert into ledger (tenant_id, id, agent_id, model_id, session_id, byok, outcome, "
+		"estimated, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, "
+		"reasoning_tokens, cost_pd) values ($1, $2, 'a', 'm', $3, 0, $4, 0, 1, 2, 3, 4, 0, $5)",
+		ARGS(T(f->tenant_id), T(id.text), T(session), T(outcome), N(cost_pd)));
+}
+
+/* To the last picodollar, and above what one amount can be. */
+TEST(session_usage_is_the_sum_of_its_calls)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "a"), *id = fixture_session(f, f->admin, agent, "{}"),
+		   *other = fixture_session(f, f->admin, agent, "{}");
+	struct answer r = ask(f, f->admin, NULL, "GET /sessions/%s/usage", id);
+
+	STATUS(r, 200);
+	CHECK_INT(json_integer_value(at(&r, "calls")), 0);
+	CHECK(json_number_value(at(&r, "cost_usd")) == 0);
+	add_charge(f, id, "ok", 1);
+	add_charge(f, id, "ok", INT64_C(999999999999));
+	add_charge(f, other, "ok", 500);
+	add_charge(f, NULL, "ok", 500);
+	r = ask(f, f->admin, NULL, "GET /sessions/%s/usage", id);
+	CHECK_INT(json_integer_value(at(&r, "calls")), 2);
+	CHECK_INT(json_integer_value(at(&r, "prompt_tokens")), 2);
+	CHECK_INT(json_integer_value(at(&r, "cache_read_tokens")), 4);
+	CHECK_INT(json_integer_value(at(&r, "cache_write_tokens")), 6);
+	CHECK_INT(json_integer_value(at(&r, "completion_tokens")), 8);
+	CHECK(json_number_value(at(&r, "cost_usd")) == 1);
+	/* what was lost counts, and the sum may be more than 64 bits of picodollars */
+	add_charge(f, id, "lost", INT64_C(9000000000000000000));
+	add_charge(f, id, "failed", INT64_C(9000000000000000000));
+	r = ask(f, f->admin, NULL, "GET /sessions/%s/usage", id);
+	CHECK_INT(json_integer_value(at(&r, "calls")), 4);
+	CHECK(json_number_value(at(&r, "cost_usd")) == 18000001);
+	fixture_close(f);
+}
+
 TEST(session_messages_say_which_event_they_are_true_for)
 {
 	struct fixture *f = fixture_open();

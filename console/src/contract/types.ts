@@ -136,7 +136,7 @@ export interface ApiKeyOwnerReadPage { items: (ApiKeyOwnerRead)[]; total?: numbe
 export interface ApiKeyRead { id: string; name: string; created_at: string; last_used_at: string | null; expires_at: string | null; scopes?: (string)[]; }
 export interface ApiKeyReadPage { items: (ApiKeyRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ApprovalDecision { approved: boolean; }
-export interface ApprovalRead { id: string; session_id: string; agent_id: string; tool_call_id: string; tool_name: string; arguments: Record<string, unknown>; pinned?: (string)[]; status: "pending" | "approved" | "denied" | "cancelled"; decided_by_id: string | null; created_at: string; decided_at: string | null; }
+export interface ApprovalRead { id: string; session_id: string; agent_id: string; tool_call_id: string; tool_name: string; arguments: Record<string, unknown>; pinned?: (string)[]; status: "pending" | "approved" | "denied" | "cancelled"; decided_by_id: string | null; created_at: string; decided_at: string | null; session_title?: string | null; decided_by_name?: string | null; }
 export interface ApprovalReadPage { items: (ApprovalRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AssistantCreate { model: string; name?: string | null; description?: string | null; instructions?: string | null; tools?: (ChatToolOffered)[] | null; metadata?: Record<string, unknown> | null; temperature?: number | null; top_p?: number | null; response_format?: TextFormat | "auto" | null; }
 export interface AssistantList { data: (AssistantObject)[]; object?: "list"; first_id?: string | null; last_id?: string | null; has_more?: boolean; }
@@ -342,12 +342,14 @@ export interface SessionCallRead { id: string; message_id: string; tool_call_id:
 export interface SessionCallReadPage { items: (SessionCallRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface SessionCancel { run_id?: string | null; }
 export interface SessionCreate { title?: string | null; message?: string | null; metadata?: Record<string, unknown>; }
+export interface SessionEvent { title: string | null; updated_at: string; }
 export interface SessionExport { session: TaskSessionRead; messages: (TaskMessageRead)[]; runs: (SessionRun)[]; calls: (SessionCall)[]; approvals: (ApprovalRead)[]; summaries: (SessionSummary)[]; subtasks: (SubtaskSummary)[]; files: (SessionFileRead)[]; }
 export interface SessionFileRead { id: string; session_id: string; name: string; content_type: string; size_bytes: number; created_at: string; }
 export interface SessionFileReadPage { items: (SessionFileRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface SessionRun { id: string; user_id: string | null; status: string; model_id: string | null; iteration_count: number; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; error_code: string | null; error: string | null; created_at: string; started_at: string | null; ended_at: string | null; }
 export interface SessionSummary { id: string; content: string; created_at: string; }
 export interface SessionUpdate { title?: string | null; metadata?: Record<string, unknown>; }
+export interface SessionUsage { calls: number; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
 export interface SignInWays { providers: (string)[]; }
 export interface SkillCreate { name: string; slug: string; description: string; visibility?: "private" | "tenant" | "public"; instructions: string; license?: string | null; compatibility?: string | null; metadata?: Record<string, unknown>; allowed_tools?: (string)[]; created_by_agent_id?: string | null; }
 export interface SkillFile { path: string; size_bytes: number; sha256: string; }
@@ -426,7 +428,7 @@ export type MemoryScope = "private" | "shared";
 export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
-export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice";
+export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice" | "session";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
 export type ToolGranter = "admins" | "members";
@@ -452,10 +454,10 @@ export type ResponseToolChoice = ResponseFunctionNamed | "auto" | "none" | "requ
 export type RunStepDetails = RunStepWrites | RunStepCalls;
 export type AnthropicStreamEvent = AnthropicMessageStart | AnthropicPing | AnthropicBlockStart | AnthropicBlockDelta | AnthropicBlockStop | AnthropicMessageDelta | AnthropicMessageStop | AnthropicProblem;
 export type ChatCompletionStreamEvent = ChatCompletionChunk | OpenAIProblem | "[DONE]";
-export type FeedStreamEvent = unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | Record<string, unknown>;
+export type FeedStreamEvent = unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | Record<string, unknown>;
 export type ResponseStreamEvent = ResponseEvent | ResponseItemEvent | ResponsePartEvent | ResponseTextDelta | ResponseTextDone | ResponseRefusalDelta | ResponseRefusalDone | ResponseSummaryPartEvent | ResponseSummaryDelta | ResponseSummaryDone | ResponseArgumentsDelta | ResponseArgumentsDone;
 export type RunStreamEvent = ThreadObject | RunObject | RunStepObject | RunStepDelta | ThreadMessageObject | ThreadMessageDelta | OpenAIProblem | "[DONE]";
-export type SessionStreamEvent = MessageEvent | DeltaEvent | ToolCallEvent | ApprovalRead | StatusEvent | UsageEvent | NoticeEvent;
+export type SessionStreamEvent = MessageEvent | DeltaEvent | ToolCallEvent | ApprovalRead | StatusEvent | UsageEvent | NoticeEvent | SessionEvent;
 export type SpeechStreamEvent = SpeechEvent | OpenAIProblem;
 export type TranscriptStreamEvent = TranscriptEvent | OpenAIProblem;
 export interface Operations {
@@ -582,6 +584,7 @@ export interface Operations {
   "POST /tenant/{tenant_id}/sessions/{session_id}/files": { path: { tenant_id: string; session_id: string; }; query: { name?: string | undefined; }; body: undefined; reply: SessionFileRead };
   "GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content": { path: { tenant_id: string; session_id: string; file_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/sessions/{session_id}/calls": { path: { tenant_id: string; session_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SessionCallReadPage };
+  "GET /tenant/{tenant_id}/sessions/{session_id}/usage": { path: { tenant_id: string; session_id: string; }; query: {  }; body: undefined; reply: SessionUsage };
   "GET /tenant/{tenant_id}/sessions/{session_id}/export": { path: { tenant_id: string; session_id: string; }; query: { format?: "json" | "markdown" | undefined; }; body: undefined; reply: SessionExport };
   "GET /tenant/{tenant_id}/agents/{agent_id}/memories": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MemoryReadPage };
   "POST /tenant/{tenant_id}/agents/{agent_id}/memories": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: MemoryCreate; reply: MemoryRead };

@@ -4,7 +4,9 @@
 #include "sessions/session.h"
 #include "store/listing.h"
 
-#define COLUMNS "{p.*}, s.agent_id, p.call_id as tool_call_id"
+#define COLUMNS                                                                    \
+	"{p.*}, s.agent_id, p.call_id as tool_call_id, s.title as session_title, " \
+	"(select u.name from users u where u.id = p.decided_by_id) as decided_by_name"
 #define WITH_SESSION \
 	"approvals p join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "
 #define WITH_AGENT WITH_SESSION "join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "

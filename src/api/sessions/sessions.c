@@ -13,7 +13,9 @@
 #include "search/search.h"
 #include "api/sessions/session_rows.h"
 #include "base/fold.h"
+#include "base/same.h"
 #include "sessions/session.h"
+#include "sessions/session_tx.h"
 #include "store/listing.h"
 #include "store/row.h"
 
@@ -235,6 +237,24 @@ OPERATION(readSession, NONE, TaskSessionRead)
 	return session_row_read(c, c->caller.session_id, out);
 }
 
+/* Whoever looks at it is told. */
+static int tell_renamed(struct call *c, struct TaskSessionRead *session)
+{
+	const struct SessionEvent event = { .title = session->title,
+		.updated_at = session->updated_at };
+	struct session_tx p;
+	int err = tx_open(&p, c->db, c->arena, c->caller.tenant_id, session->id,
+		session->updated_at.us, &c->problem);
+
+	if (!err)
+		err = tx_tell(&p, SESSION, &event);
+	if (!err)
+		err = tx_close(&p);
+	if (!err)
+		session->last_event_id = p.row.last_event_id;
+	return err;
+}
+
 OPERATION(updateSession, SessionUpdate, TaskSessionRead)
 {
 	const struct caller *who = &c->caller;
@@ -253,6 +273,9 @@ OPERATION(updateSession, SessionUpdate, TaskSessionRead)
 				.title_folded = out->title ? fold(c->arena, out->title) : NULL,
 				.metadata = out->metadata.text,
 				.updated_at = out->updated_at.us });
+	if (!err && !(same_text(out->title, before.title) &&
+			    same_text(out->metadata.text, before.metadata.text)))
+		err = tell_renamed(c, out);
 	return err ? err
 		   : search_refresh(c->db, c->arena, who->tenant_id, MentionType_session, out->id);
 }
