@@ -63,7 +63,7 @@ test("what is no skill is refused with a line that says why", async (t) => {
   const cases = [
     [{ "readme.md": "x" }, /SKILL\.md is not there/],
     [{ "SKILL.md": "# x" }, /SKILL\.md line 1: the file does not begin with a line of ---/],
-    [{ "SKILL.md": "---\nname: A\nversion: 1\n---\n" }, /version line 3: is not a field.*name line 2: must match.*description is required/],
+    [{ "SKILL.md": "---\nname: A\nversion: 1\n---\n" }, /version line 3: is not a field.*name line 2: may have small letters.*description is required/],
     [{ "SKILL.md": MD, "assets/big": Buffer.alloc((1 << 20) + 1) }, /assets\/big is too large/],
     [{ "SKILL.md": MD, "a\u001b[2J": "x" }, /refused: a\?\[2J must be a path/],
   ];

@@ -105,7 +105,7 @@ TEST(skills_import_names_the_line)
 			"line 3: a plain" },
 		{ "---\nname: a\nname: b\n---\n", "SKILL.md", "syntax", "line 3: this key" },
 		{ "---\nname: A b\ndescription: d\n---\n", "name", "pattern",
-			"line 2: must match" },
+			"line 2: may have small letters" },
 		{ "---\ndescription: d\n---\n", "name", "required", "is required" },
 		{ "---\nname: a\n---\n", "description", "required", "is required" },
 		{ "---\nname: a\ndescription: ''\n---\n", "description", "too_short", "line 3: " },

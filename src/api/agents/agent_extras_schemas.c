@@ -4,7 +4,7 @@
 
 #include "base/zone.h"
 
-#define CLOCK_PATTERN "^\\d{2}:\\d{2}$"
+#define CLOCK .pattern = "^\\d{2}:\\d{2}$", .rule = "must be a time of day such as 09:30"
 
 FIELDS(AgentRepoRefs) = {
 	FIELD(AgentRepoRefs, branches, .required = true, .item = TEXT, .example = "[\"main\"]",
@@ -227,11 +227,11 @@ FIELDS(AgentChatConfigUpdate) = {
 		.nullable = true, .example = "true",
 		.doc = "True confines it to its working hours; null means false."),
 	FIELD(AgentChatConfigUpdate, working_hours_start, .label = "Begins at", .nullable = true,
-		.pattern = CLOCK_PATTERN, .check = check_clock, .example = "\"09:00\"",
+		CLOCK, .check = check_clock, .example = "\"09:00\"",
 		.doc = "When its day begins, as HH:MM in its time zone, from 00:00 to 23:59; "
 		       "null for 00:00."),
-	FIELD(AgentChatConfigUpdate, working_hours_end, .label = "Ends at", .nullable = true,
-		.pattern = CLOCK_PATTERN, .check = check_clock, .example = "\"17:30\"",
+	FIELD(AgentChatConfigUpdate, working_hours_end, .label = "Ends at", .nullable = true, CLOCK,
+		.check = check_clock, .example = "\"17:30\"",
 		.doc = "When its day ends, as HH:MM; must be later than the start, for hours do "
 		       "not pass midnight; null for 24:00."),
 	FIELD(AgentChatConfigUpdate, working_hours_tz, .label = "Time zone", .nullable = true,

@@ -3,7 +3,10 @@
 #include "api/models/models.h"
 #include "contract/shape.h"
 
-#define SLUG_PATTERN "^(?!agent:)[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$"
+#define MODEL_SLUG                                                                                 \
+	.pattern = "^(?!agent:)[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$",                             \
+	.rule = "may have letters A to Z, digits and . _ : / @ + - only, begins with a letter or " \
+		"digit, and not with agent:"
 #define PRICING_EXAMPLE "{\"prompt\":\"0.000003\",\"completion\":\"0.000015\"}"
 
 enum { CHAIN_MAX = 16 };
@@ -146,7 +149,9 @@ FIELDS(ModelConfig) = {
 	FIELD(ModelConfig, model, .nullable = true, BOUNDS(1, 256), .example = "\"large-1\"",
 		.doc = "The provider's own name for the model."),
 	FIELD(ModelConfig, api_key, .nullable = true, .secret = true, BOUNDS(1, 4096),
-		.pattern = "^[\\x21-\\x7e]+$", .example = "\"key-of-the-provider\"",
+		.pattern = "^[\\x21-\\x7e]+$",
+		.rule = "may have no blanks, and plain letters and signs only",
+		.example = "\"key-of-the-provider\"",
 		.doc = "The provider's key, sealed and never shown. In a change, left out keeps the "
 		       "stored one and null clears it."),
 	FIELD(ModelConfig, api_key_set, .nullable = true, .example = "true",
@@ -214,7 +219,7 @@ SCHEMA(ModelRead, .doc = "A model as super administrators see it.");
 FIELDS(ModelCreate) = {
 	FIELD(ModelCreate, name, .required = true, BOUNDS(1, 128), .example = "\"Large One\"",
 		.doc = "Shown to people."),
-	FIELD(ModelCreate, slug, .required = true, .pattern = SLUG_PATTERN, BOUNDS(1, 128),
+	FIELD(ModelCreate, slug, .required = true, MODEL_SLUG, BOUNDS(1, 128),
 		.example = "\"large-1\"",
 		.doc = "Names the model in requests; unique in the whole service. It may not begin "
 		       "with agent:, which names agents."),

@@ -16,7 +16,9 @@ struct ProviderKeyPut {
 
 FIELDS(ProviderKeyPut) = {
 	FIELD(ProviderKeyPut, api_key, .required = true, .secret = true, BOUNDS(1, 4096),
-		.pattern = "^[\\x21-\\x7e]+$", .example = "\"key-of-the-provider\"",
+		.pattern = "^[\\x21-\\x7e]+$",
+		.rule = "may have no blanks, and plain letters and signs only",
+		.example = "\"key-of-the-provider\"",
 		.doc = "The key, sealed and never shown again."),
 	FIELD(ProviderKeyPut, base_url, .nullable = true, BOUNDS(1, 2048),
 		.example = "\"https://models.example.org/v1\"",

@@ -25,7 +25,9 @@ const struct words SkillVisibility_words = {
 	       "also every other tenant of this service, to read and to give to agents.",
 };
 
-#define SLUG "^[a-z0-9]+(-[a-z0-9]+)*$"
+#define SLUG                                   \
+	.pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", \
+	.rule = "may have small letters a to z, digits, and single hyphens between them only"
 
 FIELDS(SkillFile) = {
 	FIELD(SkillFile, path, .required = true, BOUNDS(1, SKILL_PATH_MAX),
@@ -39,8 +41,7 @@ SCHEMA(SkillFile, .doc = "A file that belongs to a skill.");
 FIELDS(SkillCreate) = {
 	FIELD(SkillCreate, name, .required = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
 		.doc = "Shown to people."),
-	FIELD(SkillCreate, slug, .required = true, BOUNDS(1, 64), .pattern = SLUG,
-		.example = "\"pdf-forms\"",
+	FIELD(SkillCreate, slug, .required = true, BOUNDS(1, 64), SLUG, .example = "\"pdf-forms\"",
 		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
 		       "and the name of the skill in SKILL.md."),
 	FIELD(SkillCreate, description, .required = true, BOUNDS(1, 1024),
@@ -72,7 +73,7 @@ SCHEMA(SkillCreate, .doc = "A skill to be made. Its files come by import or one 
 FIELDS(SkillUpdate) = {
 	FIELD(SkillUpdate, name, BOUNDS(1, 255), .example = "\"PDF forms\"",
 		.doc = "Shown to people."),
-	FIELD(SkillUpdate, slug, BOUNDS(1, 64), .pattern = SLUG, .example = "\"pdf-forms\"",
+	FIELD(SkillUpdate, slug, BOUNDS(1, 64), SLUG, .example = "\"pdf-forms\"",
 		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
 		       "and the name of the skill in SKILL.md."),
 	FIELD(SkillUpdate, description, BOUNDS(1, 1024),
@@ -106,8 +107,7 @@ FIELDS(SkillRead) = {
 		.doc = "The tenant whose skill it is; another than that of the path if it is public."),
 	FIELD(SkillRead, name, .required = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
 		.doc = "Shown to people."),
-	FIELD(SkillRead, slug, .required = true, BOUNDS(1, 64), .pattern = SLUG,
-		.example = "\"pdf-forms\"",
+	FIELD(SkillRead, slug, .required = true, BOUNDS(1, 64), SLUG, .example = "\"pdf-forms\"",
 		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
 		       "and the name of the skill in SKILL.md."),
 	FIELD(SkillRead, description, .required = true, BOUNDS(1, 1024),
@@ -148,7 +148,7 @@ FIELDS(SkillListRead) = {
 		.doc = "The tenant whose skill it is; another than that of the path if it is public."),
 	FIELD(SkillListRead, name, .required = true, BOUNDS(1, 255), .example = "\"PDF forms\"",
 		.doc = "Shown to people."),
-	FIELD(SkillListRead, slug, .required = true, BOUNDS(1, 64), .pattern = SLUG,
+	FIELD(SkillListRead, slug, .required = true, BOUNDS(1, 64), SLUG,
 		.example = "\"pdf-forms\"",
 		.doc = "Small letters, digits and single hyphens; one of its kind in the tenant, "
 		       "and the name of the skill in SKILL.md."),

@@ -24,6 +24,7 @@ SCHEMA(ScannerRead, .doc = "The scanner organisation bound to the tenant.");
 
 FIELDS(ScannerUpdate) = {
 	FIELD(ScannerUpdate, provider, .required = true, .pattern = "^[a-z0-9][a-z0-9_-]{0,63}$",
+		.rule = "may have small letters a to z, digits, hyphens and underscores only",
 		BOUNDS(1, 64), .example = "\"sonar\"", .doc = "Which scanner it is."),
 	FIELD(ScannerUpdate, base_url, .required = true, BOUNDS(1, 2048),
 		.example = "\"https://scanner.example.org\"", .doc = "Where it answers."),

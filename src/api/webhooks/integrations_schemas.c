@@ -3,7 +3,9 @@
 
 #include "api/sessions/sessions.h"
 
-#define HEADER_PATTERN "^[A-Za-z0-9-]{1,64}$"
+#define HEADER_NAME                        \
+	.pattern = "^[A-Za-z0-9-]{1,64}$", \
+	.rule = "may have letters A to Z, digits and hyphens only"
 #define GUARDRAILS_EXAMPLE                                                             \
 	"{\"events\":[\"issues.opened\",\"push\"],\"repositories\":[\"acme/rocket\"]," \
 	"\"per_minute\":60}"
@@ -35,8 +37,7 @@ FIELDS(IntegrationCreate) = {
 	FIELD(IntegrationCreate, signing_secret, .nullable = true, .secret = true, BOUNDS(8, 255),
 		.doc = "The secret, where the service has chosen it; absent: a new one is made."),
 	FIELD(IntegrationCreate, delivery_id_header, .label = "Header with the delivery's id",
-		.nullable = true, .pattern = HEADER_PATTERN, BOUNDS(1, 64),
-		.example = "\"X-Delivery-Id\"",
+		.nullable = true, HEADER_NAME, BOUNDS(1, 64), .example = "\"X-Delivery-Id\"",
 		.doc = "Provider generic: the header with the sender's id of the delivery. Without "
 		       "one an event is known by its body."),
 	FIELD(IntegrationCreate, instructions, .prompt = true, .nullable = true,
@@ -57,8 +58,7 @@ FIELDS(IntegrationUpdate) = {
 		.example = GUARDRAILS_EXAMPLE,
 		.doc = "In place of those that stand; null: the defaults."),
 	FIELD(IntegrationUpdate, delivery_id_header, .label = "Header with the delivery's id",
-		.nullable = true, .pattern = HEADER_PATTERN, BOUNDS(1, 64),
-		.example = "\"X-Delivery-Id\"",
+		.nullable = true, HEADER_NAME, BOUNDS(1, 64), .example = "\"X-Delivery-Id\"",
 		.doc = "Provider generic: the header with the sender's id of the delivery."),
 	FIELD(IntegrationUpdate, instructions, .prompt = true, .nullable = true,
 		BOUNDS(1, INSTRUCTIONS_MAX),
