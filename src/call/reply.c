@@ -161,7 +161,7 @@ static void problem_page(struct call *c, const struct problem *p)
 	head_of_problem(&c->x->reply, p);
 	c->x->reply.type = "text/html; charset=utf-8";
 	buf_lit(&c->x->reply.extra,
-		"Content-Security-Policy: default-src 'none'; img-src data:; style-src 'self'; base-uri 'none'; "
+		"Content-Security-Policy: default-src 'none'; img-src data:; style-src 'self'; font-src 'self'; base-uri 'none'; "
 		"form-action 'none'; frame-ancestors 'none'\r\nCache-Control: no-store\r\n"
 		"Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n");
 	buf_lit(b,

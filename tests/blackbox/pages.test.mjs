@@ -50,6 +50,7 @@ test("an invitation is accepted in a browser", async (t) => {
   await page.locator("#accept").waitFor();
   equal(new URL(page.url()).hash, "", "the token in the address bar");
   await look(page, "invite");
+  equal(await page.evaluate(async () => (await document.fonts.ready, [...document.fonts].map((f) => `${f.family} ${f.status}`).join())), "Atkinson Hyperlegible Next loaded", "the type is the console's");
   await page.fill("#name", "Grace <b>Example</b>");
   await page.fill("#password", GRACE.password);
   await page.fill("#again", "another password");

@@ -250,7 +250,7 @@ TEST(way_back_pages_are_closed)
 		CHECK_STR(header_of(f, &r, "Content-Type"), "text/html; charset=utf-8");
 		CHECK_STR(header_of(f, &r, "Content-Security-Policy"),
 			"default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; "
-			"connect-src 'self'; base-uri 'none'; form-action 'none'; "
+			"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
 			"frame-ancestors 'none'");
 		CHECK_STR(header_of(f, &r, "Referrer-Policy"), "no-referrer");
 		CHECK(!strstr(r.body, "<script>") && !strstr(r.body, " style=") &&

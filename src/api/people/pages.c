@@ -5,11 +5,14 @@
  * that it is in no log.  Script and style are files of their own: the policy
  * of the pages allows nothing that is not from this service, nothing inline,
  * and no frame around them. */
+#include <string.h>
+
 #include "call/operation.h"
+#include "console/console.h"
 
 #define POLICY                                                                                              \
 	"Content-Security-Policy: default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; " \
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+	"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
 #define GUARDED                                                       \
 	"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n" \
 	"X-Content-Type-Options: nosniff\r\nCross-Origin-Opener-Policy: same-origin\r\n"
@@ -34,7 +37,7 @@
 static const char invite_page[] =
 	HEAD("Invitation")
 	"send the token to <code>POST /auth/accept-invite</code>.</p></noscript>\n"
-	"<form id=\"accept\" hidden>\n<p>You were invited. Choose a name and a password.</p>\n"
+	"<form id=\"accept\" hidden>\n<p>You were invited. Choose the name that others will see, and a password to sign in with.</p>\n"
 	"<label for=\"name\">Your name</label>\n"
 	"<input id=\"name\" type=\"text\" autocomplete=\"name\" required maxlength=\"255\">\n"
 	NEW_PASSWORD "<button type=\"submit\">Accept the invitation</button>\n</form>\n"
@@ -56,21 +59,33 @@ static const char reset_page[] =
 	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends.</p>\n"
 	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" ON TAIL;
 
+/* The colours are those of the console (console/src/style/tokens.css). */
 static const char style[] =
-	":root{color-scheme:light dark}\n"
-	"body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:1rem}\n"
-	"main{max-width:26rem;margin:8vh auto 0}\n"
-	"h1{font-size:1.5rem}\n"
-	"label{display:block;margin-top:1rem}\n"
-	"input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem;border:1px solid GrayText;border-radius:.25rem}\n"
-	"button{font:inherit;margin:1.25rem .5rem 0 0;padding:.5rem 1rem;border:1px solid;border-radius:.25rem;cursor:pointer}\n"
-	":focus-visible{outline:3px solid Highlight;outline-offset:2px}\n"
-	"[hidden]{display:none}\n"
+	":root{color-scheme:light dark;--bg:light-dark(#fbfaf7,#141210);--raised:light-dark(#fff,#1e1b18);--ink:light-dark(#231f19,#edebe7);"
+	"--muted:light-dark(#5d5750,#ada9a2);--line:light-dark(#e0ded8,#33302b);--control:light-dark(#838078,#7c7670);--lake:light-dark(#07618f,#78c1ec);"
+	"--danger:light-dark(#b12725,#f98f87);--tint:light-dark(#ffeae8,#421c19)}\n"
+	"*{box-sizing:border-box}\n"
+	"body{font:14px/20px \"Atkinson Hyperlegible Next\",system-ui,sans-serif;margin:0;background:var(--bg);color:var(--ink);overflow-wrap:break-word}\n"
+	"main{max-width:380px;margin:0 auto;padding:12vh 20px 40px;display:grid;gap:16px}\n"
+	"h1{font-size:22px;line-height:28px;font-weight:550;letter-spacing:-.01em;margin:0}\n"
+	"p{margin:0}\n"
+	"a{color:var(--lake);text-underline-offset:2px}\n"
+	"form,#signed{display:grid;gap:4px;justify-items:start}\n"
+	"label{font-weight:550;margin-top:12px}\n"
+	"input{width:100%;min-height:36px;font:inherit;font-size:16px;color:inherit;padding:6px 9px;border:1px solid var(--control);border-radius:4px;background:var(--raised)}\n"
+	"button{min-height:36px;font:inherit;font-weight:550;padding:6px 14px;border:1px solid var(--control);border-radius:4px;background:var(--raised);color:var(--ink);cursor:pointer}\n"
+	"form>button,li button:first-of-type{background:var(--ink);border-color:var(--ink);color:var(--bg)}\n"
+	"form>button{margin-top:16px;width:100%}\n"
+	"#signed{gap:12px}\n"
+	"li button{margin:12px 8px 0 0}\n"
+	"@media (pointer:coarse){input,button{min-height:44px}}\n"
+	":focus-visible{outline:2px solid var(--lake);outline-offset:2px}\n"
+	"[hidden]{display:none!important}\n"
 	"#say:empty{display:none}\n"
-	"#say.bad{border-left:.25rem solid;padding-left:.75rem}\n"
-	".small{font-size:.875rem;overflow-wrap:anywhere}\n"
-	"ul{list-style:none;padding:0}\n"
-	"li{border-top:1px solid GrayText;padding:1rem 0}\n";
+	"#say.bad{border-left:3px solid var(--danger);background:var(--tint);color:var(--danger);padding:8px 12px}\n"
+	".small{font-size:13px;color:var(--muted);overflow-wrap:anywhere}\n"
+	"ul{list-style:none;padding:0;margin:0}\n"
+	"li{border-top:1px solid var(--line);padding:16px 0}\n";
 
 /* What people and tenants are called is only ever put in as text. */
 static const char script[] =
@@ -174,7 +189,7 @@ static const char script[] =
 	"  $('open').replaceChildren(...r.json.items.map((i) => {\n"
 	"    const item = document.createElement('li');\n"
 	"    const text = document.createElement('p');\n"
-	"    text.textContent = i.tenant_name + ' asks you to join as ' + i.role + '.';\n"
+	"    text.textContent = i.tenant_name + ' asks you to join as ' + i.role[0] + i.role.slice(1).toLowerCase() + '.';\n"
 	"    item.append(text, button('Accept', () => answer(i, true)), button('Decline', () => answer(i, false)));\n"
 	"    return item;\n"
 	"  }));\n"
@@ -222,9 +237,24 @@ OPERATION(pageScript, NONE, NONE, .gives = "text/javascript; charset=utf-8", .st
 	return 0;
 }
 
+/* The console's type, whose file is named by what is in it. */
+static void put_type(struct buf *out)
+{
+	static const char name[] = "assets/atkinson-hyperlegible-next-";
+
+	for (size_t i = 0; i < console_file_count; i++)
+		if (strncmp(console_files[i].path, name, sizeof name - 1) == 0)
+			buf_printf(out,
+				"@font-face{font-family:\"Atkinson Hyperlegible Next\";font-weight:200 800;"
+				"src:url(../console/%s) format(\"woff2\")}\n",
+				console_files[i].path);
+}
+
 OPERATION(pageStyle, NONE, NONE, .gives = "text/css; charset=utf-8", .storeless = true)
 {
 	buf_lit(&c->x->reply.extra, GUARDED);
+	if (c->app->unrouted == console_answer)
+		put_type(&c->x->reply.body);
 	buf_lit(&c->x->reply.body, style);
 	return 0;
 }
