@@ -39,7 +39,7 @@ export const routes: Route[] = [
   { path: "/t/:tenant/tools/:tool", title: "Tool", load: () => import("./screens/tool"), needs: "tenant:read" },
   { path: "/t/:tenant/bundles", title: "Bundles", load: () => import("./screens/bundles"), needs: "tenant:read" },
   // Manage.
-  { path: "/t/:tenant/start", title: "Welcome", load: () => import("./screens/start"), needs: "agents:create" },
+  { path: "/t/:tenant/start", title: "Welcome", load: () => import("./screens/start"), needs: "tenant:write" },
   { path: "/t/:tenant/costs", title: "Costs", load: () => import("./screens/costs"), needs: "billing:read", nav: { icon: "costs", key: "c", part: "manage" } },
   { path: "/t/:tenant/people", title: "People", load: () => import("./screens/people"), needs: "members:read", nav: { icon: "people", key: "p", part: "manage" } },
   { path: "/t/:tenant/people/groups", title: "Groups", load: () => import("./screens/groups"), needs: "members:read" },

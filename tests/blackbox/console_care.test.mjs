@@ -290,6 +290,19 @@ test("who is made less is shown less at once; a guest is not offered what is not
   await page.locator(".connection.live").waitFor();
   await page.getByRole("link", { name: "Write the prompt" }).waitFor();
   await nav.getByRole("link", { name: "Audit log" }).waitFor();
+  // Of roles and settings only those that are theirs to set.
+  await view.go(`/t/${slug}/people/${who.id}`);
+  await becomes(async () => (await page.getByLabel("Role").locator("option").allTextContents()).join(" "), "Admin Member Guest", "roles that an administrator gives");
+  const owner = (await server.request("GET", "/me")).json.id;
+  await view.go(`/t/${slug}/people/${owner}`);
+  await page.getByText("Everything, including other owners").waitFor();
+  equal(await page.getByRole("button", { name: /Change role|Remove/ }).count(), 0, "what an administrator can do to an owner");
+  await view.go(`/t/${slug}/settings`);
+  await page.getByLabel("Name", { exact: true }).waitFor();
+  equal(await page.getByLabel(/super administrators/i).count(), 0, "what only owners set");
+  await view.go(`/t/${slug}/agents/${agent}`);
+  await page.getByRole("link", { name: "Write the prompt" }).waitFor();
+  await nav.getByRole("link", { name: "Audit log" }).waitFor();
   equal((await server.request("PATCH", `/tenant/${tenant}/members/${who.id}`, { body: { role: "GUEST" } })).status, 200, "made a guest");
   await nav.getByRole("link", { name: "Audit log" }).waitFor({ state: "detached" });
   await nav.getByRole("link", { name: "People" }).waitFor({ state: "detached" });

@@ -56,6 +56,9 @@ test("from an agent to the first streamed answer, by keyboard alone; a title, a 
   await page.getByLabel("Title").fill("Sums");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Sums" }).waitFor();
+  // Renamed elsewhere it is called that here.
+  equal((await at.server.request("PATCH", `/sessions/${page.url().split("/").at(-1)}`, { body: { title: "Sums of theirs" } })).status, 200, "renamed elsewhere");
+  await page.getByRole("heading", { level: 1, name: "Sums of theirs" }).waitFor();
 
   // A file goes along: its text in the message, its bytes beside it.
   await page.locator("input[type=file]").setInputFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("remember the milk\n") });
@@ -76,15 +79,17 @@ test("from an agent to the first streamed answer, by keyboard alone; a title, a 
   const second = page.locator("article.assistant").nth(1);
   await second.hover();
   await second.getByRole("button", { name: "Branch from this message" }).click();
-  await page.getByRole("link", { name: "Branched from here" }).waitFor();
+  await page.getByRole("link", { name: "The session that this was branched from" }).waitFor();
   ok(page.url() !== before, "the branch has an address of its own");
   await becomes(() => page.locator("article").count(), 3, "the messages that came along");
   ok(count > 3, "and there were more");
+  await page.getByText("Nothing runs here yet. Say something").waitFor();
+  await view.looks("session-branch");
   await page.getByRole("textbox", { name: "Message" }).fill("count to 2");
   await page.keyboard.press("Enter");
   await until(20_000, "the branch goes on", async () => (await lastAnswer(page).textContent()).trim() === "1 2");
   // A link to a message opens there.
-  await page.getByRole("link", { name: "Branched from here" }).click();
+  await page.getByRole("link", { name: "The session that this was branched from" }).click();
   await page.locator("article.marked").waitFor();
   view.quiet();
 }, { ms: 180_000 });
@@ -157,7 +162,7 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   const agent = await agentOf(at, "Careful", { tools: [["time", true]] });
   const id = await begin(at, agent, { title: "Needs a word", message: "use tool time with {}" });
   await stands(at.server, id, "waiting_approval");
-  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`);
+  const view = await at.open(t, `/t/${at.slug}/sessions/${id}`, { expected: [409] });
   const { page } = view;
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await view.looks("session-approval");
@@ -182,6 +187,7 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   await page.getByRole("link", { name: /Inbox/ }).click();
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
   await until(20_000, "three wait", async () => (await page.getByText("Approval needed").count()) === 3);
+  for (const title of ["Waits 0", "Waits 1", "Waits 2"]) await page.locator(".waits-head").getByRole("link", { name: title, exact: true }).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("k");
@@ -202,6 +208,21 @@ test("an approval is decided in place and in the inbox, by keyboard; what failed
   await view.looks("inbox");
   const ends = await Promise.all(more.map(async (one) => (await at.server.request("GET", `/sessions/${one}/approvals`)).json.items[0].status));
   equal(ends.sort().join(" "), "approved denied pending", "what was decided");
+  // Another was first: what is said goes with the row, and the session says who it was.
+  const second = await at.person("ADMIN");
+  const { token } = (await at.server.request("POST", "/auth/login", { token: null, body: { email: second.email, password: second.password } })).json;
+  const [waiting] = (await at.server.request("GET", `/sessions/${newest}/approvals`)).json.items;
+  await page.route("**/approvals/*", (route) => route.fulfill({ status: 409, contentType: "application/problem+json", body: '{"title":"Conflict","detail":"It is decided already.","status":409}' }), { times: 1 });
+  const row = page.locator(".waits", { hasText: "Comes between" });
+  await row.getByRole("button", { name: "Deny" }).click();
+  await row.waitFor({ state: "detached" });
+  await page.locator(".toast", { hasText: "It is decided already." }).waitFor();
+  const beside = await view.context.newPage();
+  await beside.goto(`${view.origin}/console/t/${at.slug}/sessions/${newest}`);
+  await beside.getByRole("button", { name: "Approve" }).waitFor();
+  equal((await at.server.request("POST", `/sessions/${newest}/approvals/${waiting.id}`, { token, body: { approved: false } })).status, 200, "another decides");
+  await beside.getByText(`Denied by ${second.email.split("@")[0]}`).waitFor({ state: "attached" });
+  await beside.close();
   await page.getByLabel("Kind").selectOption("failed");
   match(page.url(), /kind=failed/, "the filter in the address");
   await page.keyboard.press("Tab");
@@ -273,6 +294,9 @@ test("strangers' words stay words, everywhere; a long session opens at its end; 
   };
   await clean("the list");
   await view.looks("sessions");
+  ok(await page.getByRole("table").getByRole("rowheader").first().evaluate((e) => e.clientWidth) >= 200, "a title has room beside a long name");
+  equal((await at.server.request("PATCH", `/sessions/${id}`, { body: { title: "EVIL still" } })).status, 200, "renamed elsewhere");
+  await page.getByRole("link", { name: "EVIL still" }).waitFor();
   await page.getByLabel("State").selectOption("completed");
   match(page.url(), /status=completed/, "the filter in the address");
   await page.goBack();
@@ -290,6 +314,7 @@ test("strangers' words stay words, everywhere; a long session opens at its end; 
   await page.reload();
   await page.getByText("1 file").click();
   await clean("the session");
+  equal(await page.evaluate(() => /[\u202A-\u202E\u2066-\u2069]/.test(document.querySelector("main").innerText)), false, "signs that turn the rest");
   await view.looks("session-hostile");
   await view.go(`/t/${at.slug}/agents/${agent}/chat`);
   await page.getByRole("textbox", { name: "Message" }).waitFor();

@@ -50,7 +50,7 @@ test("somebody signs in by keyboard, is told why not, and finds what they came f
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
   await view.looks("sign-in-refused");
-  await page.getByLabel("Password", { exact: true }).fill(ADMIN.password);
+  await page.keyboard.type(ADMIN.password); // in place of the wrong one
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
   await page.getByText("Live").waitFor();
@@ -60,7 +60,7 @@ test("somebody signs in by keyboard, is told why not, and finds what they came f
 }, { ms: 120_000 });
 
 test("agents: nothing that matches, a new one by the contract's form, its faults at their fields", async (t) => {
-  const { open, slug } = await stage();
+  const { open, slug, server, tenant } = await stage();
   const view = await open(t, `/t/${slug}/agents`, { expected: [409, 422] });
   const { page } = view;
   await page.getByRole("link", { name: "New agent" }).waitFor();
@@ -82,16 +82,26 @@ test("agents: nothing that matches, a new one by the contract's form, its faults
   equal(await page.getByLabel("Image ref").count(), 0, "fields that do nothing");
   await page.getByLabel("Mark after").fill("0");
   await page.getByRole("button", { name: "Create agent" }).click();
-  await page.locator("[data-field=name] .error").waitFor();
+  await becomes(() => page.locator("[data-field=name] .error").textContent(), "may have letters A to Z, digits, blanks and hyphens only", "a pattern in words");
   await page.locator("[data-field=iteration_warn_threshold] .error").waitFor();
   await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "name", "what has the focus");
   await view.looks("agent-new-refused");
   await page.reload();
   await becomes(() => page.getByLabel("Name").inputValue(), "Scout & friends", "the draft after a reload");
+  // What is given up is not there again.
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: "New agent" }).click();
+  await becomes(() => page.getByLabel("Name").inputValue(), "", "the draft after Cancel");
   await page.getByLabel("Name").fill("Scout");
-  await page.getByLabel("Slug").fill("scout");
   await page.getByText("More", { exact: true }).click();
   await page.getByLabel("Mark after").fill("25");
+  const taken = (await server.request("GET", `/tenant/${tenant}/agents?per_page=1`)).json.items[0].slug;
+  await page.getByLabel("Slug").fill(taken);
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.locator("[data-field=slug] .error", { hasText: `the slug ${taken} already` }).waitFor();
+  await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("name")), "slug", "what has the focus");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("scout");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { name: "Scout", level: 1 }).waitFor();
   await page.getByRole("heading", { name: "Last sessions" }).waitFor();
@@ -248,11 +258,18 @@ test("two people change one agent: theirs, yours, or some of each", async (t) =>
 }, { ms: 60_000 });
 
 test("a member sees what a member may, and is told what is missing", async (t) => {
-  const { open, slug, person } = await stage();
-  const grace = await person("GUEST");
+  const { open, slug, person, server, tenant } = await stage();
+  const grace = await person("GUEST"), ada = await person("MEMBER");
   const view = await open(t, `/t/${slug}/agents/new`, { who: grace });
   await view.page.getByText("You may not see this").waitFor();
   await view.looks("forbidden");
+  const agent = (await server.request("GET", `/tenant/${tenant}/agents?per_page=1`)).json.items[0].id;
+  const member = await open(t, `/t/${slug}/agents/${agent}/settings`, { who: ada });
+  await member.page.getByText("This part is not for you").waitFor();
+  await member.looks("agent-not-for-you");
+  await member.go(`/t/${slug}/start`);
+  await member.page.getByText("You may not see this").waitFor();
+  member.quiet();
   await view.go("/t/another/agents");
   await view.page.getByText("There is nothing here").waitFor();
   ok(!(await view.page.getByRole("link", { name: "New agent" }).count()), "the action of others");

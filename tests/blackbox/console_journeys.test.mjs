@@ -42,13 +42,17 @@ test("an answer in two browsers at once; code takes its colours when it is settl
   // One who comes in the middle sees all of it, and the rest as it comes.
   const three = await at.open(t, `/t/${at.slug}/sessions/${id}`);
   await three.page.locator("article.assistant pre").filter({ hasText: "// never" }).waitFor();
-  answer.say("```\n\nThat ");
+  // Where a [name] leads is said later: it leads there in the blocks that had settled too.
+  answer.say("```\n\nAs [the page] says, and \u202Ethis.\n\n[the page]: https://example.org/pa");
+  answer.say("ge\n\nThat ");
   answer.say("is all.");
   for (const { page } of [one, two, three]) {
     await until(30_000, "the rest", async () => (await answerOf(page)).endsWith("That is all."));
     equal(await page.locator("article.assistant pre").textContent(), 'const a = "<img src=x onerror=alert(1)>"; // never', "the code");
     for (const [kind, text] of [["word", "const"], ["string", '"<img src=x onerror=alert(1)>"'], ["note", "// never"]]) await becomes(() => page.locator(`article.assistant .code-${kind}`).textContent(), text, `what is coloured as ${kind}`);
     equal(await page.locator("main img").count(), 0, "markup of what was written");
+    await becomes(() => page.locator("article.assistant a").getAttribute("href"), "https://example.org/page", "where the name leads");
+    await page.locator("article.assistant p", { hasText: "and \\u202ethis." }).waitFor();
   }
   answer.end();
   for (const view of [one, two, three]) {
@@ -170,6 +174,18 @@ test("out of budget it waits and says so; raised, it goes on by itself; out of h
   two.end();
   await until(30_000, "it goes on", async () => (await answerOf(page)) === "More.");
   await page.getByText("It waits for room").waitFor({ state: "detached" });
+  // What all of it came to, as the ledger has it; also what a call cost whose process died.
+  const spent = async () => (await at.server.request("GET", `/sessions/${id}/usage`)).json;
+  await until(30_000, "both calls are entered", async () => (await spent()).calls === 2);
+  const { cost_usd } = await spent();
+  ok(cost_usd > 100, `what both cost: ${cost_usd}`);
+  const shown = async (name) => Number(await page.locator(`.chat-bar [data-${name}]`).getAttribute(`data-${name}`));
+  await becomes(() => shown("cost"), cost_usd, "the cost of the session");
+  await at.server.place.sql(`insert into ledger (tenant_id, id, agent_id, model_id, session_id, byok, outcome, estimated, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_pd)
+    select tenant_id, 'c0zzzzzzzzzzzzzzzzzzzzzzz', agent_id, model_id, session_id, byok, 'lost', 1, 10, 0, 0, 20, 0, 3000000000000 from ledger where session_id = '${id}' limit 1`);
+  await page.reload();
+  await becomes(() => shown("cost"), Number((cost_usd + 3).toFixed(9)), "the cost with what was lost");
+  await becomes(() => shown("tokens"), await spent().then((u) => u.prompt_tokens + u.completion_tokens), "all tokens");
   // Who asks directly is refused, is told why, and keeps what they wrote.
   equal((await budget(100)).status, 200, "the budget, as it was");
   await box(page).focus();

@@ -106,10 +106,10 @@ export async function call<O extends Operation>(operation: O, ...args: Record<st
   return (await tagged(operation, ...args)).data;
 }
 
-/** What is wrong with each field, by its name: "models[0].model_id" counts for "models" too. */
+/** What is wrong with each field, by its name: "models[0].model_id" counts for "models" too.  A pattern is said in words alone. */
 export function fieldErrors(err: unknown): Record<string, string> {
   const out: Record<string, string> = {};
   if (err instanceof Problem)
-    for (const { field, message } of err.fields) out[field] ??= message;
+    for (const { field, code, message } of err.fields) out[field] ??= code === "pattern" ? message.replace(/: \^.*$/s, "") : message;
   return out;
 }

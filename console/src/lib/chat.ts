@@ -5,7 +5,7 @@
 // that a piece of an answer is neither missed nor told twice, whatever happens to the page, the line or the service.  Every message is
 // a signal of its own: a piece makes one message anew and no other.
 import { type Signal, batch, signal } from "@preact/signals";
-import type { ApprovalRead, DeltaEvent, MessageEvent, NoticeEvent, SessionCallRead, SessionFileRead, StatusEvent, SubtaskSummary, TaskMessageRead, TaskSessionRead, ToolCallEvent } from "../contract/types";
+import type { ApprovalRead, DeltaEvent, MessageEvent, NoticeEvent, SessionCallRead, SessionEvent, SessionFileRead, SessionUsage, StatusEvent, SubtaskSummary, TaskMessageRead, TaskSessionRead, ToolCallEvent } from "../contract/types";
 import { Problem, address, call, send } from "./api";
 import { takeLine } from "./events";
 import { Feed, type FeedEvent } from "./feed";
@@ -15,7 +15,7 @@ export type Message = Omit<TaskMessageRead, "tool_calls"> & { tool_calls: { id: 
 export interface Note { id: string; at: number; code: string; text: string }
 export type Call = Partial<SessionCallRead> & { tool_call_id: string; name: string; state: string };
 
-const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50, TICK_MS = 250, UNTOLD_MS = 5_000;
+const FIRST_PAGE = 20, PAGE = 50, JUMP_PAGE = 200, NOTES_MAX = 50, TICK_MS = 250, UNTOLD_MS = 5_000, USAGE_MS = 300, ENTERED_MS = 3_000;
 const LIVE = ["running", "waiting_approval"];
 
 /** A map whose entries are signals: who reads one is told of that one alone. */
@@ -45,7 +45,8 @@ export class Chat {
   readonly subtasks = signal<SubtaskSummary[]>([]);
   readonly files = signal<SessionFileRead[]>([]);
   readonly notes = signal<Note[]>([]);
-  readonly spent = signal({ tokens: 0, cost: 0 });
+  /** What all of it came to, as the ledger has it; null: not known yet. */
+  readonly spent = signal<SessionUsage | null>(null);
   /** The id to go on from towards the beginning; null: there is no more; undefined: not known yet. */
   readonly older = signal<string | null | undefined>(undefined);
   /** What is said to those who do not see it. */
@@ -60,7 +61,6 @@ export class Chat {
   #loading = false;
   #pieces = new Map<string, string>();
   #frame = 0;
-  #counted = new Map<string, { tokens: number; cost: number }>();
 
   constructor(tenant_id: string, session_id: string) {
     this.path = { tenant_id, session_id };
@@ -113,6 +113,7 @@ export class Chat {
         this.subtasks.value = subtasks.items;
         this.files.value = files.items;
       });
+      void this.#readSpent();
       // What was noted before, as it stands in the log; a note that the stream tells again is the same one.
       void new Feed(({ id, data }) => !this.#ended && this.#note(id, data as NoticeEvent), () => undefined, address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path, { kind: "notice" }), "0").catchUp();
       this.#feed = new Feed((e) => this.#happened(e), (state) => state === "gone" && this.#gone(), address("GET /tenant/{tenant_id}/sessions/{session_id}/events", this.path), last);
@@ -202,12 +203,6 @@ export class Chat {
 
   /** True if it is shown by itself. */
   #put(m: Message): boolean {
-    const tokens = m.prompt_tokens + m.completion_tokens + m.cache_read_tokens + m.cache_write_tokens, before = this.#counted.get(m.id);
-    if (tokens !== (before?.tokens ?? 0) || m.cost_usd !== (before?.cost ?? 0)) {
-      this.#counted.set(m.id, { tokens, cost: m.cost_usd });
-      const sum = this.spent.peek();
-      this.spent.value = { tokens: sum.tokens + tokens - (before?.tokens ?? 0), cost: sum.cost + m.cost_usd - (before?.cost ?? 0) };
-    }
     if (m.role === "tool" && m.tool_call_id) {
       this.results.of(m.tool_call_id).value = m;
       return false;
@@ -285,6 +280,7 @@ export class Chat {
           const m = data as MessageEvent;
           this.take(m as Message);
           if (m.role === "assistant" && m.status === "complete" && m.content) this.answer.value = m.content;
+          if (m.role === "user" && this.session.peek()?.title === null) this.#readTitle();
           break;
         }
         case "tool_call": {
@@ -299,12 +295,23 @@ export class Chat {
           const a = data as ApprovalRead;
           this.#approval(a);
           if (a.status === "pending") this.said.value = `Approval needed: ${a.tool_name}`;
+          else if (a.decided_by_id) this.#readApprovals();
           break;
         }
         case "status": {
           const s = data as StatusEvent, was = this.session.peek();
           if (was) this.session.value = { ...was, status: s.status, error: s.error, waiting_for: s.waiting_for, waiting_until: s.waiting_until };
+          this.#spending();
           this.said.value = s.status === "running" ? "The agent is answering" : s.status === "completed" ? `Answer ready, ${this.answer.peek().split(/\s+/).filter(Boolean).length} words` : s.status === "failed" ? `Failed: ${s.error ?? ""}` : s.status === "cancelled" ? "Stopped" : this.said.peek();
+          break;
+        }
+        case "session": {
+          const s = data as SessionEvent, was = this.session.peek();
+          if (was) this.session.value = { ...was, title: s.title, updated_at: s.updated_at };
+          break;
+        }
+        case "usage": {
+          this.#spending();
           break;
         }
         case "notice": {
@@ -327,6 +334,37 @@ export class Chat {
     while (i >= 0 && Date.parse(of(i)?.created_at ?? "") > note.at) i--;
     if (note.code === "failover" && of(i)?.role === "assistant") i--;
     return i >= 0 ? order[i] ?? null : this.older.value ? null : "";
+  }
+
+  #soon: ReturnType<typeof setTimeout> | undefined;
+  #later: ReturnType<typeof setTimeout> | undefined;
+  /** Something was spent.  A call is entered a moment after it is told of: it is read soon, and once more. */
+  #spending(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.#readSpent();
+    }, USAGE_MS);
+    clearTimeout(this.#later);
+    this.#later = setTimeout(() => void this.#readSpent(), ENTERED_MS);
+  }
+
+  async #readSpent(): Promise<void> {
+    if (this.#ended) return;
+    await call("GET /tenant/{tenant_id}/sessions/{session_id}/usage", { path: this.path }).then((u) => (this.spent.value = u), () => undefined);
+  }
+
+  /** What was said first is what it is called. */
+  #readTitle(): void {
+    call("GET /tenant/{tenant_id}/sessions/{session_id}", { path: this.path }).then(({ title }) => {
+      if (this.session.value) this.session.value = { ...this.session.value, title };
+    }, () => undefined);
+  }
+
+  /** Who decided, by name, is in no event. */
+  #readApprovals(): void {
+    call("GET /tenant/{tenant_id}/sessions/{session_id}/approvals", { path: this.path, query: { per_page: 200, total: false } }).then(({ items }) => batch(() => {
+      for (const a of [...items].reverse()) this.#approval(a);
+    }), () => undefined);
   }
 
   #reading: ReturnType<typeof setTimeout> | undefined;

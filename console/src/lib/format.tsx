@@ -43,8 +43,8 @@ export function money(usd: number | null | undefined, digits = 2): string {
   const least = 10 ** -digits;
   return usd > 0 && usd < least ? `< ${dollars(least, digits)}` : dollars(usd, digits);
 }
-/** The one place where cents become dollars. */
-export const centsToUsd = (cents: number): number => cents / 100;
+/** What something cost; much of it is a fraction of a cent, and what is free says so. */
+export const price = (usd: number): string => (usd === 0 ? "no cost" : money(usd, usd < 1 ? 4 : 2));
 
 export const count = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : whole(n));
 export const tokens = (n: number | null | undefined): string => (n === null || n === undefined ? "–" : n < 10_000 ? whole(n) : brief(n));
@@ -93,6 +93,9 @@ const code = (sign: string): string => [...Array(sign.length).keys()].map((i) =>
 
 /** A value as it will be sent, with a code for each sign that is not seen or moves others. */
 export const spelled = (value: unknown): string => (JSON.stringify(value, null, 2) ?? "").replace(UNSEEN, code);
+
+/** A long text in which nothing turns the letters beside it: signs that only say which way a word runs stay. */
+export const unturned = (text: string): string => text.replace(/[\u202A-\u202E\u2066-\u2069]/g, code);
 
 /** A name with such codes: "\u202Egnp.exe" must not read as exe.png, nor two names as one.  Signs that join letters or pictures stay between those. */
 export const straight = (name: string): string => name.replace(UNSEEN, (sign, at: number) => (/[\u200C\u200D\uFE0E\uFE0F]/.test(sign) && /[^\u0000-\u02FF]/.test(name[at - 1] ?? "") && !UNSEEN_ONE.test(name[at - 1] ?? "") ? sign : code(sign)));

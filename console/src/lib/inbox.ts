@@ -48,7 +48,7 @@ const since = (): string => new Date(Date.now() - DAYS_MS).toISOString();
 
 async function approvals(tenant_id: string): Promise<Waiting[]> {
   const { items } = await call("GET /tenant/{tenant_id}/approvals", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
-  return items.map((a) => ({ kind: "approval", key: a.id, at: a.created_at, title: a.tool_name, session: a.session_id, agent: a.agent_id, approval: a }));
+  return items.map((a) => ({ kind: "approval", key: a.id, at: a.created_at, title: a.session_title ?? "", session: a.session_id, agent: a.agent_id, approval: a }));
 }
 
 async function failed(tenant_id: string): Promise<Waiting[]> {

@@ -3,19 +3,25 @@
 // Nothing here makes markup of text: HTML in the source is shown as it was written, links lead to http, https and
 // mailto only, and a picture is its words and its address, because loading it would tell its server who reads.  Blocks
 // that have settled are made once: while a text grows only its last block is made again.
-import { lexer, type Token, type Tokens } from "marked";
+import { Lexer, type Links, type Token, type Tokens } from "marked";
 import { Component, type ComponentChildren, createRef } from "preact";
 import { useMemo } from "preact/hooks";
 import { Copy } from "../ui/copy";
 import { memo } from "../ui/memo";
 import { coloured } from "./colour";
+import { unturned } from "./format";
 import { readable } from "./readable";
 
-/** As one token that is shown as it is, where reading it would take too long. */
-const lexed = (text: string): Token[] => {
+/** What [names] lead to; without those that every object has. */
+const known = (links: Links = {}): Links => Object.assign(Object.create(null) as Links, links);
+
+/** As one token that is shown as it is, where reading it would take too long.  `links`: what [names] lead to that stand elsewhere; those of this text come to them. */
+const lexed = (text: string, links = known()): Token[] => {
   if (readable(text)) {
     try {
-      return lexer(text);
+      const lexer = new Lexer();
+      lexer.tokens.links = links;
+      return lexer.lex(text);
     } catch {
       // deeper than the stack
     }
@@ -98,7 +104,7 @@ const Settled = memo(({ nodes }: { nodes: ComponentChildren }) => <>{nodes}</>);
 
 /** A text as nodes. */
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{useMemo(() => blocks(lexed(text), false), [text])}</div>;
+  return <div class="prose">{useMemo(() => blocks(lexed(unturned(text)), false), [text])}</div>;
 }
 
 /** A text that only grows: what comes is put at the end of one node, and nothing is made again. */
@@ -119,40 +125,68 @@ class Raw extends Component<{ text: string }> {
   }
 }
 
-const LONG_BLOCK = 4_096;
+const LONG_BLOCK = 4_096, AGAIN_MAX = 8;
 /** A part of a text keeps all of it in memory, and blocks keep their parts: a copy of its own does not. */
 const apart = (part: string): string => ` ${part}`.slice(1);
 
 /** A text that is being written: blocks that have settled are made once, and only the last is read again; where that one
- *  is long it is plain text until it settles. */
+ *  is long it is plain text until it settles.  What a [name] leads to may be said after it: then all is read again, a few times, and at the end. */
 export class Growing extends Component<{ text: string; done: boolean }> {
   #head = "";
   #settled: ComponentChildren[] = [];
   #looked = 0; // of the tail, how much has been read as blocks
+  #links = known();
+  #again = 0; // how often all was read for what a name leads to
+  #owing = false; // it should have been, and was not
   override shouldComponentUpdate(next: { text: string; done: boolean }): boolean {
     return next.text !== this.props.text || next.done !== this.props.done;
   }
-  override render({ text, done }: { text: string; done: boolean }) {
-    if (!text.startsWith(this.#head)) (this.#head = ""), (this.#settled = []), (this.#looked = 0);
-    let tail = text.slice(this.#head.length);
-    const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
-    let growing: ComponentChildren[] = [];
-    if (!plainly && tail) {
-      const all = lexed(apart(tail)), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
-      // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
-      if (done || tail.startsWith(raw)) {
-        this.#settled.push(...blocks(whole, false));
-        this.#head += done ? tail : raw;
-        tail = text.slice(this.#head.length);
-        growing = blocks(all.slice(whole.length), true);
-      } else growing = blocks(all, true);
-      this.#looked = tail.length;
+  #restart(): void {
+    this.#head = "";
+    this.#settled = [];
+    this.#looked = 0;
+  }
+  /** Whether these tell of names that blocks before them may have; keeps them. */
+  #learn(links: Links): boolean {
+    const news = Object.keys(links).filter((name) => !(name in this.#links));
+    for (const name of news) this.#links[name] = links[name] ?? { href: "", title: null };
+    return news.length > 0;
+  }
+  override render({ text: said, done }: { text: string; done: boolean }) {
+    const text = unturned(said);
+    if (!text.startsWith(this.#head)) this.#restart(), (this.#links = known()), (this.#again = 0);
+    if (done && this.#owing) this.#restart(), (this.#owing = false);
+    for (;;) {
+      let tail = text.slice(this.#head.length);
+      const plainly = !done && tail.length > LONG_BLOCK && !tail.slice(this.#looked).includes("\n");
+      let growing: ComponentChildren[] = [];
+      if (!plainly && tail) {
+        const links = known(this.#links), first = this.#head === "";
+        const all = lexed(apart(tail), links), whole = done ? all : all.slice(0, -1), raw = whole.map((t) => t.raw).join("");
+        // What the lexer changes (line ends, tabs) does not add up; then all of it is read again.
+        if (done || tail.startsWith(raw)) {
+          // The last one may still grow, and with it where it leads.
+          const told = done ? links : Object.fromEntries(whole.filter((t): t is Tokens.Def => t.type === "def").map((t) => [t.tag, t]));
+          if (this.#learn(told) && !first) {
+            if (done || this.#again++ < AGAIN_MAX) {
+              this.#restart();
+              continue;
+            }
+            this.#owing = true;
+          }
+          this.#settled.push(...blocks(whole, false));
+          this.#head += done ? tail : raw;
+          tail = text.slice(this.#head.length);
+          growing = blocks(all.slice(whole.length), true);
+        } else growing = blocks(all, true);
+        this.#looked = tail.length;
+      }
+      return (
+        <div class="prose" dir="auto">
+          {this.#settled.map((nodes, i) => <Settled key={i} nodes={nodes} />)}
+          {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : growing.map((nodes, i) => <Settled key={this.#settled.length + i} nodes={nodes} />))}
+        </div>
+      );
     }
-    return (
-      <div class="prose" dir="auto">
-        {this.#settled.map((nodes, i) => <Settled key={i} nodes={nodes} />)}
-        {tail && (tail.length > LONG_BLOCK ? <Raw key="raw" text={tail} /> : growing.map((nodes, i) => <Settled key={this.#settled.length + i} nodes={nodes} />))}
-      </div>
-    );
   }
 }

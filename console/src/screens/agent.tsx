@@ -70,7 +70,7 @@ export default function Agent({ params }: ScreenProps) {
       lead={of.data && <>{agentState(of.data)} {of.data.hidden && <Tag>hidden</Tag>} {of.data.is_admin_only && <Tag>administrators</Tag>}</>}>
       <Tabs label="Parts of this agent" tabs={shown.map((p) => ({ to: p.at ? `${base}/${p.at}` : base, label: p.label }))} />
       <DataView of={of}>
-        {(agent) => (part ? <Shown part={part} agent={agent} of={of} path={path} may={may} concerns={concerns} /> : <Empty title="There is no such part" text="The address is wrong. The parts of an agent are above." />)}
+        {(agent) => (part && !shown.includes(part) ? (may.known ? <Empty title="This part is not for you" text={`Whoever may change this agent finds "${part.label}" here; an owner of the agent can give you a role on it.`} /> : <Skeleton />) : part ? <Shown part={part} agent={agent} of={of} path={path} may={may} concerns={concerns} /> : <Empty title="There is no such part" text="The address is wrong. The parts of an agent are above." />)}
       </DataView>
     </Page>
   );

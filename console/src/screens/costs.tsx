@@ -159,9 +159,9 @@ export default function Costs() {
                 { name: "Calls", figure: true, wide: true, cell: (row) => count(row.requests) },
                 { name: "Tokens in", figure: true, wide: true, cell: (row) => tokens(row.input) },
                 { name: "Tokens out", figure: true, wide: true, cell: (row) => tokens(row.output) },
-                { name: "From cache", figure: true, wide: true, cell: (row) => (row.hits === null ? "–" : `${Math.round(row.hits * 100)}%`) },
+                { name: "From cache", figure: true, wide: "most", cell: (row) => (row.hits === null ? "–" : `${Math.round(row.hits * 100)}%`) },
                 ...(by === "agent" ? [
-                  { name: "Own keys", figure: true, wide: true, cell: (row: Row) => money(row.own, 4) },
+                  { name: "Own keys", figure: true, wide: "most" as const, cell: (row: Row) => money(row.own, 4) },
                   { name: "Stands out", cell: (row: Row) => row.anomaly && <><Status tone="ember" icon="warn">Far more than usual</Status><br /><span class="muted small">{reasons[row.id] ?? ""}</span></> },
                 ] : []),
               ]} />}

@@ -1,6 +1,6 @@
 // inbox.tsx - what waits for a person, worked through by keyboard: look, decide, go on to the next.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { call } from "../lib/api";
+import { Problem, call } from "../lib/api";
 import { Time, human, plural, spelled, straight } from "../lib/format";
 import { type Waiting, dealtWith, inbox, problem, putAway, readInbox } from "../lib/inbox";
 import { useKeys } from "../lib/keys";
@@ -26,7 +26,12 @@ const placeOf = (w: Waiting): string | null => (w.kind === "delivery" ? (w.deliv
 
 async function decide(w: Waiting, approved: boolean): Promise<void> {
   if (w.kind !== "approval") return;
-  await call("POST /tenant/{tenant_id}/sessions/{session_id}/approvals/{approval_id}", { path: { tenant_id: tenantId(), session_id: w.session, approval_id: w.approval.id }, body: { approved } });
+  try {
+    await call("POST /tenant/{tenant_id}/sessions/{session_id}/approvals/{approval_id}", { path: { tenant_id: tenantId(), session_id: w.session, approval_id: w.approval.id }, body: { approved } });
+  } catch (err) {
+    if (err instanceof Problem && [404, 409].includes(err.status)) dealtWith(w); // somebody else was first
+    throw err;
+  }
   dealtWith(w);
   toast(`${w.approval.tool_name} is ${approved ? "approved" : "denied"}`);
 }
@@ -63,7 +68,7 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
   return (
     <li id={`w-${w.key}`} class={chosen ? "waits chosen" : "waits"} tabIndex={-1} data-rail={look.rail} aria-current={chosen ? "true" : undefined} onFocusCapture={choose}>
       <div class="waits-head"><Icon name={look.icon} /><strong>{look.word}</strong>
-        {to ? <Link to={tenantPath(to)}><bdi>{straight(w.title || "Without a title")}</bdi></Link> : <bdi>{straight(w.title ?? "")}</bdi>}
+        {to ? <Link to={tenantPath(to)}><bdi>{straight(w.title || "A session without a title")}</bdi></Link> : <bdi>{straight(w.title ?? "")}</bdi>}
         {name && <span class="muted"><bdi>{name}</bdi></span>}<span class="muted small"><Time at={w.at} /></span></div>
       <About w={w} />
       <div class="decide">

@@ -9,7 +9,7 @@ import { Button } from "../ui/button";
 import { Dialog, confirm, over } from "../ui/dialog";
 import { ContractForm } from "../ui/form";
 import { Page, Status, Tag } from "../ui/page";
-import { PeopleTabs, ROLES } from "../ui/people-parts";
+import { PeopleTabs, ROLES, offered } from "../ui/people-parts";
 import { showSecret } from "../ui/secret";
 import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
@@ -26,12 +26,12 @@ export async function invite(body: Body): Promise<void> {
 function InviteForm({ close }: { close: (done: boolean | null) => void }) {
   return (
     <Dialog title="Invite somebody" onClose={() => close(null)}>
-      <ContractForm form={MemberAdd} action="Invite" cancel={() => close(null)} send={async (body) => {
+      <ContractForm form={offered(MemberAdd)} action="Invite" cancel={() => close(null)} send={async (body) => {
         const sending = body as unknown as Body;
         await invite(sending);
         close(true);
       }} />
-      <dl class="keys">{Object.entries(ROLES).map(([role, text]) => <div key={role}><dt>{human(role)}</dt><dd class="muted">{text}</dd></div>)}</dl>
+      <dl class="keys">{Object.entries(ROLES).filter(([role]) => role !== "OWNER" || can("owners:write")).map(([role, text]) => <div key={role}><dt>{human(role)}</dt><dd class="muted">{text}</dd></div>)}</dl>
     </Dialog>
   );
 }

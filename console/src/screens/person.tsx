@@ -12,7 +12,7 @@ import { Button } from "../ui/button";
 import { confirm } from "../ui/dialog";
 import { ContractForm } from "../ui/form";
 import { Facts, Page, Tag } from "../ui/page";
-import { ROLES } from "../ui/people-parts";
+import { ROLES, offered } from "../ui/people-parts";
 import { AgentPick } from "../ui/pick-one";
 import { DataView, Failed, Skeleton } from "../ui/states";
 import { toast } from "../ui/toast";
@@ -58,6 +58,7 @@ export default function Person({ params }: ScreenProps) {
   };
   useEffect(read, [user]);
   const own = user === me.value?.id;
+  const mayChange = can("members:write") && (member?.role !== "OWNER" || can("owners:write"));
   const remove = async (m: MemberRead): Promise<void> => {
     if (!(await confirm({ title: own ? "Leave this tenant?" : `Remove ${m.name ?? m.email}?`, text: "Their roles on agents, their API keys here and what acts as them stop at once. What they made stays.", action: own ? "Leave" : "Remove", danger: true, type: m.email }))) return;
     await call("DELETE /tenant/{tenant_id}/members/{user_id}", { path });
@@ -67,11 +68,11 @@ export default function Person({ params }: ScreenProps) {
   };
   return (
     <Page title={member?.name ?? member?.email ?? "Person"} lead={member?.email} narrow
-      actions={member && can("members:write") && <Button look="danger" act={() => remove(member)}>{own ? "Leave" : "Remove"}</Button>}>
+      actions={member && mayChange && <Button look="danger" act={() => remove(member)}>{own ? "Leave" : "Remove"}</Button>}>
       {problem ? <Failed problem={problem} retry={read} /> : !member ? <Skeleton /> : (
         <>
           <Facts rows={[["Role", <>{human(member.role)}. <span class="muted">{ROLES[member.role]}</span></>], ["State", human(member.status)], [member.status === "invited" ? "Invited" : "Member since", <Time at={member.created_at} />], ["Person", <code>{member.user_id}</code>]]} />
-          {can("members:write") && <ContractForm form={MemberUpdate} value={member as unknown as Record<string, unknown>} action="Change role" send={async (body) => {
+          {mayChange && <ContractForm form={offered(MemberUpdate)} value={member as unknown as Record<string, unknown>} action="Change role" send={async (body) => {
             setMember(await call("PATCH /tenant/{tenant_id}/members/{user_id}", { path, body: body as unknown as Body }));
             if (own) await refreshMe();
             toast("The role is changed");

@@ -1,7 +1,7 @@
 // reference.tsx - the API, from the document that the service publishes: every operation, its fields with their bounds, how
 // to call it, and a try with the reader's own login.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Problem } from "../lib/api";
+import { Problem, hooks } from "../lib/api";
 import { kept } from "../lib/store";
 import { Link, location, setQuery } from "../lib/router";
 import { type Filled, type Op, type Schema, boundsOf, examples, nameOf, readReference, resolve, urlOf } from "../lib/reference";
@@ -52,9 +52,15 @@ function Try({ op, filled }: { op: Op; filled: Filled }) {
   if (op.events || op.replies.some((r) => r.status.startsWith("2") && r.type === "text/event-stream")) return <p class="muted">A stream is followed with the command above.</p>;
   const go = async (): Promise<void> => {
     const began = performance.now();
-    const r = await fetch(urlOf(op, filled), { method: op.method, credentials: "same-origin", ...(op.body && filled.body ? { body: filled.body, headers: { "Content-Type": op.body.type } } : {}) }).catch(() => {
+    const ask = (): Promise<Response> => fetch(urlOf(op, filled), { method: op.method, credentials: "same-origin", ...(op.body && filled.body ? { body: filled.body, headers: { "Content-Type": op.body.type } } : {}) }).catch(() => {
       throw new Problem(0, { title: "Not reached", detail: "The service cannot be reached; try again in a moment." });
     });
+    let r = await ask();
+    // The login has ended: it is asked for, as everywhere.  Where none is needed a 401 is the answer.
+    while (r.status === 401 && op.permission !== "public" && hooks.signedOut) {
+      await hooks.signedOut();
+      r = await ask();
+    }
     setReply({ status: r.status, ms: Math.round(performance.now() - began), text: await r.text() });
     setSure(false);
   };

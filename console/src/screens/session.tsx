@@ -2,14 +2,14 @@
 // has been said: the box that one writes in stays where it is when the session comes about, with what is typed meanwhile.
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { AgentRead } from "../contract/types";
+import type { AgentRead, SessionUsage } from "../contract/types";
 import { useAgentAccess } from "../lib/access";
 import { address, call, randomKey } from "../lib/api";
 import { breath } from "../lib/breath";
 import { Chat, type Message } from "../lib/chat";
 import { useData } from "../lib/data";
 import { connection, useEvents } from "../lib/events";
-import { Time, bytes, human, straight, tokens } from "../lib/format";
+import { Time, bytes, human, price, straight, tokens } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { Markdown } from "../lib/markdown";
 import { Link, go, location } from "../lib/router";
@@ -25,7 +25,7 @@ import { Icon } from "../ui/icons";
 import { Page, Status } from "../ui/page";
 import { Failed, Skeleton } from "../ui/states";
 import { toast } from "../ui/toast";
-import { type Surroundings, TONES, Transcript, price } from "../ui/transcript";
+import { type Surroundings, TONES, Transcript } from "../ui/transcript";
 
 const NEAR_END = 120;
 const atEnd = (): boolean => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END;
@@ -57,19 +57,21 @@ function Files({ chat }: { chat: Chat }) {
   );
 }
 
+const total = (u: SessionUsage): number => u.prompt_tokens + u.completion_tokens + u.cache_read_tokens + u.cache_write_tokens;
+
 /** What one should know at a glance, live. */
 function Bar({ chat }: { chat: Chat }) {
-  const s = chat.session.value, { tokens: used, cost } = chat.spent.value;
+  const s = chat.session.value, all = chat.spent.value;
   if (!s) return null;
   const of = s.metadata?.["branch_of"];
   return (
     <div class="chat-bar">
       <Status tone={TONES[s.status] ?? "plain"}>{human(s.status)}</Status>
-      <span>{tokens(used)} tokens</span>
-      <span>{price(cost)}{chat.older.value && " in the messages shown"}</span>
+      {all && all.calls > 0 && <span data-tokens={total(all)}>{tokens(total(all))} tokens</span>}
+      {all && all.calls > 0 && <span data-cost={all.cost_usd}>{price(all.cost_usd)}</span>}
       <Budget agent={s.agent_id} moment={`${s.status} ${s.waiting_for ?? ""} ${chat.order.value.at(-1) ?? ""}`} />
       {s.parent_session_id && <Link to={tenantPath(`/sessions/${s.parent_session_id}`)}>The session that gave this away</Link>}
-      {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>Branched from here</Link>}
+      {typeof of === "string" && /^c[a-z0-9]{24}$/.test(of) && <Link to={`${tenantPath(`/sessions/${of}`)}?message=${String(s.metadata["branch_message_id"])}`}>The session that this was branched from</Link>}
       <Files chat={chat} />
     </div>
   );
@@ -78,7 +80,9 @@ function Bar({ chat }: { chat: Chat }) {
 function Waiting({ chat }: { chat: Chat }) {
   const s = chat.session.value;
   if (s?.waiting_for) return <p class="notice ember"><Icon name="clock" /> <span>It waits for {s.waiting_for === "hours" ? "working hours" : s.waiting_for === "budget" ? "room in the agent's budget" : "room in the agent's rate"}{s.waiting_until ? <> and goes on by itself <Time at={s.waiting_until} /></> : "; no time will help, only other limits"}.</span></p>;
-  if (s?.status === "failed") return <p class="notice danger" role="alert"><Icon name="warn" /> <span>It failed: {(s.error ?? "no reason is known").replace(/\.$/, "")}. Say something to have it go on.</span></p>;
+  if (s?.status === "failed") return <p class="notice danger" role="alert"><Icon name="warn" /> <span>It failed: {straight(s.error ?? "no reason is known").replace(/\.$/, "")}. Say something to have it go on.</span></p>;
+  // A branch, or words that came with nobody to have them answered.
+  if (s?.status === "pending" && s.metadata?.["branch_of"]) return <p class="notice"><Icon name="branch" /> <span>Nothing runs here yet. Say something, and the agent answers with all of this before it.</span></p>;
   return null;
 }
 

@@ -20,13 +20,13 @@ const PER_PAGE = 50;
 type Row = Pick<AuditSessionListItem, "id" | "title" | "status" | "agent_id" | "message_count" | "created_at"> & Partial<Pick<AuditSessionListItem, "agent_name" | "user_name" | "user_email">> & Partial<Pick<TaskSessionRead, "origin" | "waiting_for">>;
 
 // Where one stands, and that there is one; words and pieces change nothing in the list.
-const concerns = (e: Happening): boolean => e.event === "status" && e.data.tenant_id === tenantId();
+const concerns = (e: Happening): boolean => (e.event === "status" || e.event === "session") && e.data.tenant_id === tenantId();
 const rail = (s: Row) => (s.status === "running" ? "pine" : s.status === "waiting_approval" || s.waiting_for ? "ember" : s.status === "failed" ? "danger" : "ink") as "pine" | "ember" | "danger" | "ink";
 
 function Rows({ rows, nameOf }: { rows: Row[]; nameOf: (s: Row) => string }) {
   const columns: Column<Row>[] = [
-    { name: "Title", cell: (s) => <bdi>{straight(s.title || "Without a title")}</bdi> },
-    { name: "Agent", cell: (s) => <bdi>{nameOf(s)}</bdi> },
+    { name: "Title", cell: (s) => <bdi title={straight(s.title ?? "")}>{straight(s.title || "Without a title")}</bdi> },
+    { name: "Agent", cell: (s) => <bdi title={straight(nameOf(s))}>{straight(nameOf(s))}</bdi> },
     { name: "State", cell: (s) => <Status tone={s.waiting_for ? "ember" : TONES[s.status] ?? "plain"}>{s.waiting_for ? `Waits for ${s.waiting_for}` : human(s.status)}</Status> },
     { name: "By", wide: true, cell: (s) => <bdi class="muted">{s.user_name ?? s.user_email ?? (s.origin ? human(s.origin) : "")}</bdi> },
     { name: "Messages", wide: true, figure: true, cell: (s) => s.message_count ?? 0 },

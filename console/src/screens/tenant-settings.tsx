@@ -3,7 +3,7 @@ import { TenantUpdate } from "../contract/forms";
 import { tagged } from "../lib/api";
 import { useData } from "../lib/data";
 import { human } from "../lib/format";
-import { can, refreshMe, tenantId } from "../lib/session";
+import { can, refreshMe, tenant as place, tenantId } from "../lib/session";
 import { ContractForm } from "../ui/form";
 import { save } from "../ui/merge";
 import { Facts, Page } from "../ui/page";
@@ -11,7 +11,7 @@ import { DataView } from "../ui/states";
 import { toast } from "../ui/toast";
 
 export default function TenantSettings() {
-  const path = { tenant_id: tenantId() };
+  const path = { tenant_id: tenantId() }, role = place.value?.role;
   const tenant = useData("GET /tenant/{tenant_id}", { path });
   return (
     <Page title="Settings" narrow>
@@ -20,7 +20,7 @@ export default function TenantSettings() {
           <>
             <Facts rows={[["Slug", <code>{t.slug}</code>], ["Status", human(t.status ?? "active")], ["Tenant", <code>{t.id}</code>]]} />
             {can("tenant:write")
-              ? <ContractForm form={TenantUpdate} value={t as unknown as Record<string, unknown>} action="Save"
+              ? <ContractForm form={TenantUpdate} without={role === "OWNER" ? [] : ["allow_superadmin_access"]} value={t as unknown as Record<string, unknown>} action="Save"
                   send={async (change) => {
                     const now = await save({ base: t, etag: tenant.etag, change, read: () => tagged("GET /tenant/{tenant_id}", { path }), write: (body, match) => tagged("PATCH /tenant/{tenant_id}", { path, body, match }) });
                     tenant.reload();

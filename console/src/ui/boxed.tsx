@@ -1,6 +1,6 @@
 // boxed.tsx - a long text that somebody else wrote, as it is; the end of a very long one is left to a download.
 import { useEffect, useState } from "preact/hooks";
-import { bytes } from "../lib/format";
+import { bytes, unturned } from "../lib/format";
 import { Copy } from "./copy";
 
 const SHOWN = 64_000;
@@ -25,7 +25,7 @@ export function Boxed({ label, text, name }: { label: string; text: string; name
   return (
     <div class="curl">
       <Copy text={text} label={`Copy: ${label}`} />
-      <pre class="box" tabIndex={0} role="group" aria-label={label}>{text.slice(0, SHOWN)}</pre>
+      <pre class="box" tabIndex={0} role="group" aria-label={label}>{unturned(text.slice(0, SHOWN))}</pre>
       {text.length > SHOWN && <p class="muted small">The first {bytes(SHOWN)} of {bytes(text.length)}. <a href={url} download={name}>Download all of it</a></p>}
     </div>
   );

@@ -1,6 +1,7 @@
 // button.tsx - buttons: one that acts says so while it works, and cannot be pressed twice.
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { straight } from "../lib/format";
 import { Icon, type IconName } from "./icons";
 import { complain } from "./toast";
 
@@ -24,6 +25,7 @@ export function Button({ look = "plain", icon, label, busy = false, act, childre
   const [, again] = useState(0);
   // One that has the focus keeps it until it is left: what is disabled would drop it out of the page.
   const held = Boolean(disabled) && self.current !== null && document.activeElement === self.current;
+  const name = label && straight(label);
   const on = async (): Promise<void> => {
     if (!act || pressed.current || disabled) return;
     try {
@@ -40,7 +42,7 @@ export function Button({ look = "plain", icon, label, busy = false, act, childre
     }
   };
   return (
-    <button type="button" {...rest} ref={self} disabled={Boolean(disabled) && !held} aria-disabled={held || undefined} class={`button ${look}${children ? "" : " bare"}${extra ? ` ${extra}` : ""}`} aria-label={label} title={children ? undefined : label} aria-busy={busy || working || undefined}
+    <button type="button" {...rest} ref={self} disabled={Boolean(disabled) && !held} aria-disabled={held || undefined} class={`button ${look}${children ? "" : " bare"}${extra ? ` ${extra}` : ""}`} aria-label={name} title={children ? undefined : name} aria-busy={busy || working || undefined}
       {...(held ? { onClick: (e: Event) => e.preventDefault(), onBlur: () => again((n) => n + 1) } : act ? { onClick: () => void on() } : {})}>
       {icon && <Icon name={icon} />}
       {children && <span>{children}</span>}

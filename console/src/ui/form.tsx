@@ -274,7 +274,10 @@ export function ContractForm({ form, value, preset, first, without = [], action,
       setErrors({});
     } catch (err) {
       const at = fieldErrors(err);
+      // A name that is in use is said as one sentence; it stands at the field that it quotes.
+      const taken = err instanceof Problem && err.type.endsWith(":taken") ? ["slug", "name"].find((name) => asked.some((f) => f.name === name) && typed[name] && err.detail.includes(String(typed[name]))) : undefined;
       if (!(err instanceof Problem)) complain(err);
+      else if (taken) refuse({ [taken]: err.detail }, "");
       else refuse(at, err.fields.some((e) => asked.some((f) => f.name === e.field.split(/[.[]/)[0])) ? "" : err.detail);
     } finally {
       sending.current = false;
@@ -303,7 +306,7 @@ export function ContractForm({ form, value, preset, first, without = [], action,
       {rest.length > 0 && <details class="rest"><summary>More</summary>{rest.map(row)}</details>}
       <footer>
         <Button type="submit" look="primary" busy={busy} disabled={value !== undefined && !differs}>{action}</Button>
-        {cancel && <Button act={cancel}>Cancel</Button>}
+        {cancel && <Button act={() => (draft && drafts.set(draft, ""), cancel())}>Cancel</Button>}
         {value !== undefined && differs && !cancel && <Button look="quiet" act={() => (setTyped(before), setErrors({}), clashes.current.clear())}>Discard</Button>}
       </footer>
     </form>

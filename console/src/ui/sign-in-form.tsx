@@ -17,7 +17,7 @@ export function SignInForm({ email: known }: { email?: string }) {
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const sending = useRef(false);
-  const first = useRef<HTMLInputElement>(null);
+  const name = useRef<HTMLInputElement>(null), secret = useRef<HTMLInputElement>(null), first = known ? secret : name;
   const id = useId();
   useEffect(() => first.current?.focus(), []);
   async function submit(event: Event): Promise<void> {
@@ -30,7 +30,9 @@ export function SignInForm({ email: known }: { email?: string }) {
       signedIn((await call("POST /auth/login", { body: { email, password }, again: false })).user);
     } catch (err) {
       setWhy(err instanceof Problem ? wordsOf(err) : "Something in the console failed; reload the page.");
-      first.current?.focus();
+      // Of the two it is mostly the password that was mistyped.
+      (err instanceof Problem && err.status === 401 ? secret : first).current?.focus();
+      if (err instanceof Problem && err.status === 401) secret.current?.select();
     } finally {
       sending.current = false;
       setBusy(false);
@@ -41,12 +43,12 @@ export function SignInForm({ email: known }: { email?: string }) {
       {why && <p class="notice danger" role="alert">{why}</p>}
       <div class="field">
         <label class="label" for={`${id}-email`}>Email address</label>
-        <input ref={known ? undefined : first} id={`${id}-email`} type="email" name="email" autofocus={!known} autocomplete="username" required readOnly={Boolean(known)} maxLength={253} value={email} onInput={(e) => setEmail(e.currentTarget.value)} />
+        <input ref={name} id={`${id}-email`} type="email" name="email" autofocus={!known} autocomplete="username" required readOnly={Boolean(known)} maxLength={253} value={email} onInput={(e) => setEmail(e.currentTarget.value)} />
       </div>
       <div class="field">
         <label class="label" for={`${id}-password`}>Password</label>
         <div class="control joined">
-          <input ref={known ? first : undefined} id={`${id}-password`} type={(shown ? "text" : "password") as "text"} name="password" autofocus={Boolean(known)} autocomplete="current-password" required maxLength={1024} value={password} onInput={(e) => setPassword(e.currentTarget.value)} />
+          <input ref={secret} id={`${id}-password`} type={(shown ? "text" : "password") as "text"} name="password" autofocus={Boolean(known)} autocomplete="current-password" required maxLength={1024} value={password} onInput={(e) => setPassword(e.currentTarget.value)} />
           <Button look="quiet" aria-pressed={shown} act={() => setShown(!shown)}>{shown ? "Hide" : "Show"}</Button>
         </div>
       </div>

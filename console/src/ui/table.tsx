@@ -14,8 +14,8 @@ export interface Column<T> {
   cell: (row: T) => ComponentChildren;
   /** Figures stand right, one under the other. */
   figure?: boolean;
-  /** Only where there is room; never the one thing that tells rows apart. */
-  wide?: boolean;
+  /** Only where there is room, "most": where there is much; never the one thing that tells rows apart. */
+  wide?: boolean | "most";
   /** The field that `sort` takes. */
   sort?: string;
 }
@@ -40,8 +40,13 @@ function Head<T>({ column }: { column: Column<T> }) {
   return <button type="button" class="sort" onClick={() => setQuery({ sort: up ? `-${sort}` : down ? null : sort })}>{column.name}{(up || down) && <Icon name={up ? "up" : "down"} size={12} />}</button>;
 }
 
-/** What somebody called a thing is shown with every sign that is in it. */
-const shown = (cell: ComponentChildren): ComponentChildren => (typeof cell === "string" ? straight(cell) : cell);
+const LONG = 40;
+/** What somebody called a thing is shown with every sign that is in it; what is long in two lines, and whole when it is pointed at. */
+function shown(cell: ComponentChildren): ComponentChildren {
+  if (typeof cell !== "string") return cell;
+  const text = straight(cell);
+  return text.length > LONG ? <bdi title={text}>{text}</bdi> : text;
+}
 
 export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<T>) {
   const sorted = location.value.query.get("sort");
@@ -50,7 +55,7 @@ export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<
     const now = body.current?.rows, next = now?.[Math.min(row, now.length - 1)];
     return next?.querySelector<HTMLElement>(".actions button") ?? next?.querySelector<HTMLElement>("a, button");
   });
-  const kind = (c: Column<T>): string | undefined => [c.figure && "figure", c.wide && "wide"].filter(Boolean).join(" ") || undefined;
+  const kind = (c: Column<T>): string | undefined => [c.figure && "figure", c.wide && "wide", c.wide === "most" && "widest"].filter(Boolean).join(" ") || undefined;
   return (
     <table class="data" aria-label={label}>
       <thead>

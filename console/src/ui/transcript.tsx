@@ -9,7 +9,7 @@ import { call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
 import { coloured } from "../lib/colour";
 import { useFocusKept } from "../lib/focus";
-import { Time, bytes, exact, human, money, span, spelled, straight, tokens } from "../lib/format";
+import { Time, bytes, exact, human, price, span, spelled, straight, tokens, unturned } from "../lib/format";
 import { Growing } from "../lib/markdown";
 import { BASE, Link, go } from "../lib/router";
 import { me, tenantId, tenantPath } from "../lib/session";
@@ -38,9 +38,6 @@ function Long({ text, children }: { text: string; children: (shown: string) => C
   return <>{children(text.slice(0, SHOWN_MAX))}<Button act={() => setAll(true)}>Show all of it ({bytes(text.length)})</Button></>;
 }
 
-/** What something cost; much of it is a fraction of a cent, and what is free says so. */
-export const price = (usd: number): string => (usd === 0 ? "no cost" : money(usd, usd < 1 ? 4 : 2));
-
 const pretty = (value: unknown): string => (typeof value === "string" ? value : spelled(value));
 function parsed(text: string): unknown {
   try {
@@ -51,7 +48,7 @@ function parsed(text: string): unknown {
 }
 
 const Block = ({ title, text }: { title: string; text: string }) => (
-  <div class="block"><h4>{title}</h4><Long text={text}>{(shown) => <pre tabIndex={0} dir="auto">{/^[{[]/.test(shown) ? coloured(shown, "json") : shown}</pre>}</Long></div>
+  <div class="block"><h4>{title}</h4><Long text={unturned(text)}>{(shown) => <pre tabIndex={0} dir="auto">{/^[{[]/.test(shown) ? coloured(shown, "json") : shown}</pre>}</Long></div>
 );
 
 /** Deciding a call that waits, in place; what is shown is what will be sent. */
@@ -99,7 +96,7 @@ const ToolBlock = memo(({ around, ask, cost }: { around: Surroundings; ask: Mess
           {waits ? <Decision approval={approval} may={around.may("session:approve")} decided={(a) => chat.takeApproval(a)} />
             : <Block title="Arguments" text={pretty(done?.arguments ? parsed(done.arguments) : ask.arguments)} />}
           {result && <Block title="Result" text={result.content} />}
-          {approval && !waits && <p class="muted small">{human(approval.status)}{approval.decided_by_id && <> by {approval.decided_by_id === me.value?.id ? "you" : <code>{approval.decided_by_id}</code>}</>}{approval.decided_at && <>, <Time at={approval.decided_at} /></>}</p>}
+          {approval && !waits && <p class="muted small">{human(approval.status)}{approval.decided_by_id && <> by {approval.decided_by_id === me.value?.id ? "you" : approval.decided_by_name ? <bdi>{straight(approval.decided_by_name)}</bdi> : <code>{approval.decided_by_id}</code>}</>}{approval.decided_at && <>, <Time at={approval.decided_at} /></>}</p>}
           <p class="muted small">{took ? `It took ${took}. ` : ""}The model call that asked for it: {price(cost)}.</p>
         </div>
       </details>
@@ -135,7 +132,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
   const streaming = m.status === "streaming", used = m.prompt_tokens + m.completion_tokens + m.cache_read_tokens + m.cache_write_tokens;
   return (
     <article id={`m-${id}`} tabIndex={0} onPointerEnter={() => setNear(true)} onFocusCapture={() => setNear(true)} class={`message ${m.role}${marked ? " marked" : ""}`} data-rail={streaming ? "pine" : m.status === "failed" ? "danger" : undefined} aria-busy={streaming || undefined}>
-      <header><h2><bdi>{who}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{near && !m.sending && !streaming && <Actions around={around} m={m} />}</header>
+      <header><h2><bdi>{straight(who)}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{near && !m.sending && !streaming && <Actions around={around} m={m} />}</header>
       {m.content && <Long text={m.content}>{(shown) => <Growing text={shown} done={!streaming} />}</Long>}
       {streaming && !m.content && <p class="muted">…</p>}
       {m.status === "failed" && <p class="error">This was not finished.</p>}
@@ -145,7 +142,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
   );
 });
 
-const NoteLine = ({ note }: { note: Note }) => <p class="note" data-code={note.code}><Icon name={note.code === "waiting" ? "clock" : "warn"} /><span>{note.text}</span></p>;
+const NoteLine = ({ note }: { note: Note }) => <p class="note" data-code={note.code}><Icon name={note.code === "waiting" ? "clock" : "warn"} /><span>{straight(note.text)}</span></p>;
 
 /** The newest of it, as many as are to be shown, oldest first. */
 export const Transcript = memo(({ around, marked, shown }: { around: Surroundings; marked: string | null; shown: number }) => {
