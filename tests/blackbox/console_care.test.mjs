@@ -178,7 +178,19 @@ test("two Enters begin one session; the palette takes what was typed, not what w
   await page.locator("article.user", { hasText: "second" }).waitFor();
   await page.locator("article.user", { hasText: "first" }).waitFor();
   equal((await server.request("GET", `/agents/${agent}/sessions`)).json.items.length, 1, "sessions");
+  // Told of by the stream before the service has answered, a message stands there once.
+  let seen = 0;
+  const third = page.locator("article.user", { hasText: "give me more" });
+  await page.route("**/sessions/*/messages", async (route) => {
+    const response = await route.fetch();
+    await third.locator("time").waitFor();
+    seen = await third.count();
+    await route.fulfill({ response });
+  });
+  await page.keyboard.press("Enter");
+  await becomes(() => seen, 1, "how often it is shown");
 
+  await page.unroute("**/sessions/*/messages");
   await page.unroute("**/sessions");
   await page.keyboard.press("Control+k");
   const find = page.getByRole("combobox", { name: "Find" });

@@ -225,11 +225,20 @@ export class Chat {
     const before = this.messages.of(m.id).peek();
     batch(() => {
       if (!this.#put({ ...m, author_name: m.author_name ?? before?.author_name ?? null }) || this.order.value.includes(m.id)) return;
+      // What is shown as being sent has arrived, though the service's own answer is still to come.
+      const sent = m.role === "user" && this.order.value.find((id) => id.startsWith("~") && this.#isSent(id, m));
+      if (sent) this.#drop(sent);
       const order = this.order.value;
       let at = order.length;
       while (at > 0 && (order[at - 1] ?? "") > m.id) at--;
       this.order.value = [...order.slice(0, at), m.id, ...order.slice(at)];
     });
+  }
+
+  /** With files, their texts follow what was typed. */
+  #isSent(id: string, m: Message): boolean {
+    const shown = this.messages.of(id).peek();
+    return shown?.author_id === m.author_id && m.content.startsWith(shown?.content.trim() ?? "");
   }
 
   hide(id: string): void {
