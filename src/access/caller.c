@@ -66,6 +66,7 @@ static SCHEMA(machine_row, .internal = true);
 enum {
 	CALLER_BY_KEY,
 	CALLER_BY_LOGIN,
+	CALLER_BY_IDENTITY,
 	CALLER_BY_MACHINE,
 };
 
@@ -81,6 +82,11 @@ static const struct statement sql[] = {
 	[CALLER_BY_LOGIN] = { "caller_by_login",
 		"select l.user_id, u.email, u.name, u.is_super_admin, u.is_suspended, l.expires_at, "
 		"l.last_used_at from logins l join users u on u.id = l.user_id where l.hash = $1",
+		.row = &caller_row_schema },
+	[CALLER_BY_IDENTITY] = { "caller_by_identity",
+		"select u.id as user_id, u.email, u.name, u.is_super_admin, u.is_suspended "
+		"from identities i join users u on u.id = i.user_id "
+		"where i.provider = $1 and i.subject = $2",
 		.row = &caller_row_schema },
 	[CALLER_BY_MACHINE] = { "caller_by_machine",
 		"select id as key_id, purpose, last_used_at from machine_keys where hash = $1",
@@ -173,8 +179,18 @@ static int refuse_ended(enum credential_kind kind, struct arena *a, struct probl
 	p->code = "token_expired";
 	p->challenge = "The token has expired";
 	return problem_set(p, a, ERR_UNAUTHENTICATED, "%s",
-		kind == CREDENTIAL_KEY ? "This API key has expired; make another."
-				       : "This login has expired; sign in again.");
+		kind == CREDENTIAL_KEY	    ? "This API key has expired; make another."
+		: kind == CREDENTIAL_ISSUED ? "This token has expired; get another."
+					    : "This login has expired; sign in again.");
+}
+
+/* It is good, but of nobody here. */
+static int refuse_stranger(const struct credential *credential, struct arena *a, struct problem *p)
+{
+	p->challenge = "The token is of nobody known here";
+	return problem_set(p, a, ERR_UNAUTHENTICATED,
+		"Nobody here has signed in by %s as whom this token names: sign in there once.",
+		credential->provider);
 }
 
 static int read_credential(
@@ -189,6 +205,17 @@ static int read_credential(
 	err = db_one(db, a, st, row, ARGS(T(credential->hash)));
 	if (!err)
 		credential_cache_keep(db, st->row, credential->hash, row);
+	return err;
+}
+
+static int read_identity(
+	struct db *db, struct arena *a, const struct credential *credential, struct caller_row *row)
+{
+	int err = db_one(db, a, &sql[CALLER_BY_IDENTITY], row,
+		ARGS(T(credential->provider), T(credential->subject)));
+
+	row->expires_at = credential->expires_at;
+	row->last_used_at = NIL;
 	return err;
 }
 
@@ -223,7 +250,14 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 		return problem_set(p, a, ERR_UNAUTHENTICATED, "%s", sentence);
 	if (credential->kind == CREDENTIAL_MACHINE)
 		return load_machine(c, db, a, credential, p);
-	err = read_credential(db, a, credential, &row);
+	if (credential->kind == CREDENTIAL_ISSUED) {
+		INVARIANT(credential->subject); /* what is not proven never comes this far */
+		err = read_identity(db, a, credential, &row);
+		if (err == ERR_NOT_FOUND)
+			return refuse_stranger(credential, a, p);
+	} else {
+		err = read_credential(db, a, credential, &row);
+	}
 	if (err == ERR_NOT_FOUND)
 		return refuse_unknown(a, p);
 	if (!err && has_ended(credential->kind, &row, now, idle_us))
@@ -241,6 +275,10 @@ int caller_load(struct caller *c, struct db *db, struct arena *a,
 	c->expires_at = row.expires_at;
 	if (row.is_suspended)
 		return problem_set(p, a, ERR_SUSPENDED, "This account is suspended.");
+	if (c->kind == CREDENTIAL_ISSUED) {
+		c->provider = credential->provider;
+		c->withheld = PERM_NAMED_ONLY;
+	}
 	if (c->kind == CREDENTIAL_KEY) {
 		c->key_id = row.key_id;
 		c->key_tenant_id = row.tenant_id;

@@ -18,7 +18,13 @@
 #define COOKIE_NAME "lodge_session"
 #define DEVICE_COOKIE "lodge_device"
 
-enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_LOGIN, CREDENTIAL_KEY, CREDENTIAL_MACHINE };
+enum credential_kind {
+	CREDENTIAL_NONE,
+	CREDENTIAL_LOGIN,
+	CREDENTIAL_KEY,
+	CREDENTIAL_MACHINE,
+	CREDENTIAL_ISSUED, /* a token that another service gave, where people sign in besides here */
+};
 
 /* What a machine key opens, and it opens nothing else. */
 enum machine_purpose { MACHINE_METRICS, MACHINE_ADMIN_READ };
@@ -30,10 +36,17 @@ struct credential {
 	bool cookie;   /* it came by cookie: a change needs our own Origin */
 	bool bad;      /* something was presented that cannot be a credential */
 	char hash[65]; /* under which the store knows it */
+	/* CREDENTIAL_ISSUED: as it came; and whose word it is of whom, until when, once it has been found to hold. */
+	const char *token;
+	const char *provider, *subject;
+	int64_t expires_at;
 };
 
 /* Reads the Authorization header and the cookie header (either may be NULL). */
 struct credential credential_read(const char *authorization, const char *cookies);
+/* The same where tokens of other services are taken: what is none of ours and has the form of such a token (a JWT) is
+ * one of theirs, still to be proven. */
+struct credential credential_read_any(const char *authorization, const char *cookies);
 /* The name under which a token is stored. */
 void credential_hash(const char *token, char out[65]);
 
@@ -42,8 +55,9 @@ struct caller {
 	const char *user_id; /* NULL: nobody */
 	const char *email, *name;
 	bool is_super_admin;
-	const char *key_id; /* CREDENTIAL_KEY, CREDENTIAL_MACHINE */
-	int purpose;	    /* enum machine_purpose; CREDENTIAL_MACHINE */
+	const char *key_id;   /* CREDENTIAL_KEY, CREDENTIAL_MACHINE */
+	const char *provider; /* CREDENTIAL_ISSUED: who gave it */
+	int purpose;	      /* enum machine_purpose; CREDENTIAL_MACHINE */
 	const char *key_tenant_id;
 	bool scoped;
 	permissions scopes;   /* if scoped */

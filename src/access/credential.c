@@ -8,6 +8,8 @@
 #include "access/caller.h"
 #include "base/crypto.h"
 
+enum { ISSUED_MAX = 16 * 1024 }; /* bytes of a token that another service gave */
+
 void credential_hash(const char *token, char out[65])
 {
 	uint8_t digest[SHA256_LEN];
@@ -52,19 +54,59 @@ static bool find_cookie(const char *cookies, char *out, size_t room)
 	return false;
 }
 
+/* The token of the header, or NULL. */
+static const char *bearer_of(const char *authorization)
+{
+	return strncasecmp(authorization, "Bearer ", 7) == 0
+		       ? authorization + 7 + strspn(authorization + 7, " ")
+		       : NULL;
+}
+
 struct credential credential_read(const char *authorization, const char *cookies)
 {
 	struct credential c = { .kind = CREDENTIAL_NONE };
+	const char *bearer = authorization ? bearer_of(authorization) : NULL;
 	char token[TOKEN_MAX];
 
 	if (authorization) {
-		if (strncasecmp(authorization, "Bearer ", 7) == 0)
-			take_token(&c, authorization + 7 + strspn(authorization + 7, " "));
+		if (bearer)
+			take_token(&c, bearer);
 		else
 			c.bad = true;
 	} else if (cookies && find_cookie(cookies, token, sizeof token)) {
 		c.cookie = true;
 		take_token(&c, token);
 	}
+	return c;
+}
+
+/* Three parts of base64url with dots between, of which the first begins an object. */
+static bool is_issued_form(const char *token)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	size_t len = strlen(token);
+
+	if (len > ISSUED_MAX || strncmp(token, "eyJ", 3) != 0)
+		return false;
+	for (int part = 0; part < 3; part++) {
+		size_t n = strspn(token, letters);
+
+		if (!n || token[n] != (part < 2 ? '.' : '\0'))
+			return false;
+		token += n + 1;
+	}
+	return true;
+}
+
+struct credential credential_read_any(const char *authorization, const char *cookies)
+{
+	struct credential c = credential_read(authorization, cookies);
+	const char *bearer = authorization && c.bad ? bearer_of(authorization) : NULL;
+
+	if (!bearer || !is_issued_form(bearer))
+		return c;
+	c = (struct credential){ .kind = CREDENTIAL_ISSUED, .token = bearer };
+	credential_hash(bearer, c.hash);
 	return c;
 }

@@ -303,8 +303,7 @@ static void call_looked(struct work *w, int err)
 	}
 }
 
-/* The connection of the thread that we are on, if it has one. */
-static struct db *db_here(const struct call *c)
+struct db *call_db_here(const struct call *c)
 {
 	if (!c->aside)
 		return http_loop_get(c->x->loop);
@@ -314,7 +313,7 @@ static struct db *db_here(const struct call *c)
 /* Permission and `look`, before a change. */
 static enum http_verdict begin_look(struct call *c)
 {
-	struct db *here = db_here(c);
+	struct db *here = call_db_here(c);
 	int err;
 
 	c->stage = STAGE_LOOK;
@@ -362,7 +361,7 @@ static enum http_verdict begin_long_read(struct call *c)
 
 static enum http_verdict begin_read(struct call *c)
 {
-	struct db *here = db_here(c);
+	struct db *here = call_db_here(c);
 
 	c->stage = STAGE_READ;
 	c->work.mode = READ_ONLY;

@@ -124,9 +124,11 @@ struct call {
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
 	struct audit_entry audit;
 	struct problem problem;
-	uint64_t refusals;  /* of memory, in the whole process, when it began */
-	void *own;	    /* what an operation carries from one step to the next */
-	bool aside;	    /* not on its loop: see aside.c */
+	uint64_t refusals; /* of memory, in the whole process, when it began */
+	void *own;	   /* what an operation carries from one step to the next */
+	bool aside;	   /* not on its loop: see aside.c */
+	/* With what it goes on once another service's token is proven: see vouched.c. */
+	enum http_verdict (*proven)(struct call *c, int err);
 	char body_hash[65]; /* where it may be repeated: of body and query */
 
 	struct work work;

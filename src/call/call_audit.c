@@ -29,18 +29,21 @@ void call_changed_too(struct call *c, const struct schema *s, const void *before
 					  c->audit.meta + 1);
 }
 
-/* What changed, and by which key, if it was one: it can be revoked, and the person cannot. */
+/* What changed, and by which key or whose token, if it was one: it can be revoked, and the person cannot. */
 static const char *audited_meta(struct call *c, const char *said)
 {
 	const char *meta = said && *said == '{' ? said : "{}";
-	const char *kind = c->caller.kind == CREDENTIAL_KEY	  ? "api_key_id"
-			   : c->caller.kind == CREDENTIAL_MACHINE ? "machine_key_id"
-								  : NULL;
+	const struct caller *who = &c->caller;
+	const char *kind = who->kind == CREDENTIAL_KEY	     ? "api_key_id"
+			   : who->kind == CREDENTIAL_MACHINE ? "machine_key_id"
+			   : who->kind == CREDENTIAL_ISSUED  ? "issued_by"
+							     : NULL;
+	const char *name = who->kind == CREDENTIAL_ISSUED ? who->provider : who->key_id;
 
-	if (!kind || !c->caller.key_id)
+	if (!kind || !name)
 		return said;
-	return arena_printf(c->arena, "{\"%s\":\"%s\"%s%s", kind, c->caller.key_id,
-		meta[1] == '}' ? "" : ",", meta + 1);
+	return arena_printf(
+		c->arena, "{\"%s\":\"%s\"%s%s", kind, name, meta[1] == '}' ? "" : ",", meta + 1);
 }
 
 static void fill_audit(struct call *c, struct audit_entry *e)

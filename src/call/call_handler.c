@@ -33,6 +33,14 @@ static enum http_verdict on_request_head(void *ctx, struct http_exchange *x)
 	return call_head(c);
 }
 
+static enum http_verdict begin_call(struct call *c, int err)
+{
+	if (!err)
+		return call_is_large(c) ? call_aside(c) : call_enter(c);
+	call_conclude(c, err);
+	return HTTP_REPLIED;
+}
+
 static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 {
 	struct call *c = x->data;
@@ -45,8 +53,9 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	if (!c->route)
 		return call_unrouted(c);
 	c->op = c->route->op;
-	c->credential = call_credential(c);
-	return call_is_large(c) ? call_aside(c) : call_enter(c);
+	if (!c->credential.subject) /* or it was proven with the head */
+		c->credential = call_credential(c);
+	return call_is_unproven(c) ? call_prove(c, begin_call) : begin_call(c, 0);
 }
 
 static void on_request_fault(void *ctx, struct http_exchange *x, int err, const char *sentence)

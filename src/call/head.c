@@ -44,32 +44,40 @@ struct credential call_credential(const struct call *c)
 
 	if (!authorization && key)
 		return credential_read(arena_printf(c->arena, "Bearer %s", key), NULL);
-	return credential_read(authorization, http_header(r, "cookie"));
+	return (c->route->op->vouch ? credential_read_any : credential_read)(
+		authorization, http_header(r, "cookie"));
 }
 
-static enum http_verdict check_now(struct call *c)
+static enum http_verdict check_proven(struct call *c, int err)
 {
-	struct db *here = http_loop_get(c->x->loop);
-	int err;
+	struct db *here = call_db_here(c);
 
-	c->op = c->route->op;
-	c->now = clock_now_us();
-	c->ip = call_address(c);
-	c->credential = call_credential(c);
-	c->work = (struct work){ .run = check_head, .done = head_checked, .mode = READ_ONLY };
-	c->x->vouched = true; /* or the body is not taken */
-	if (!here) {
-		err = store_submit(c->app->store, &c->work);
-		if (!err)
+	c->aside = false; /* the rest of the request comes on the loop */
+	if (!err) {
+		c->work =
+			(struct work){ .run = check_head, .done = head_checked, .mode = READ_ONLY };
+		if (here)
+			err = store_read_here(c->app->store, here, &c->work);
+		else
+			err = store_submit(c->app->store, &c->work);
+		if (!err && !here)
 			return HTTP_KEPT;
-	} else {
-		err = store_read_here(c->app->store, here, &c->work);
 	}
 	c->work = (struct work){ 0 };
 	if (!err)
 		return HTTP_GO_ON;
 	call_conclude(c, err);
 	return HTTP_REPLIED;
+}
+
+static enum http_verdict check_now(struct call *c)
+{
+	c->op = c->route->op;
+	c->now = clock_now_us();
+	c->ip = call_address(c);
+	c->credential = call_credential(c);
+	c->x->vouched = true; /* or the body is not taken */
+	return call_is_unproven(c) ? call_prove(c, check_proven) : check_proven(c, 0);
 }
 
 /* Whether the body is worth a look at who sends it. */

@@ -114,7 +114,8 @@ static bool recently_touched(struct app *app, const char *hash, int64_t now)
 
 void touch_credential(struct app *app, const struct caller *caller, int64_t last_used, int64_t now)
 {
-	if ((last_used != NIL && now - last_used < MINUTE_US) ||
+	if (caller->kind == CREDENTIAL_ISSUED || /* it has no row */
+		(last_used != NIL && now - last_used < MINUTE_US) ||
 		recently_touched(app, caller->hash, now))
 		return;
 	touch_submit(app,

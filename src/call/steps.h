@@ -14,6 +14,11 @@ const char *call_too_large(struct http_exchange *x);
  * own header. */
 struct credential call_credential(const struct call *c);
 
+/* vouched.c: a credential that another service gave and that is still to be proven; then that, after which `then` goes
+ * on with what was found, on this thread or another. */
+bool call_is_unproven(const struct call *c);
+enum http_verdict call_prove(struct call *c, enum http_verdict (*then)(struct call *c, int err));
+
 /* admit.c */
 /* The caller's address: the peer's, or what trusted proxies say, read from the near end. */
 const char *call_address(const struct call *c);
@@ -42,6 +47,8 @@ bool call_is_large(const struct call *c);
 enum http_verdict call_aside(struct call *c);
 /* call.c: reads the body and goes on with it, on this thread. */
 enum http_verdict call_enter(struct call *c);
+/* The connection of the thread that we are on, if it has one. */
+struct db *call_db_here(const struct call *c);
 
 /* call_audit.c: writes what the call changed into the audit log, where its route is audited. */
 int call_audit(struct call *c);

@@ -64,6 +64,9 @@ struct operation {
 	void (*check)(struct call *c);
 	/* Writes a problem as its protocol's clients know it: false, and it is written as everywhere. */
 	bool (*tell)(struct call *c, const struct problem *p);
+	/* Tokens that another service gave are taken here.  Before any step: fills in whom call.credential means.  Without
+	 * `waits` on the loop, ERR_BUSY where that takes longer; then again with it, on a slow thread.  Sees no store. */
+	int (*vouch)(struct call *c, bool waits);
 	/* Reads a body that is taken as it comes, once and before any step; sees no store.  The tables do it
 	 * for all others.  What is wrong with it is said later, to those who are permitted. */
 	void (*read)(struct call *c);

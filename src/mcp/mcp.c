@@ -12,9 +12,10 @@
 #include "base/crypto.h"
 #include "call/operation.h"
 #include "mcp/mcp_ask.h"
+#include "mcp/mcp_issuers.h"
 #include "mcp/mcp_resources.h"
 #include "mcp/mcp_tools.h"
-#include "outside/oidc.h"
+#include "outside/jwk.h"
 #include "store/row.h"
 
 enum { DISCOVER_TTL_MS = 60 * 1000, SESSION_BYTES = 18 };
@@ -153,18 +154,6 @@ static bool cancels(const struct mcp_spoken *m)
 
 /* ---- problems ---- */
 
-/* Where to learn who gives credentials (RFC 9728); "" where nobody does but this service. */
-static const char *metadata_place(struct call *c)
-{
-	const char *names[OIDC_PROVIDERS_MAX];
-
-	if (!oidc_names(service_of(c->app)->oidc, c->arena, names))
-		return "";
-	return arena_printf(c->arena,
-		", resource_metadata=\"%s/.well-known/oauth-protected-resource%.*s\"",
-		c->app->settings.public_url, (int)c->x->request.path_len, c->x->request.path);
-}
-
 static void tell_unauthenticated(struct call *c, const struct problem *p)
 {
 	struct http_reply *r = &c->x->reply;
@@ -174,7 +163,7 @@ static void tell_unauthenticated(struct call *c, const struct problem *p)
 	r->status = 401;
 	r->type = "application/json";
 	buf_printf(&r->extra, "WWW-Authenticate: Bearer realm=\"lodge\"%s%s\r\n",
-		p->challenge ? ", error=\"invalid_token\"" : "", metadata_place(c));
+		p->challenge ? ", error=\"invalid_token\"" : "", mcp_metadata_place(c));
 	mcp_put_error(&r->body, NULL,
 		&(struct mcp_fault){ MCP_INVALID_REQUEST, mcp_problem_text(c->arena, p), NULL });
 	buf_putc(&r->body, '\n');
@@ -428,7 +417,8 @@ static int apply_post(struct call *c)
 
 #define POST_STEPS                                                                               \
 	.takes = (const char *const[]){ "application/json", NULL }, .gives = "application/json", \
-	.open_query = true, .read = read_post, .look = look_at_post, .tell = tell_mcp_problem
+	.open_query = true, .vouch = mcp_vouch, .read = read_post, .look = look_at_post,         \
+	.tell = tell_mcp_problem
 
 OPERATION(postMcp, NONE, NONE, POST_STEPS)
 {

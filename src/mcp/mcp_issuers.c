@@ -1,6 +1,10 @@
 /* mcp_issuers.c - who gives credentials for the Model Context Protocol besides this service: the metadata of a
- * protected resource (RFC 9728), which a client reads after a 401 that names its place. */
+ * protected resource (RFC 9728), which a client reads after a 401 that names its place, and the tokens that it
+ * then brings, which are for that resource and no other. */
+#include "mcp/mcp_issuers.h"
+
 #include "api/service.h"
+#include "base/clock.h"
 #include "call/operation.h"
 #include "outside/oidc.h"
 
@@ -23,7 +27,58 @@ FIELDS(ProtectedResource) = {
 };
 static SCHEMA(ProtectedResource, .doc = "Who gives credentials for a resource (RFC 9728).");
 
-static int show_resource(struct call *c, const char *path, struct ProtectedResource *out)
+static const char *resource_at(struct call *c, const char *path)
+{
+	return arena_printf(c->arena, "%s%s", c->app->settings.public_url, path);
+}
+
+static const char *tenant_resource(struct call *c, const char *tenant_id)
+{
+	return resource_at(c, arena_printf(c->arena, "/mcp/%s", tenant_id));
+}
+
+/* ---- tokens ---- */
+
+const char *mcp_metadata_place(struct call *c)
+{
+	const char *names[OIDC_PROVIDERS_MAX];
+
+	if (!oidc_names(service_of(c->app)->oidc, c->arena, names))
+		return "";
+	return arena_printf(c->arena,
+		", resource_metadata=\"%s/.well-known/oauth-protected-resource%.*s\"",
+		c->app->settings.public_url, (int)c->x->request.path_len, c->x->request.path);
+}
+
+int mcp_vouch(struct call *c, bool waits)
+{
+	const char *tenant_id = call_param(c, "tenant_id");
+	const char *const resources[] = { resource_at(c, "/mcp"),
+		tenant_id ? tenant_resource(c, tenant_id) : NULL, NULL };
+	const struct oidc_token token = { c->credential.token, c->credential.hash, resources };
+	struct oidc_bearer bearer;
+	const char *why = NULL;
+	int err = oidc_bearer(service_of(c->app)->oidc, c->arena, &token, waits, &bearer, &why);
+
+	if (err == ERR_UNAUTHENTICATED) {
+		c->problem.challenge = "The token is not good here";
+		return call_fail(c, err, "That token is not good here: %s.", why);
+	}
+	if (err)
+		return err == ERR_BUSY
+			       ? err
+			       : call_fail(c, err,
+					 "Whether that token is good cannot be found out: its issuer does "
+					 "not answer as it should; try again later.");
+	c->credential.provider = bearer.provider;
+	c->credential.subject = bearer.subject;
+	c->credential.expires_at = bearer.ends_s * SECOND_US;
+	return 0;
+}
+
+/* ---- the metadata ---- */
+
+static int show_resource(struct call *c, const char *resource, struct ProtectedResource *out)
 {
 	const char *names[OIDC_PROVIDERS_MAX];
 	struct oidc *oidc = service_of(c->app)->oidc;
@@ -33,7 +88,7 @@ static int show_resource(struct call *c, const char *path, struct ProtectedResou
 
 	if (!count)
 		return call_fail(c, ERR_NOT_FOUND, "Nobody but this service gives credentials.");
-	out->resource = arena_printf(c->arena, "%s%s", c->app->settings.public_url, path);
+	out->resource = resource;
 	out->resource_name = "Lodge";
 	ways[0] = "header";
 	out->bearer_methods_supported = (struct list){ ways, 1 };
@@ -49,17 +104,17 @@ static int show_resource(struct call *c, const char *path, struct ProtectedResou
 
 OPERATION(readProtectedResource, NONE, ProtectedResource, .storeless = true)
 {
-	return show_resource(c, "/mcp", out);
+	return show_resource(c, resource_at(c, "/mcp"), out);
 }
 
 OPERATION(readProtectedResourceOfMcp, NONE, ProtectedResource, .storeless = true)
 {
-	return show_resource(c, "/mcp", out);
+	return show_resource(c, resource_at(c, "/mcp"), out);
 }
 
 OPERATION(readProtectedResourceOfTenant, NONE, ProtectedResource, .storeless = true)
 {
-	return show_resource(c, arena_printf(c->arena, "/mcp/%s", call_param(c, "tenant_id")), out);
+	return show_resource(c, tenant_resource(c, call_param(c, "tenant_id")), out);
 }
 
 #define WELL_KNOWN "/.well-known/oauth-protected-resource"

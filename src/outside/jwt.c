@@ -1,13 +1,16 @@
 /* jwt.c - see jwt.h: the parts, the signature, then the claims, each by a table or a rule of its own. */
 #include "outside/jwt.h"
 
+#include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/crypto.h"
 #include "base/json.h"
 #include "contract/decode.h"
 
-enum { AUDIENCES_MAX = 32, SUBJECT_MAX = 255 };
+enum { AUDIENCES_MAX = 32 };
+#define ENDS_MAX_S INT64_C(253402300799) /* the end of the year 9999 */
 
 /* ---- the parts ---- */
 
@@ -53,13 +56,14 @@ static bool split_token(struct arena *a, const char *text, size_t len, struct to
 /* ---- the signature ---- */
 
 struct header {
-	const char *alg, *kid;
+	const char *alg, *kid, *typ;
 	struct list crit;
 };
 
 FIELDS(header) = {
 	FIELD(header, alg, .required = true, BOUNDS(1, 32)),
 	FIELD(header, kid, .nullable = true, BOUNDS(0, 512)),
+	FIELD(header, typ, .nullable = true, BOUNDS(0, 512)),
 	FIELD(header, crit, .nullable = true, .item = TEXT, BOUNDS(0, 16)),
 };
 static SCHEMA(header, .internal = true);
@@ -82,8 +86,15 @@ static const struct jwk *choose_jwk(
 	return found;
 }
 
-static enum jwt_verdict check_signature(
-	struct arena *a, const struct jwks *keys, const struct token *t, const char **ret_why)
+/* Tokens of other kinds, a notice of a sign-out among them, are signed with the same keys. */
+static bool is_access_type(const char *typ)
+{
+	return !typ || strcasecmp(typ, "at+jwt") == 0 ||
+	       strcasecmp(typ, "application/at+jwt") == 0 || strcasecmp(typ, "JWT") == 0;
+}
+
+static enum jwt_verdict check_signature(struct arena *a, const struct jwks *keys,
+	const struct token *t, bool access, const char **ret_why)
 {
 	struct problem p = { 0 };
 	const struct jwk_alg *alg;
@@ -94,6 +105,9 @@ static enum jwt_verdict check_signature(
 	if (decode_body(NULL, a, &header_schema, UNKNOWN_IGNORED, (const char *)t->header.at,
 		    t->header.len, &h, &p) ||
 		h.crit.at)
+		return JWT_REFUSED;
+	*ret_why = "it is no access token";
+	if (access && !is_access_type(h.typ))
 		return JWT_REFUSED;
 	*ret_why = "its algorithm is not among those accepted";
 	alg = jwk_alg(h.alg);
@@ -118,6 +132,7 @@ struct claims {
 	double exp, iat, nbf;
 	bool has_exp, has_iat, has_nbf;
 	bool email_verified;
+	bool bound; /* to a key of whoever it was given to */
 };
 
 static bool read_claim_text(struct json_reader *r, const char **ret)
@@ -202,6 +217,7 @@ static bool read_claim(struct json_reader *r, const char *key, struct claims *c)
 		return read_audience(r, c);
 	if (strcmp(key, "email_verified") == 0)
 		return read_verified(r, c);
+	c->bound |= strcmp(key, "cnf") == 0;
 	return json_skip(r, NULL, NULL);
 }
 
@@ -237,6 +253,16 @@ static bool is_for(const struct claims *c, const char *audience)
 	return found && (c->aud_count == 1 || c->azp);
 }
 
+static bool is_for_resource(const struct claims *c, const char *const *resources)
+{
+	bool found = false;
+
+	for (; *resources; resources++)
+		for (size_t i = 0; i < c->aud_count; i++)
+			found |= claim_equals(c->aud[i], *resources);
+	return found;
+}
+
 /* The first rule that the claims break, or NULL. */
 static const char *broken_rule(const struct claims *c, const struct jwt_wanted *w)
 {
@@ -244,19 +270,27 @@ static const char *broken_rule(const struct claims *c, const struct jwt_wanted *
 
 	if (!claim_equals(c->iss, w->issuer))
 		return "the issuer is another";
-	if (!is_for(c, w->audience))
-		return "it is for another client";
+	if (w->resources ? !is_for_resource(c, w->resources) : !is_for(c, w->audience))
+		return w->resources ? "it is for another resource" : "it is for another client";
 	if (!c->has_exp || now >= c->exp + JWT_LEEWAY_S)
 		return "it has ended";
-	if (!c->has_iat || c->iat > now + JWT_LEEWAY_S || c->iat > c->exp)
+	if (c->has_iat ? c->iat > now + JWT_LEEWAY_S || c->iat > c->exp : !w->resources)
 		return "it was issued in the future";
 	if (c->has_nbf && c->nbf > now + JWT_LEEWAY_S)
 		return "it does not hold yet";
-	if (!claim_equals(c->nonce, w->nonce))
+	if (!w->resources && !claim_equals(c->nonce, w->nonce))
 		return "it answers another sign-in";
-	if (!c->sub || !*c->sub || strlen(c->sub) > SUBJECT_MAX)
+	if (w->resources && c->bound)
+		return "it is bound to a key of its client's";
+	if (!c->sub || !*c->sub || strlen(c->sub) > JWT_SUBJECT_MAX)
 		return "it names nobody";
 	return NULL;
+}
+
+/* A time beyond all days is the last one. */
+static int64_t whole_seconds(double s)
+{
+	return s < (double)ENDS_MAX_S ? (int64_t)floor(s) : ENDS_MAX_S;
 }
 
 enum jwt_verdict jwt_verify(struct arena *a, const struct jwks *keys, const char *token, size_t len,
@@ -269,7 +303,7 @@ enum jwt_verdict jwt_verify(struct arena *a, const struct jwks *keys, const char
 	*ret_why = "it is not three parts of base64url";
 	if (!split_token(a, token, len, &t))
 		return JWT_REFUSED;
-	verdict = check_signature(a, keys, &t, ret_why);
+	verdict = check_signature(a, keys, &t, wanted->resources != NULL, ret_why);
 	if (verdict != JWT_HOLDS)
 		return verdict;
 	*ret_why = "the claims cannot be read";
@@ -281,8 +315,20 @@ enum jwt_verdict jwt_verify(struct arena *a, const struct jwks *keys, const char
 	*ret = (struct jwt_claims){ .subject = c.sub,
 		.email = c.email,
 		.name = c.name,
-		.email_verified = c.email_verified };
+		.email_verified = c.email_verified,
+		.ends_s = whole_seconds(c.exp + JWT_LEEWAY_S) };
 	return JWT_HOLDS;
+}
+
+const char *jwt_issuer(struct arena *a, const char *token, size_t len)
+{
+	struct claims c;
+	struct token t;
+
+	return split_token(a, token, len, &t) &&
+			       read_claims(a, (const char *)t.payload.at, t.payload.len, &c)
+		       ? c.iss
+		       : NULL;
 }
 
 bool jwt_add_userinfo(struct arena *a, const char *text, size_t len, struct jwt_claims *claims)

@@ -4,9 +4,8 @@
  * Their text is kept as long as the provider says, an hour at most, and read
  * anew for each sign-in.  After a failure the provider is left alone for a
  * moment, so that one that hangs does not hold up the slow pool. */
-#include "outside/oidc.h"
+#include "outside/oidc_parts.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,41 +19,11 @@
 enum {
 	KEEP_MAX_S = 3600,	  /* a document, at the most */
 	KEEP_PRESET_S = 300,	  /* if the provider does not say */
+	KEEP_MIN_S = 60,	  /* whatever it says: strangers' tokens have it read, too */
 	REST_MS = 2000,		  /* after a failure */
 	REFRESH_EVERY_MS = 60000, /* keys that a token did not find */
 	URL_MAX = 2000,
 	KNOWN_MAX = 64, /* providers since the start, those that were taken off the list included */
-};
-
-enum oidc_document { FACTS, KEYS, DOCUMENTS };
-
-struct oidc_provider {
-	struct oidc *owner;
-	struct oidc_provider *next;
-	bool listed,
-		was_listed; /* in the present list, and the one before; under the owner's lock */
-	struct oidc_config config; /* but for the secret */
-	enum egress egress;
-	const char *facts_url;
-	pthread_mutex_t lock; /* for what follows; never held while waiting for the provider */
-	char *secret;
-	struct kept_document {
-		char *text;
-		size_t len;
-		int64_t until_ms, rests_until_ms;
-	} kept[DOCUMENTS];
-	int64_t refreshed_ms; /* when the keys were last fetched before their time */
-	char why[256];	      /* it last failed */
-};
-
-/* A provider stays where it is when the list no longer has it: somebody may be signing in there. */
-struct oidc {
-	struct arena arena;
-	fetch_fn *fetch;
-	bool allow_private;
-	pthread_rwlock_t lock; /* over what follows */
-	struct oidc_provider *first;
-	size_t count;
 };
 
 FIELDS(oidc_facts) = {
@@ -211,6 +180,7 @@ struct oidc *oidc_new(
 	o->fetch = fetch;
 	o->allow_private = allow_private;
 	pthread_rwlock_init(&o->lock, NULL);
+	pthread_mutex_init(&o->seen_lock, NULL);
 	take_over_list(o, list, count);
 	return o;
 }
@@ -228,6 +198,7 @@ void oidc_free(struct oidc *o)
 		free(p);
 	}
 	pthread_rwlock_destroy(&o->lock);
+	pthread_mutex_destroy(&o->seen_lock);
 	arena_free(&o->arena);
 	free(o);
 }
@@ -310,7 +281,9 @@ static void keep_document(
 	struct oidc_provider *p, enum oidc_document which, const struct fetched *in)
 {
 	struct kept_document *k = &p->kept[which];
-	int64_t age = in->max_age_s < 0 ? KEEP_PRESET_S : in->max_age_s;
+	int64_t age = in->max_age_s < 0		   ? KEEP_PRESET_S
+		      : in->max_age_s < KEEP_MIN_S ? KEEP_MIN_S
+						   : in->max_age_s;
 	char *text = malloc(in->len + 1);
 
 	if (!text)
@@ -481,27 +454,33 @@ static int exchange_code(struct oidc_provider *p, const struct oidc_facts *facts
 	return 0;
 }
 
-static int verify_id_token(struct oidc_provider *p, const struct oidc_facts *facts,
-	const char *token, const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret)
+int oidc_verify(struct oidc_provider *p, const struct oidc_facts *facts, const char *token,
+	const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret,
+	const char **ret_why)
 {
 	enum jwt_verdict verdict = JWT_REFUSED;
-	const char *why = NULL;
 	struct jwks keys;
 	int err = get_keys(p, facts, false, a, &keys);
 
 	if (!err)
-		verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, &why);
+		verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, ret_why);
 	if (!err && verdict == JWT_UNKNOWN_KEY) {
 		err = get_keys(p, facts, true, a, &keys);
 		if (!err)
-			verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, &why);
+			verdict = jwt_verify(a, &keys, token, strlen(token), wanted, ret, ret_why);
 		else if (err == ERR_BUSY)
 			err = 0;
 	}
-	if (err)
-		return err;
-	return verdict == JWT_HOLDS ? 0
-				    : provider_complain(p, ERR_UNAUTHENTICATED, "ID token", why);
+	return err ? err : verdict == JWT_HOLDS ? 0 : ERR_UNAUTHENTICATED;
+}
+
+static int verify_id_token(struct oidc_provider *p, const struct oidc_facts *facts,
+	const char *token, const struct jwt_wanted *wanted, struct arena *a, struct jwt_claims *ret)
+{
+	const char *why = NULL;
+	int err = oidc_verify(p, facts, token, wanted, a, ret, &why);
+
+	return err == ERR_UNAUTHENTICATED ? provider_complain(p, err, "ID token", why) : err;
 }
 
 /* A provider may leave the address out of the ID token and tell it only where one asks for it. */

@@ -1,4 +1,5 @@
-/* oidc.h - signing in at an OpenID provider: authorization code with PKCE, and an ID token at its end.
+/* oidc.h - signing in at an OpenID provider: authorization code with PKCE, and an ID token at its end; and access tokens
+ * that it gives to others for us.
  *
  * Providers are chosen by whoever runs the program.  What a provider
  * publishes about itself (its addresses, its keys) is fetched when needed and
@@ -70,3 +71,22 @@ const char *oidc_authorize_url(const struct oidc_provider *p, const struct oidc_
  * reached, ERR_UNAUTHENTICATED if what it says is not good enough; why is logged here. */
 int oidc_redeem(struct oidc_provider *p, const struct oidc_flow *flow, const char *code,
 	struct arena *a, struct jwt_claims *ret);
+
+/* ---- access tokens (oidc_token.c) ---- */
+
+struct oidc_token {
+	const char *text;
+	const char *hash;	      /* a digest of the text */
+	const char *const *resources; /* it must be for one of them; NULL-terminated */
+};
+
+/* Whose word it is, of whom, and when it ends. */
+struct oidc_bearer {
+	const char *provider, *subject;
+	int64_t ends_s;
+};
+
+/* Whom a provider that is listed means by the token.  Without `waits` from memory, or ERR_BUSY where that does not say; else on a slow
+ * thread.  ERR_UNAUTHENTICATED with a few words; ERR_UPSTREAM if the provider cannot be reached.  o may be NULL. */
+int oidc_bearer(struct oidc *o, struct arena *a, const struct oidc_token *t, bool waits,
+	struct oidc_bearer *ret, const char **ret_why);

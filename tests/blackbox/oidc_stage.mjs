@@ -34,7 +34,7 @@ async function freshKey(jose, alg) {
 /** A provider that signs in whoever the test names: {issuer, port, as, stop, restart}. */
 export async function provider(t, { alg = "RS256", userinfo = false, host = "127.0.0.1" } = {}) {
   const { Provider, Memory, jose } = await tools();
-  const self = { as: "ada", port: 0, client: null };
+  const self = { as: "ada", port: 0, client: null, others: [] };
   const start = async () => {
     const server = http.createServer((request, reply) => self.handle(request, reply));
     await new Promise((done) => server.listen(self.port, "127.0.0.1", done));
@@ -42,7 +42,7 @@ export async function provider(t, { alg = "RS256", userinfo = false, host = "127
     self.issuer = `http://${host}:${self.port}`;
     const key = await freshKey(jose, alg);
     const op = new Provider(self.issuer, {
-      clients: self.client ? [self.client] : [],
+      clients: [...(self.client ? [self.client] : []), ...self.others],
       jwks: { keys: [key, await freshKey(jose, "ES256")] },
       pkce: { required: () => true, methods: ["S256"] },
       conformIdTokenClaims: userinfo,
@@ -50,12 +50,15 @@ export async function provider(t, { alg = "RS256", userinfo = false, host = "127
       cookies: { keys: ["k"] },
       adapter: class extends Memory {},
       ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
-      features: { devInteractions: { enabled: false } },
+      // Whoever names a resource gets an access token that is a JWT for it.
+      features: { devInteractions: { enabled: false }, resourceIndicators: { enabled: true, useGrantedResource: () => true,
+        getResourceServerInfo: (_, resource) => ({ scope: "mcp", audience: resource, accessTokenFormat: "jwt", accessTokenTTL: 600, jwt: { sign: { alg } } }) } },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
       interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
       loadExistingGrant: async (ctx) => {
         const grant = new ctx.oidc.provider.Grant({ clientId: ctx.oidc.client.clientId, accountId: ctx.oidc.session.accountId });
         grant.addOIDCScope("openid email profile");
+        for (const resource of [ctx.oidc.params.resource ?? []].flat()) grant.addResourceScope(resource, "mcp");
         await grant.save();
         return grant;
       },

@@ -1,4 +1,4 @@
-/* fuzz_jwt.c - ID tokens and key sets as a stranger could write them.  The text up to the first line
+/* fuzz_jwt.c - tokens and key sets as a stranger could write them.  The text up to the first line
  * end is the token, the rest the set of keys; a set that is not one is replaced by one that is.
  * Nothing may hold, for nobody can sign for these keys, and every part is read the same again. */
 #include "setup.h"
@@ -17,6 +17,11 @@ static const char keys_text[] =
 static const struct jwt_wanted wanted = {
 	.issuer = "https://op.test", .audience = "lodge", .nonce = "n1", .now_s = 1800000000
 };
+
+/* As an access token, which is for a resource. */
+static const struct jwt_wanted access_wanted = { .issuer = "https://op.test",
+	.resources = (const char *const[]){ "https://me.test/mcp", NULL },
+	.now_s = 1800000000 };
 
 /* A part has one spelling only. */
 static void check_spelling(struct arena *a, const char *text, size_t len)
@@ -46,6 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_spelling(&a, text, len);
 	if (jwt_verify(&a, &keys, text, len, &wanted, &claims, &why) == JWT_HOLDS || !why)
 		abort();
+	if (jwt_verify(&a, &keys, text, len, &access_wanted, &claims, &why) == JWT_HOLDS || !why)
+		abort();
+	jwt_issuer(&a, text, len);
 	/* Whoever brings the keys along may sign; that it ends is all that is asked. */
 	if (theirs)
 		jwt_verify(&a, &own, text, len, &wanted, &claims, &why);

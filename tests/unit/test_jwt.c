@@ -239,6 +239,69 @@ TEST(jwt_every_claim_is_held_against_what_is_wanted)
 	arena_free(&a);
 }
 
+TEST(jwt_an_access_token_is_for_a_resource)
+{
+	struct arena a = { 0 };
+	struct signer s = signer_new(&a, "EdDSA", "k");
+	struct jwks keys = keys_of(&a, signer_jwk(&a, &s, ""));
+	const struct jwt_wanted access = { .issuer = "https://op.test",
+		.resources = (const char *const[]){ "https://me.test/mcp", "https://me.test/mcp/t",
+			NULL },
+		.now_s = NOW };
+#define FOR "\"iss\":\"https://op.test\",\"sub\":\"s1\",\"aud\":\"https://me.test/mcp\""
+	static const struct {
+		const char *typ, *claims;
+		bool holds;
+	} rows[] = {
+		{ "at+jwt", FOR "," TIMES, true },
+		{ "AT+JWT", FOR "," TIMES, true },
+		{ "application/at+jwt", FOR "," TIMES, true },
+		{ "JWT", FOR ",\"azp\":\"somebody\",\"scope\":\"a b\"," TIMES, true },
+		{ "JWT", FOR ",\"exp\":1800000300", true },
+		{ "id+jwt", FOR "," TIMES, false },
+		{ "dpop+jwt", FOR "," TIMES, false },
+		{ "", FOR "," TIMES, false },
+		{ "JWT", FOR ",\"iat\":1800000000", false },
+		{ "JWT", FOR ",\"exp\":1799999940", false },
+		{ "JWT", FOR ",\"exp\":1800000300,\"nbf\":1800000061", false },
+		{ "JWT", FOR ",\"exp\":1800000300,\"iat\":1800000061", false },
+		{ "JWT", FOR ",\"cnf\":{\"jkt\":\"x\"}," TIMES, false },
+		{ "JWT", FOR ",\"cnf\":null," TIMES, true },
+#undef FOR
+#define FOR "\"iss\":\"https://op.test\",\"sub\":\"s1\"," TIMES
+		{ "JWT", FOR, false },
+		{ "JWT", FOR ",\"aud\":\"https://me.test/mcp/\"", false },
+		{ "JWT", FOR ",\"aud\":\"https://me.test\"", false },
+		{ "JWT", FOR ",\"aud\":[\"lodge\",\"https://me.test/mcp/t\"]", true },
+		{ "JWT", FOR ",\"aud\":[]", false },
+		{ "JWT",
+			"\"iss\":\"https://op.test/\",\"sub\":\"s1\",\"aud\":\"https://me.test/mcp\"," TIMES,
+			false },
+		{ "JWT", "\"iss\":\"https://op.test\",\"aud\":\"https://me.test/mcp\"," TIMES,
+			false },
+#undef FOR
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *header = arena_printf(
+			&a, "{\"alg\":\"EdDSA\",\"kid\":\"k\",\"typ\":\"%s\"}", rows[i].typ);
+		const char *token =
+			signer_token(&a, &s, header, arena_printf(&a, "{%s}", rows[i].claims));
+		struct jwt_claims claims;
+		const char *why = NULL;
+
+		test_step("%s %s", rows[i].typ, rows[i].claims);
+		CHECK_INT(jwt_verify(&a, &keys, token, strlen(token), &access, &claims, &why),
+			rows[i].holds ? JWT_HOLDS : JWT_REFUSED);
+		if (rows[i].holds)
+			CHECK_INT(claims.ends_s, 1800000360);
+	}
+	test_step("whose it claims to be");
+	CHECK_STR(jwt_issuer(&a, "e30.eyJpc3MiOiJ4In0.AA", 22), "x");
+	CHECK(!jwt_issuer(&a, "e30.e30.AA", 10) && !jwt_issuer(&a, "e30.AA", 6));
+	arena_free(&a);
+}
+
 TEST(jwt_a_token_that_is_cut_or_changed_does_not_hold)
 {
 	struct arena a = { 0 };
