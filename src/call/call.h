@@ -18,6 +18,8 @@
 
 struct pool;
 struct metrics;
+struct listeners;
+struct listener;
 struct hub;
 struct held;
 struct scrapers;
@@ -82,6 +84,11 @@ struct page_query {
 };
 SCHEMA_DECLARED(page_query);
 
+/* What a stream or a call counts for (listeners.h); begins as zero. */
+struct listening {
+	struct listener *person, *tenant;
+};
+
 struct call {
 	struct app *app;
 	struct http_exchange *x;
@@ -134,6 +141,7 @@ struct call {
 	struct work work;
 	enum { STAGE_READ, STAGE_LOOK, STAGE_RESERVE, STAGE_WRITE } stage;
 	struct problem unprepared; /* why what was reserved is to be released */
+	struct listening awaits;   /* what it counts as until it is over */
 	bool replayed; /* answered from an earlier reply with the same Idempotency-Key */
 };
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "call/held.h"
+#include "call/listeners.h"
 #include "call/metrics.h"
 #include "call/steps.h"
 
@@ -87,6 +88,8 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 	int64_t us = clock_mono_us() - x->request.began_us;
 	size_t none = router_route_count(app->router);
 
+	if (c)
+		listeners_leave(app, &c->awaits);
 	if (x->account)
 		held_settle(app, x->account);
 	metrics_count(app->metrics, http_loop_index(x->loop), c && c->route ? c->match.index : none,

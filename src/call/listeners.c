@@ -119,6 +119,19 @@ int listeners_enter(struct call *c, const char *tenant_id, struct listening *ret
 		    : refuse_listener(c, "You have", (int64_t)s->person_streams);
 }
 
+bool listeners_await(struct call *c, const char *kind, const char *id, uint64_t most)
+{
+	struct listeners *l = c->app->listeners;
+	bool counted;
+
+	if (!l || c->awaits.person)
+		return true;
+	pthread_mutex_lock(&l->lock);
+	counted = count_listener(l, kind, id, most, &c->awaits.person);
+	pthread_mutex_unlock(&l->lock);
+	return counted;
+}
+
 void listeners_leave(struct app *app, struct listening *in)
 {
 	struct listeners *l = app->listeners;

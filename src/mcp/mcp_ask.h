@@ -4,7 +4,7 @@
 
 enum { MCP_WAITING_MAX = 32 }; /* calls of one person that wait in this process at a time */
 
-/* ERR_THROTTLED with a sentence if the caller has as many waiting. */
+/* The call is one more that the caller waits for; ERR_THROTTLED with a sentence if there are as many already. */
 int mcp_ask_room(struct call *c);
 /* In a transaction that writes: a session is begun or gone on with, the agent set to work, and the answer follows
  * (mcp_watch.c). */

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { SENTENCE_MAX = 64 * 1024 };
+enum {
+	SENTENCE_MAX = 64 * 1024,
+	CURSOR_MARK = 12, /* signs of a cursor that tell whether it is one */
+	CURSOR_MAX = 128,
+};
 
 void mcp_put_text(struct buf *out, const char *name, const char *text)
 {
@@ -69,6 +73,26 @@ int mcp_turn_fail(struct mcp_turn *t, enum mcp_code code, const char *message)
 	mcp_put_error(t->out, t->said->id, &(struct mcp_fault){ .code = code, .message = message });
 	t->status = mcp_error_status(t->post->modern, code);
 	return 0;
+}
+
+/* No secret: a cursor opens nothing.  It tells one of ours from a text that somebody made up. */
+const char *mcp_cursor(struct call *c, const char *list, const char *after)
+{
+	char mark[65];
+
+	credential_hash(
+		arena_printf(c->arena, "%s\n%s\n%s", c->caller.tenant_id, list, after), mark);
+	return arena_printf(c->arena, "%.*s%s", CURSOR_MARK, mark, after);
+}
+
+const char *mcp_cursor_read(struct call *c, const char *list, const char *cursor)
+{
+	size_t len = strlen(cursor);
+
+	if (len < CURSOR_MARK || len > CURSOR_MAX ||
+		strcmp(mcp_cursor(c, list, cursor + CURSOR_MARK), cursor) != 0)
+		return NULL;
+	return cursor + CURSOR_MARK;
 }
 
 void mcp_put_tool_error(struct buf *out, bool modern, const char *id, const char *sentence)

@@ -26,6 +26,11 @@ int mcp_error_status(bool modern, enum mcp_code code);
 /* Answers a turn with an error, which is an answer: 0. */
 int mcp_turn_fail(struct mcp_turn *t, enum mcp_code code, const char *message);
 
+/* The cursor of a list's next page, which goes on after `after`; and what one that was handed out for this list in this
+ * tenant goes on after, NULL if it is none. */
+const char *mcp_cursor(struct call *c, const char *list, const char *after);
+const char *mcp_cursor_read(struct call *c, const char *list, const char *cursor);
+
 /* The whole result of a tool that failed: a sentence that the model reads. */
 void mcp_put_tool_error(struct buf *out, bool modern, const char *id, const char *sentence);
 /* The whole result of a tool whose structured content, JSON text, is all that it says. */

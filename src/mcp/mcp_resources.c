@@ -126,18 +126,19 @@ static const struct {
 enum { PARTS = sizeof parts / sizeof *parts };
 
 /* Which part a cursor goes on in, and after what; PARTS if it is no cursor. */
-static size_t cursor_part(const struct mcp_spoken *said, const char **ret_after)
+static size_t cursor_part(struct mcp_turn *t, const char **ret_after)
 {
-	const char *cursor = said->cursor;
+	const struct mcp_spoken *said = t->said;
+	const char *place = said->cursor ? mcp_cursor_read(t->c, "resources", said->cursor) : NULL;
 
 	*ret_after = NULL;
-	if (!cursor)
+	if (!said->cursor)
 		return said->bad_cursor ? PARTS : 0;
-	for (size_t i = 0; i < PARTS; i++) {
-		if (*cursor != parts[i].letter)
+	for (size_t i = 0; place && i < PARTS; i++) {
+		if (*place != parts[i].letter)
 			continue;
-		*ret_after = cursor[1] ? cursor + 1 : NULL;
-		return !cursor[1] || id_valid(cursor + 1, strlen(cursor + 1)) ? i : PARTS;
+		*ret_after = place[1] ? place + 1 : NULL;
+		return i;
 	}
 	return PARTS;
 }
@@ -148,7 +149,7 @@ int mcp_resources_list(struct mcp_turn *t)
 	const char *after, *next = NULL;
 	int err = 0;
 
-	i = cursor_part(t->said, &after);
+	i = cursor_part(t, &after);
 	if (i == PARTS)
 		return mcp_turn_fail(t, MCP_INVALID_PARAMS, "cursor is none that was handed out");
 	mcp_result_begin(t->out, t->post->modern, t->said->id);
@@ -166,7 +167,7 @@ int mcp_resources_list(struct mcp_turn *t)
 			next = arena_printf(t->c->arena, "%c%s", parts[i].letter, p.last);
 	}
 	buf_putc(t->out, ']');
-	mcp_put_text(t->out, "nextCursor", next);
+	mcp_put_text(t->out, "nextCursor", next ? mcp_cursor(t->c, "resources", next) : NULL);
 	mcp_put_cache(t->out, t->post->modern, 0);
 	mcp_result_end(t->out);
 	return err;

@@ -223,23 +223,23 @@ static const char *ask_description(struct arena *a, const struct offered_agent *
 int mcp_tools_list(struct mcp_turn *t)
 {
 	struct call *c = t->c;
-	const char *cursor = t->said->cursor, *after = "", *next = NULL;
+	const char *cursor = t->said->cursor, *after, *next = NULL;
 	const char *schema = schema_text(c->arena, &McpAsk_schema);
 	const struct offered_agent *agent;
 	struct list agents;
 	int err;
 
-	/* A cursor is the slug that the page before ended with. */
-	if (t->said->bad_cursor || (cursor && (!*cursor || strlen(cursor) > 64)))
+	/* A page goes on after the slug that the one before ended with. */
+	after = cursor ? mcp_cursor_read(c, "tools", cursor) : "";
+	if (t->said->bad_cursor || !after)
 		return mcp_turn_fail(t, MCP_INVALID_PARAMS, "cursor is none that was handed out");
-	after = cursor ? cursor : "";
 	err = read_offered(c, after, &agents);
 	if (err)
 		return err;
 	agent = agents.at;
 	if (agents.count > TOOLS_PAGE) {
 		agents.count = TOOLS_PAGE;
-		next = agent[TOOLS_PAGE - 1].slug;
+		next = mcp_cursor(c, "tools", agent[TOOLS_PAGE - 1].slug);
 	}
 	mcp_result_begin(t->out, t->post->modern, t->said->id);
 	buf_lit(t->out, "\"tools\":[");

@@ -6,17 +6,16 @@
  * is, and once the run may rest looks into the store.  What the agent wrote
  * is text in the result and nothing else.  In the revision without handshake
  * whoever hangs up stops the run, which is nobody else's: it began with this call. */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "api/sessions/session_rows.h"
 #include "api/sessions/session_source.h"
 #include "base/clock.h"
-#include "base/crypto.h"
+#include "call/listeners.h"
 #include "mcp/mcp_ask.h"
 #include "sessions/session_events.h"
 
-enum { WAITING_CELLS = 4096, PROGRESS_MS = 1000, WAITING_NAMES = 8 };
+enum { PROGRESS_MS = 1000, WAITING_NAMES = 8 };
 
 struct seen_run {
 	const char *status, *error;
@@ -54,7 +53,6 @@ struct mcp_watch {
 	bool modern, streams;
 	struct arena scratch;
 	int64_t progress, told_ms;
-	_Atomic int *waiting;
 	/* Of the look. */
 	int look_err;
 	const char *status, *text;
@@ -63,18 +61,9 @@ struct mcp_watch {
 
 /* ---- who waits ---- */
 
-/* Two people may share a cell, and then they share what it holds. */
-static _Atomic int waiting_calls[WAITING_CELLS];
-
-static _Atomic int *waiting_of(const struct call *c)
-{
-	return &waiting_calls[keyed_hash(c->caller.user_id, strlen(c->caller.user_id)) %
-			      WAITING_CELLS];
-}
-
 int mcp_ask_room(struct call *c)
 {
-	if (atomic_load(waiting_of(c)) < MCP_WAITING_MAX)
+	if (listeners_await(c, "mcp", c->caller.user_id, MCP_WAITING_MAX))
 		return 0;
 	return call_fail(c, ERR_THROTTLED,
 		"You wait for %d answers already; ask again when one has come.", MCP_WAITING_MAX);
@@ -305,7 +294,6 @@ static enum stream_end end_mcp_watch(void *state)
 	struct http_exchange *x = w->source.c->x;
 	struct buf *out = call_stream_out(w->source.stream);
 
-	atomic_fetch_sub(w->waiting, 1);
 	if (!w->rested && w->modern && http_left(x) &&
 		call_stream_ask(w->source.stream, &ending) == 0)
 		return STREAM_ASKING;
@@ -323,22 +311,10 @@ static enum stream_end end_mcp_watch(void *state)
 
 /* ---- the beginning ---- */
 
-static int start_mcp_watch(void *state)
-{
-	struct mcp_watch *w = state;
-	int err;
-
-	atomic_fetch_add(w->waiting, 1);
-	err = session_source_start(state);
-	if (err)
-		atomic_fetch_sub(w->waiting, 1);
-	return err;
-}
-
 /* As a stream, and whole. */
 static const struct stream_source sources[] = {
-	[true] = { SESSION_SOURCE, .start = start_mcp_watch, .last = end_mcp_watch },
-	[false] = { SESSION_SOURCE, .head_later = true, .start = start_mcp_watch,
+	[true] = { SESSION_SOURCE, .start = session_source_start, .last = end_mcp_watch },
+	[false] = { SESSION_SOURCE, .head_later = true, .start = session_source_start,
 		.last = end_mcp_watch },
 };
 
@@ -359,7 +335,6 @@ void mcp_watch(struct call *c, const struct mcp_post *post, const struct mcp_spo
 	w->progress_token = said->progress_token;
 	w->modern = post->modern;
 	w->streams = takes_events(c);
-	w->waiting = waiting_of(c);
 	w->source = (struct session_source){ .c = c,
 		.stream = call_stream(c, &sources[w->streams], w),
 		.tenant_id = c->caller.tenant_id,

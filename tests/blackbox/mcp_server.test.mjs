@@ -203,3 +203,32 @@ for (const [name, connect] of Object.entries(CLIENTS))
     await becomes(() => running("cancelled"), before + 1, "runs that were stopped");
     equal(await running("in_progress"), 0, "still at work");
   }, { ms: 120_000 });
+
+testBoth("of many questions at once only so many are taken, and each that ends makes room", async (t, engine) => {
+  const { lodge, key, slow } = await lodges[engine]();
+  const { key: other } = await made(lodge.request("POST", `/tenant/${lodge.tenant}/api-keys`, { body: { name: "many" } }), "another key of the same person");
+  const agents = [], before = Number(await lodge.place.sql("select count(*) from session_runs"));
+  t.onEnd(() => agents.forEach((agent) => agent.destroy()));
+  const ask = (i) => {
+    const agent = new http.Agent();
+    agents.push(agent);
+    return lodge.request("POST", "/mcp", { token: i % 2 ? key : other, agent, headers: { Accept: "application/json" },
+      body: { jsonrpc: "2.0", id: i, method: "tools/call", params: { name: slow, arguments: { message: "go on" } } } }).catch(() => null);
+  };
+  const replies = [];
+  for (let i = 0; i < 150; i++) ask(i).then((reply) => replies.push(reply));
+  await until(60_000, "those that are refused", () => replies.length >= 118);
+  for (const { json } of replies) ok(json.result.isError && /32 answers/.test(json.result.content[0].text), `refused: ${JSON.stringify(json)}`);
+  equal(replies.length, 118, "refused");
+  await becomes(async () => Number(await lodge.place.sql("select count(*) from session_runs")) - before, 32, "begun");
+  const { json: working } = await lodge.request("GET", "/me/sessions?per_page=200");
+  const running = working.items.filter(({ status }) => ["pending", "running"].includes(status));
+  for (const { id } of running) equal((await lodge.request("POST", `/tenant/${lodge.tenant}/sessions/${id}/cancel`, { body: {} })).status, 200, "a session is stopped");
+  await until(60_000, "the others are answered", () => replies.length === 150);
+  const { json } = await lodge.request("POST", "/mcp", { token: key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
+  const { quick } = await lodges[engine]();
+  ok(json.result.tools.length > 0, "tools");
+  const room = await lodge.request("POST", "/mcp", { token: key, headers: { Accept: "application/json" },
+    body: { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: quick, arguments: { message: "hi" } } } });
+  equal(room.json.result.structuredContent?.status, "completed", `there is room again: ${room.text}`);
+}, { ms: 120_000 });

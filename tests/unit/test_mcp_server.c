@@ -441,6 +441,52 @@ TEST(mcp_shows_each_caller_their_own)
 	openai_close(&s);
 }
 
+static void refuses_cursor(struct fixture *f, const char *method, const char *cursor)
+{
+	struct answer r =
+		rpc(f, f->admin, method, arena_printf(&f->arena, "{\"cursor\":\"%s\"}", cursor));
+
+	test_step("%s %s", method, cursor);
+	CHECK_INT(code_at(&r), MCP_INVALID_PARAMS);
+}
+
+/* As the page is handed out that ends with the slug; a thousand agents would be needed to see one. */
+static const char *tools_cursor(struct fixture *f, const char *slug)
+{
+	char mark[65];
+
+	credential_hash(arena_printf(&f->arena, "%s\ntools\n%s", f->tenant_id, slug), mark);
+	return arena_printf(&f->arena, "%.12s%s", mark, slug);
+}
+
+TEST(mcp_tools_are_listed_by_cursors_that_were_handed_out)
+{
+	struct fixture *f = fixture_open();
+	const char *cursor = tools_cursor(f, "many-1"), *other;
+	struct answer r;
+
+	for (int i = 1; i < 4; i++)
+		fixture_created(f, f->admin,
+			arena_printf(&f->arena, "{\"name\":\"Many\",\"slug\":\"many-%d\"}", i),
+			"POST /tenant/%s/agents", f->tenant_id);
+	r = rpc(f, f->admin, "tools/list", arena_printf(&f->arena, "{\"cursor\":\"%s\"}", cursor));
+	STATUS(r, 200);
+	CHECK(offers(&r, "ask_many-2") && offers(&r, "ask_many-3") && !offers(&r, "ask_many-1") &&
+		!offers(&r, "search"));
+	test_step("of another list, of another tenant, changed, made up");
+	refuses_cursor(f, "tools/list", "");
+	refuses_cursor(f, "tools/list", "many-1");
+	refuses_cursor(f, "tools/list", arena_printf(&f->arena, "%sx", cursor));
+	refuses_cursor(f, "tools/list", arena_printf(&f->arena, "x%s", cursor + 1));
+	refuses_cursor(f, "tools/list", arena_printf(&f->arena, "%0*d", 300, 0));
+	refuses_cursor(f, "resources/list", cursor);
+	other = fixture_tenant(f, "other", f->admin_id);
+	r = rpc_at(f, f->admin, arena_printf(&f->arena, "/mcp/%s", other), "tools/list",
+		arena_printf(&f->arena, "{\"cursor\":\"%s\"}", cursor));
+	CHECK_INT(code_at(&r), MCP_INVALID_PARAMS);
+	fixture_close(f);
+}
+
 TEST(mcp_resources_are_listed_in_pages_and_read)
 {
 	struct openai_fixture s;
@@ -471,8 +517,10 @@ TEST(mcp_resources_are_listed_in_pages_and_read)
 		cursor = text_at(&r, "result.nextCursor");
 	}
 	CHECK_INT((int)seen, 106);
-	r = rpc(s.f, s.f->admin, "resources/list", "{\"cursor\":\"x\"}");
-	CHECK_INT(code_at(&r), MCP_INVALID_PARAMS);
+	refuses_cursor(s.f, "resources/list", "x");
+	refuses_cursor(s.f, "resources/list", "s");
+	refuses_cursor(s.f, "resources/list", arena_printf(&s.f->arena, "k%s", skill));
+	refuses_cursor(s.f, "tools/list", cursor);
 	r = rpc(s.f, s.f->admin, "resources/templates/list", NULL);
 	CHECK_INT((int)json_array_size(at(&r, "result.resourceTemplates")), 3);
 	r = rpc(s.f, s.f->admin, "resources/read",
