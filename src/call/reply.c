@@ -40,6 +40,12 @@ static void write_problem(struct buf *b, const char *request_id, const struct pr
 	buf_lit(b, "}\n");
 }
 
+/* A conflict with what will be over soon. */
+static bool clears_up(const struct error_row *row, const struct problem *p)
+{
+	return row->status == 409 && p->retry_after_s;
+}
+
 /* The status and the headers that go with a problem, whatever the shape of its body. */
 static void head_of_problem(struct http_reply *r, const struct problem *p)
 {
@@ -55,7 +61,8 @@ static void head_of_problem(struct http_reply *r, const struct problem *p)
 			p->challenge);
 	else if (row->status == 401)
 		buf_lit(&r->extra, "WWW-Authenticate: Bearer realm=\"lodge\"\r\n");
-	if ((row->status == 503 || row->status == 429) && p->retry_after_s != RETRY_NEVER_S)
+	if ((row->status == 503 || row->status == 429 || clears_up(row, p)) &&
+		p->retry_after_s != RETRY_NEVER_S)
 		buf_printf(
 			&r->extra, "Retry-After: %d\r\n", p->retry_after_s ? p->retry_after_s : 1);
 	if (p->final)
@@ -69,7 +76,7 @@ static void reply_to_openai(struct http_exchange *x, const struct problem *p)
 	if (p->err == ERR_INVALID) /* what these clients expect of it */
 		r->status = 400;
 	/* Their libraries repeat a conflict by themselves. */
-	if (r->status == 409 && !p->final)
+	if (r->status == 409 && !p->final && !p->retry_after_s)
 		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
 	r->type = "application/json";
 	openai_problem(&r->body, p);
@@ -86,7 +93,7 @@ static void reply_to_anthropic(struct http_exchange *x, const struct problem *p)
 
 	if (p->err == ERR_INVALID)
 		r->status = 400;
-	if (r->status == 409 && !p->final)
+	if (r->status == 409 && !p->final && !p->retry_after_s)
 		buf_lit(&r->extra, "X-Should-Retry: false\r\n");
 	buf_printf(&r->extra, "request-id: %s\r\n", x->request_id);
 	if (first)

@@ -148,8 +148,8 @@ static void write_error_headers(struct buf *o, const struct shared *e, bool name
 	int status = error_row(e->err)->status;
 	/* What clients of OpenAI would repeat by themselves. */
 	bool final = status == 409 || status == 429;
-	const char *names[] = { e->header, final ? "X-Should-Retry" : NULL,
-		names_request ? "request-id" : NULL };
+	const char *names[] = { e->header, status == 409 ? "Retry-After" : NULL,
+		final ? "X-Should-Retry" : NULL, names_request ? "request-id" : NULL };
 
 	if (!e->header && !final && !names_request)
 		return;

@@ -11,10 +11,11 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "call/listeners.h"
 #include "broker/openai_out.h"
 #include "contract/encode.h"
 
-enum { ERROR_MAX = 64 << 10 };
+enum { ERROR_MAX = 64 << 10, TWIN_RETRY_S = 1 };
 
 struct model_call {
 	struct model_stream stream; /* first */
@@ -335,6 +336,17 @@ static enum http_verdict answer_again(struct call *c)
 	return HTTP_REPLIED;
 }
 
+/* The model is asked once: a repeat while the first is under way is told to come back for the answer. */
+static int await_twin(struct call *c, const char *response_id)
+{
+	if (listeners_await(c, "response", response_id, 1))
+		return 0;
+	c->problem.code = "repeat_under_way";
+	c->problem.retry_after_s = TWIN_RETRY_S;
+	return call_fail(c, ERR_CONFLICT,
+		"A request with this Idempotency-Key is under way: ask again in a moment for its answer.");
+}
+
 /* In a conversation a request acts once for its Idempotency-Key: the response has its id from the key, and what was
  * asked is noted with it.  *ret_answered if it was answered before. */
 static int find_repeated(struct model_call *m, bool *ret_answered)
@@ -357,7 +369,7 @@ static int find_repeated(struct model_call *m, bool *ret_answered)
 		(int)strlen(m->row.asked) - 1, m->row.asked, c->body_hash);
 	err = response_row_read(c->db, c->arena, m->row.tenant_id, m->row.id, before);
 	if (err)
-		return err == ERR_NOT_FOUND ? 0 : err;
+		return err == ERR_NOT_FOUND ? await_twin(c, m->row.id) : err;
 	body = openai_text(c->arena, before->asked, "body");
 	if (!body || strcmp(body, c->body_hash) != 0)
 		return call_fail(c, ERR_IDEMPOTENCY,

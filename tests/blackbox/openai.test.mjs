@@ -26,6 +26,7 @@ async function provider(t, heard = []) {
     for await (const piece of req) body += piece;
     const slow = req.url.startsWith("/slow");
     heard.push(JSON.parse(body));
+    if (req.url.startsWith("/gated")) await heard.gate;
     res.writeHead(200, { "Content-Type": "text/event-stream" });
     const say = (delta, finish_reason = null) => res.write(`data: ${JSON.stringify({ id: "x", model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
     for (const content of ["one", " two", " three"]) say({ content });
@@ -334,6 +335,39 @@ trial("those who write in a conversation at once all do, one after the other", a
   equal(said.length, 24, "the items");
   for (let i = 0; i < 16; i += 2) ok(/^user: Count/.test(said[i]) && /^assistant: one two three/.test(said[i + 1]), `an answer stands after its question: ${said}`);
 });
+
+testBoth("a repeat that comes while the first is under way calls no model, and later has its answer", async (t, engine) => {
+  const heard = [];
+  let open;
+  heard.gate = new Promise((done) => { open = done; });
+  const url = await provider(t, heard);
+  const lodge = await t.serve(await t.place(engine), { flags: ["--no-access-log", "--allow-private-addresses"] });
+  await lodge.enter();
+  await made(lodge.request("POST", "/admin/models", { body: { name: "gated", slug: "gated", kind: "openai", available_to_all_tenants: true,
+    pricing: { prompt: "0.000001", completion: "0.000002" }, config: { base_url: url("gated"), model: "m", api_key: "sk-upstream" } } }), "a model");
+  const conversation = (await made(lodge.request("POST", "/v1/conversations", { body: {} }), "a conversation", 200)).id;
+  const ask = (input, key) => lodge.request("POST", "/v1/responses", { headers: { "Idempotency-Key": key }, body: { model: "gated", conversation, input } });
+  const first = ask("Count.", "once");
+  await until(20_000, "the model is asked", () => heard.length === 1);
+  const twins = await Promise.all(Array.from({ length: 10 }, () => ask("Count.", "once")));
+  for (const twin of twins) {
+    equal(twin.status, 409, `a repeat meanwhile says ${twin.text}`);
+    equal(twin.json.error.code, "repeat_under_way", "its code");
+    equal(twin.headers["retry-after"], "1", "Retry-After");
+  }
+  const other = ask("Count.", "another");
+  await until(20_000, "another key is another request", () => heard.length === 2);
+  open();
+  equal((await first).status, 200, (await first).text);
+  equal((await other).status, 200, (await other).text);
+  const again = await ask("Count.", "once");
+  equal(again.status, 200, `a repeat afterwards says ${again.text}`);
+  equal(again.json.id, (await first).json.id, "the same response");
+  equal(heard.length, 2, "how often the model was called");
+  const race = await Promise.all(Array.from({ length: 20 }, () => ask("At once.", "race")));
+  equal(heard.length, 3, "twenty at once are one call of the model");
+  ok(race.every(({ status }) => status === 200 || status === 409) && race.some(({ status }) => status === 200), `they say ${race.map((r) => r.status)}`);
+}, { ms: 90_000 });
 
 testBoth("what is asked and answered in a conversation joins it once, though the process dies", async (t, engine) => {
   const heard = [];
