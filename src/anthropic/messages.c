@@ -111,7 +111,7 @@ static void messages_say_dropped(struct messages_call *m)
 	buf_printf(extra, "request-id: %s\r\n", m->stream.c->x->request_id);
 	if (!chat->dropped && !other)
 		return;
-	buf_printf(extra, "X-Lodge-Dropped: %s%s%s\r\n", chat->dropped ? chat->dropped : "",
+	buf_printf(extra, "Lodge-Dropped: %s%s%s\r\n", chat->dropped ? chat->dropped : "",
 		chat->dropped && other ? ", " : "", other ? chat->elsewhere : "");
 }
 
@@ -222,7 +222,7 @@ static const struct stream_source messages_source = {
 OPERATION(createAnthropicMessage, NONE, NONE,
 	.takes = (const char *const[]){ "application/json", NULL }, .gives = "application/json",
 	.raw_body = &AnthropicMessageCreate_schema, .raw_reply = &AnthropicMessage_schema,
-	.header = "X-Lodge-Dropped", .streams = true, .events = &message_event_stream,
+	.header = "Lodge-Dropped", .streams = true, .events = &message_event_stream,
 	.open_query = true, .read = messages_read_body, .look = messages_look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");

@@ -102,9 +102,9 @@ static const struct {
 	{ "WWW-Authenticate", "{\"type\":\"string\"}", "Names the credential to present." },
 	{ "X-Should-Retry", "{\"const\":\"false\"}",
 		"Tells OpenAI's clients not to try again by themselves.", true },
-	{ "X-Lodge-Dropped", "{\"type\":\"string\"}",
-		"Parts of the request that the model was not sent: the price hangs on them, or its provider does "
-		"not know them.",
+	{ "Lodge-Dropped", "{\"type\":\"string\"}",
+		"Parts of the request, and tools, that the model was not sent: the price hangs on them, or its "
+		"provider does not know them.",
 		true },
 	{ "request-id", "{\"type\":\"string\"}",
 		"The request, under the name by which Anthropic's clients look for it." },

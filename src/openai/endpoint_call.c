@@ -41,7 +41,7 @@ static void begin_answer(struct endpoint_call *e, const struct event *start)
 
 	e->media = start->media ? arena_strdup(c->arena, start->media) : "application/json";
 	if (e->request.dropped)
-		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", e->request.dropped);
+		buf_printf(&c->x->reply.extra, "Lodge-Dropped: %s\r\n", e->request.dropped);
 	if (!is_streamed(e))
 		return;
 	if (e->request.form == ENDPOINT_SOUND)

@@ -91,14 +91,14 @@ static int endpoint_look(struct call *c)
 
 OPERATION(createEmbedding, NONE, NONE, JSON_BODY, .gives = "application/json",
 	.raw_body = &EmbeddingCreate_schema, .raw_reply = &EmbeddingList_schema,
-	.header = "X-Lodge-Dropped", .open_query = true, .read = read_embeddings,
+	.header = "Lodge-Dropped", .open_query = true, .read = read_embeddings,
 	.look = endpoint_look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");
 }
 
 OPERATION(createSpeech, NONE, NONE, JSON_BODY, .gives = "audio/mpeg", .may_give = endpoint_sounds,
-	.raw_body = &SpeechCreate_schema, .header = "X-Lodge-Dropped", .streams = true,
+	.raw_body = &SpeechCreate_schema, .header = "Lodge-Dropped", .streams = true,
 	.events = &speech_event_stream, .open_query = true, .read = read_speech,
 	.look = endpoint_look)
 {
@@ -109,7 +109,7 @@ OPERATION(createTranscription, NONE, NONE,
 	.takes = (const char *const[]){ "multipart/form-data", NULL }, .gives = "application/json",
 	.may_give = (const char *const[]){ "text/plain", NULL },
 	.raw_body = &TranscriptionCreate_schema, .raw_reply = &Transcription_schema,
-	.header = "X-Lodge-Dropped", .streams = true, .events = &transcript_event_stream,
+	.header = "Lodge-Dropped", .streams = true, .events = &transcript_event_stream,
 	.open_query = true, .read = read_transcription, .look = endpoint_look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");

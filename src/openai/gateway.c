@@ -217,7 +217,7 @@ void gateway_loop_ends(struct app *app, struct http_loop *loop)
 OPERATION(createChatCompletion, NONE, NONE,
 	.takes = (const char *const[]){ "application/json", NULL }, .gives = "application/json",
 	.raw_body = &ChatCompletionCreate_schema, .raw_reply = &ChatCompletion_schema,
-	.header = "X-Lodge-Dropped", .streams = true, .events = &chat_event_stream,
+	.header = "Lodge-Dropped", .streams = true, .events = &chat_event_stream,
 	.open_query = true, .read = gateway_read_body, .look = gateway_look)
 {
 	return call_fail(c, ERR_INTERNAL, "A model call has no second step.");

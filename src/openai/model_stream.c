@@ -70,11 +70,16 @@ void model_say_dropped(struct call *c, const struct chat *chat, const char *make
 	const struct provider *p = maker ? provider_find(maker) : NULL;
 	const char *tools = p ? chat_left_out(chat, c->arena, maker) : NULL;
 	const char *lost = p ? provider_loses(c->arena, p, chat) : NULL;
+	const char *const parts[] = { chat->dropped, lost, tools };
+	struct buf *extra = &c->x->reply.extra;
+	bool any = false;
 
-	if (chat->dropped || lost)
-		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s%s%s\r\n",
-			chat->dropped ? chat->dropped : "", chat->dropped && lost ? ", " : "",
-			lost ? lost : "");
-	if (tools)
-		buf_printf(&c->x->reply.extra, "Lodge-Tools-Left-Out: %s\r\n", tools);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		if (!parts[i])
+			continue;
+		buf_printf(extra, "%s%s", any ? ", " : "Lodge-Dropped: ", parts[i]);
+		any = true;
+	}
+	if (any)
+		buf_lit(extra, "\r\n");
 }

@@ -28,8 +28,8 @@ void model_stream_cancel(void *state);
 /* Has the models asked; `asked` has all that it says of the call, and who takes its events: m. */
 int model_stream_start(struct model_stream *m, struct completion_asked *asked);
 
-/* Headers of an answer to less than was asked: X-Lodge-Dropped names members that went to nobody, and
- * Lodge-Tools-Left-Out the tools that a provider of this kind is not offered. */
+/* The header of an answer to less than was asked: Lodge-Dropped names members that went to nobody, and tools that a
+ * provider of this kind is not offered. */
 void model_say_dropped(struct call *c, const struct chat *chat, const char *maker);
 /* A model's failure as the whole reply, in OpenAI's shape. */
 void model_fault_reply(struct call *c, const struct fault *f);

@@ -326,7 +326,7 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 	note_response(c, &row, &items, in->background == 1);
 	left_out = openai_tools_passed_over(c->arena, in->tools.text);
 	if (left_out)
-		buf_printf(&c->x->reply.extra, "Lodge-Tools-Left-Out: %s\r\n", left_out);
+		buf_printf(&c->x->reply.extra, "Lodge-Dropped: %s\r\n", left_out);
 	if (in->background != 1 || in->stream == 1)
 		answer_response(c, &row, after, in->stream == 1);
 	/* What is answered at once, and to a repeat with the same Idempotency-Key. */

@@ -38,7 +38,8 @@ BODY_STEP(createResponse, look, ResponseCreate)
 }
 
 OPERATION(createResponse, ResponseCreate, ResponseObject, .gives = "text/event-stream",
-	.events = &response_event_stream, .open_query = true, .look = createResponse_look)
+	.header = "Lodge-Dropped", .events = &response_event_stream, .open_query = true,
+	.look = createResponse_look)
 {
 	struct gateway_named what;
 	int err = find_response_model(c, in, &what);

@@ -83,7 +83,7 @@ FIELDS(ResponseCreate) = {
 	FIELD(ResponseCreate, tools, .shape = &response_tool_shape, .nullable = true, .array = true,
 		.doc = "Functions that the caller runs itself: {type: function, name, parameters}. Tools of "
 		       "other kinds go to providers that speak responses; elsewhere they are left out, "
-		       "and the header Lodge-Tools-Left-Out names them."),
+		       "and the header Lodge-Dropped names them."),
 	FIELD(ResponseCreate, tool_choice, .shape = &response_tool_choice_shape, .nullable = true,
 		.any = true, .doc = "none, auto, required, or {type: function, name}."),
 	FIELD(ResponseCreate, stream, .nullable = true, .doc = "Answer with a stream of events."),
@@ -122,7 +122,7 @@ FIELDS(ResponseCreate) = {
 		safety_identifier, .shape = &text_shape, "Who uses it, for the provider's safety."),
 	FORWARDED(service_tier, .shape = &text_shape,
 		"auto or default; another has a price of its own and is left out, "
-		"which X-Lodge-Dropped says."),
+		"which Lodge-Dropped says."),
 	FORWARDED(top_logprobs, .shape = &integer_shape,
 		"How many likely tokens are to be told with each."),
 	FORWARDED(max_tool_calls, .shape = &integer_shape,

@@ -59,7 +59,7 @@ const PRICE = "it has a price that is not the model's";
 const ELSEWHERE = "what lies at a provider cannot be reckoned";
 
 /** value; sign: what is looked for in the body that the provider gets (the value without it); fate: what becomes of it
- *  where it does not reach one: "refused", "dropped" (X-Lodge-Dropped), "left" (Lodge-Tools-Left-Out) or a reason. */
+ *  where it does not reach one: "refused", "dropped" (Lodge-Dropped), "left" (a tool, named there too) or a reason. */
 const CHAT = {
   messages: { value: [{ role: "user", content: "marked words" }], sign: "marked words" },
   model: { ours: OURS }, stream: { ours: OURS }, stream_options: { ours: OURS },
@@ -133,7 +133,7 @@ async function walk(place, path, base, name, one, kind) {
   const sign = one.sign ?? JSON.stringify(one.value);
   const found = seen.body && (sign instanceof RegExp ? sign.test(seen.body) : seen.body.includes(sign));
   const header = (h) => (reply.headers[h] ?? "").split(", ").includes(name);
-  const fate = reply.status === 400 ? "refused" : header("x-lodge-dropped") ? "dropped" : reply.headers["lodge-tools-left-out"] ? "left" : "";
+  const fate = reply.status === 400 ? "refused" : header("lodge-dropped") ? "dropped" : reply.headers["lodge-dropped"] ? "left" : "";
   if (one.everywhere) return equal(fate, one.everywhere, `${name} to ${kind}`);
   if (reply.status === 400) return ok(one.fate === "refused" && reply.json.error.param === name, `${name} to ${kind} is refused: ${reply.text}`);
   equal(reply.status, 200, `${name} to ${kind} says ${reply.text}`);
@@ -248,7 +248,7 @@ trial("tools that a provider does not know are named, and the answer comes all t
   for (const kind of KINDS) {
     const reply = await ask(place, kind, { input: "hi", tools });
     equal(reply.status, 200, `${kind} says ${reply.text}`);
-    equal(reply.headers["lodge-tools-left-out"] ?? null, kind === "openai_responses" ? null : all, `what is left out for ${kind}`);
+    equal(reply.headers["lodge-dropped"] ?? null, kind === "openai_responses" ? null : all, `what is left out for ${kind}`);
     ok(place.seen.body.includes('"add"'), "the function is offered");
     equal(place.seen.body.includes("image_generation"), kind === "openai_responses", `what ${kind} is offered`);
   }
@@ -273,7 +273,7 @@ trial("what is asked of a model reaches it through an agent, and what it wants b
   const asked = { model: agent.id, store: false, tools: [{ type: "function", ...fn }, { type: "web_search" }], parallel_tool_calls: false, reasoning: { effort: "high" }, prompt_cache_key: "marked-key",
     safety_identifier: "marked-person", text: { verbosity: "low" }, service_tier: "default", user: "marked-user", metadata: { marked: "pair" } };
   const first = await post("/v1/responses", { ...asked, input: "go" });
-  equal(first.headers["lodge-tools-left-out"], "web_search", "what is left out");
+  equal(first.headers["lodge-dropped"], "web_search", "what is left out");
   for (const name of ["prompt_cache_key", "safety_identifier", "service_tier", "user", "metadata", "text"]) equal(JSON.stringify(first.json[name]), JSON.stringify(asked[name]), `${name} in the answer`);
   const sent = JSON.parse(seen.body);
   equal(sent.tools.find((f) => f.function.name === "add").function.strict, true, "strict");

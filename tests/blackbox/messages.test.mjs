@@ -209,7 +209,7 @@ trial("an anthropic provider is sent what came, and gives back all that it says"
   equal(mock.seen.headers["anthropic-beta"], "a-2025-01-01,b-2025-01-01", "the betas");
   match(mock.seen.headers["anthropic-version"], /^20\d\d-/, "the version");
   equal(mock.seen.headers["x-api-key"], "sk-upstream", "the model's key");
-  equal(response.headers.get("x-lodge-dropped"), null, "nothing is dropped");
+  equal(response.headers.get("lodge-dropped"), null, "nothing is dropped");
   const streamed = await anthropic.messages.stream(body).finalMessage();
   for (const message of [data, streamed]) {
     equal(message.content.map((b) => b.type).join(), "thinking,redacted_thinking,server_tool_use,web_search_tool_result,text,text", "the blocks");
@@ -229,7 +229,7 @@ trial("other providers are sent what both know, and the rest is named", async (t
       { role: "assistant", content: [{ type: "thinking", thinking: "a", signature: "c2ln" }, { type: "tool_use", id: "toolu_9", name: "add", input: {} }] },
       { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_9", content: [{ type: "image", source: { type: "url", url: "https://example.org/i.png" } }] }] }, { role: "system", content: "mind" }] };
   const { data, response } = await anthropic.messages.create({ ...body, model: "openai" }).withResponse();
-  equal(response.headers.get("x-lodge-dropped"), "top_k, web_search_20250305", "what is named");
+  equal(response.headers.get("lodge-dropped"), "top_k, web_search_20250305", "what is named");
   const sent = mock.seen.body;
   equal(JSON.stringify(sent.messages.map((m) => m.role)), '["system","user","assistant","tool","user","system"]', "the roles");
   equal(sent.messages[1].content[0].image_url.url, "data:image/png;base64,iVBORw==", "the image");
@@ -254,7 +254,7 @@ trial("why an answer ended comes through, and a life in the cache has one price"
       equal(`${message.stop_reason} ${message.stop_sequence}`, `${reason} ${sequence}`, `the reason of ${model}`);
   const { response } = await anthropic.messages.create({ model: "anthropic", max_tokens: 9, system: [{ type: "text", text: "s", cache_control: { type: "ephemeral", ttl: "1h" } }], messages }).withResponse();
   equal(mock.seen.body.system[0].cache_control.ttl, "5m", "what went out");
-  equal(response.headers.get("x-lodge-dropped"), "cache_control.ttl", "what is named");
+  equal(response.headers.get("lodge-dropped"), "cache_control.ttl", "what is named");
 });
 
 trial("an agent answers with its own words before the caller's, and its next model takes over", async (t, make) => {

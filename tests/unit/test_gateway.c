@@ -393,10 +393,10 @@ TEST(gateway_says_what_it_dropped_and_refuses_what_has_no_bound)
 	r = gateway_ask(&s, s.f->admin,
 		",\"service_tier\":\"priority\",\"prediction\":{\"type\":\"content\",\"content\":\"x\"}");
 	CHECK_INT(r.status, 200);
-	CHECK_STR(header_of(s.f, &r, "x-lodge-dropped"), "service_tier, prediction");
+	CHECK_STR(header_of(s.f, &r, "lodge-dropped"), "service_tier, prediction");
 	CHECK(!strstr(s.mock.last_body, "priority") && !strstr(s.mock.last_body, "prediction"));
 	r = gateway_ask(&s, s.f->admin, ",\"stream\":true,\"speed\":\"fast\"");
-	CHECK_STR(header_of(s.f, &r, "x-lodge-dropped"), "speed");
+	CHECK_STR(header_of(s.f, &r, "lodge-dropped"), "speed");
 	r = gateway_ask(&s, s.f->admin, ",\"web_search_options\":{}");
 	CHECK_INT(r.status, 400);
 	CHECK_STR(text_at(&r, "error.param"), "web_search_options");
