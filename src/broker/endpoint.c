@@ -96,6 +96,7 @@ static bool check_inputs(struct endpoint_reading *r)
 	enum json_type kind;
 	size_t count = 0, len;
 
+	r->request->inputs = 1;
 	if (r->is == JSON_STRING)
 		return has_text(r);
 	json_open(&j, r->arena, r->raw.at, r->raw.len);
@@ -115,6 +116,7 @@ static bool check_inputs(struct endpoint_reading *r)
 		if (!good || ++count > ENDPOINT_INPUTS_MAX)
 			return refuse_member(r, what);
 	} while (json_next_item(&j));
+	r->request->inputs = (int64_t)count;
 	return true;
 }
 

@@ -49,6 +49,7 @@ struct endpoint_request {
 	const char *type;     /* of the body that is sent */
 	const char *boundary; /* of the form */
 	const char *format;   /* response_format, or "" */
+	int64_t inputs;	      /* of embeddings: how many vectors are wanted */
 	bool has_voice;
 	const char *voice;   /* for who names none, or NULL */
 	const char *dropped; /* members that go to nobody, as in "a, b"; NULL: none */

@@ -229,12 +229,26 @@ static const char *plain_name(struct arena *a, const char *name)
 	return arena_strndup(a, name, strcspn(name, "["));
 }
 
+/* A field says without quotes what a member of JSON says with them. */
+static const struct chat_term *form_term_of(
+	const struct form_reading *f, const char *name, const struct endpoint_part *p)
+{
+	const char *quoted;
+
+	if (!chat_term_of(name, p->data) || strcmp(p->name, name) != 0)
+		return chat_term_of(name, p->data);
+	quoted = arena_printf(f->arena, "\"%.*s\"",
+		(int)(p->data.len < ENDPOINT_FIELD_MAX ? p->data.len : ENDPOINT_FIELD_MAX),
+		p->data.at);
+	return chat_term_of(name, (struct slice){ quoted, strlen(quoted) });
+}
+
 static int take_part(struct form_reading *f, struct endpoint_part *p)
 {
 	struct endpoint_request *e = f->request;
 	/* A list of what costs costs too. */
 	const char *plain = plain_name(f->arena, p->name), *known = known_as(plain);
-	const struct chat_term *term = chat_term_of(plain, p->data);
+	const struct chat_term *term = form_term_of(f, plain, p);
 
 	for (const struct endpoint_part *q = e->parts; q; q = q->next)
 		if (!is_list(p->name) && strcmp(q->name, p->name) == 0)
@@ -249,6 +263,11 @@ static int take_part(struct form_reading *f, struct endpoint_part *p)
 				"Invalid '%s': it must be a text of %d bytes at most.", p->name,
 				ENDPOINT_FIELD_MAX);
 		p->file = p->type = NULL;
+	}
+	if (term && term->rule == TERM_DROPPED && strcmp(plain, p->name) == 0) {
+		e->dropped = e->dropped ? arena_printf(f->arena, "%s, %s", e->dropped, term->name)
+					: term->name;
+		return 0;
 	}
 	if (term)
 		return endpoint_wrong(f->error, p->name, "Invalid '%s': %s", p->name, term->why);

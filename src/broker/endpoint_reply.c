@@ -5,7 +5,6 @@
  * handed on.  What was used is what the provider says, as far as that can be;
  * characters are counted here, and are exact. */
 #include <math.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +14,7 @@
 #include "broker/openai.h"
 #include "broker/price.h"
 
+#define BASE64_SIGNS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #define TYPE_JSON "application/json"
 #define TYPE_EVENTS "text/event-stream"
 #define TYPE_TEXT "text/plain; charset=utf-8"
@@ -193,13 +193,91 @@ static struct usage endpoint_used(const struct reply *r)
 
 /* ---- embeddings ---- */
 
+/* How many numbers a vector has: a list of them, or 32-bit floats in base64; 0 if it is neither. */
+static size_t vector_length(struct json_reader *j)
+{
+	const char *text;
+	size_t len, count = 0;
+
+	if (json_peek(j) == JSON_STRING) {
+		size_t signs, padding;
+
+		if (!json_read_string(j, &text, &len))
+			return 0;
+		signs = strspn(text, BASE64_SIGNS);
+		padding = signs < len ? len - signs : 0;
+		if (len % 4 || padding > 2 || memcmp(text + signs, "==", padding) != 0)
+			return 0;
+		len = len / 4 * 3 - padding;
+		return len % sizeof(float) ? 0 : len / sizeof(float);
+	}
+	if (json_peek(j) != JSON_ARRAY || !json_enter_array(j))
+		return 0;
+	for (; json_next_item(j); count++)
+		if (json_peek(j) != JSON_NUMBER || !json_skip(j, NULL, NULL))
+			return 0;
+	return j->fault ? 0 : count;
+}
+
+/* One item: its place, and how long its vector is.  False if it is none. */
+static bool read_vector(struct json_reader *j, int64_t *ret_index, size_t *ret_length)
+{
+	struct json_number n;
+	const char *key;
+	size_t len;
+
+	*ret_index = -1;
+	*ret_length = 0;
+	if (json_peek(j) != JSON_OBJECT || !json_enter_object(j))
+		return false;
+	while (json_next_key(j, &key, &len)) {
+		if (strcmp(key, "index") == 0) {
+			if (json_peek(j) != JSON_NUMBER || !json_read_number(j, &n) ||
+				!n.is_integer)
+				return false;
+			*ret_index = n.integer;
+		} else if (strcmp(key, "embedding") == 0) {
+			*ret_length = vector_length(j);
+			if (!*ret_length)
+				return false;
+		} else {
+			json_skip(j, NULL, NULL);
+		}
+	}
+	return !j->fault;
+}
+
+/* As many vectors as there were inputs, each at its own place and all of one length; a sentence if they are not. */
+static const char *vectors_wrong(struct reply *r, struct slice data)
+{
+	int64_t inputs = r->request->inputs, count = 0, index;
+	bool *seen = arena_alloc(&r->scratch, (size_t)inputs * sizeof *seen);
+	size_t length, first = 0;
+	struct json_reader j;
+
+	json_open(&j, &r->scratch, data.at, data.len);
+	json_enter_array(&j);
+	for (; json_next_item(&j); count++) {
+		if (!read_vector(&j, &index, &length) || !length)
+			return "The model provider's reply has an embedding that is none.";
+		if (index < 0 || index >= inputs || seen[index])
+			return "The model provider's reply has an embedding in a place that is none.";
+		if (first && length != first)
+			return "The model provider's reply has embeddings of several lengths.";
+		seen[index] = true;
+		first = length;
+	}
+	return count == inputs ? NULL
+			       : "The model provider's reply has fewer embeddings than inputs.";
+}
+
+/* What was used is written by whoever sees what the ledger is told: the end of the object is theirs. */
 static void embeddings_read_whole(struct reply *r, struct slice body)
 {
 	struct slice data = { 0 }, usage = { 0 };
+	const char *wrong;
 	struct json_reader j;
 	const char *key;
-	char tail[64];
-	struct usage u;
 	struct buf b;
 	size_t len;
 
@@ -218,14 +296,16 @@ static void embeddings_read_whole(struct reply *r, struct slice body)
 		reply_fail(r, FAULT_MALFORMED, "The model provider's reply has no embeddings.");
 		return;
 	}
-	u = endpoint_used(r);
+	wrong = vectors_wrong(r, data);
+	if (wrong) {
+		reply_fail(r, FAULT_MALFORMED, "%s", wrong);
+		return;
+	}
 	reply_bytes(r, SLICE("{\"object\":\"list\",\"data\":"));
 	reply_bytes(r, data);
 	buf_init(&b, 4096);
 	buf_lit(&b, ",\"model\":");
 	text_put_quoted(&b, r->request->model);
-	snprintf(tail, sizeof tail, "%" PRId64, u.input + u.cache_read + u.cache_write);
-	buf_printf(&b, ",\"usage\":{\"prompt_tokens\":%s,\"total_tokens\":%s}}\n", tail, tail);
 	reply_bytes(r, (struct slice){ b.at, b.len });
 	buf_free(&b);
 	reply_reason(r, FINISH_STOP);

@@ -228,7 +228,8 @@ void reply_item(struct reply *r, struct slice raw)
 	if (r->ended)
 		return;
 	reply_start_once(r);
-	reply_emit(r, &(struct event){ .kind = EVENT_ITEM, .text = raw });
+	reply_emit(r,
+		&(struct event){ .kind = EVENT_ITEM, .text = text_without_nul(&r->scratch, raw) });
 }
 
 void reply_thought(struct reply *r, struct slice text)
@@ -314,7 +315,9 @@ void reply_call_item(struct reply *r, int index, struct slice item)
 	if (!r->calls[index].spoken)
 		reply_arguments(r, index, SLICE("{}"));
 	r->calls[index].open = false;
-	reply_emit(r, &(struct event){ .kind = EVENT_CALL_END, .index = index, .extra = item });
+	reply_emit(r, &(struct event){ .kind = EVENT_CALL_END,
+			      .index = index,
+			      .extra = text_without_nul(&r->scratch, item) });
 }
 
 void reply_usage(struct reply *r, const struct usage *u, unsigned said)

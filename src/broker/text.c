@@ -85,6 +85,24 @@ const char *text_plain(struct arena *a, struct slice escaped)
 	return plain;
 }
 
+struct slice text_without_nul(struct arena *a, struct slice raw)
+{
+	static const char nul[] = "\\u0000", mark[] = "\\ufffd";
+	char *copy;
+
+	if (!raw.at || !memmem(raw.at, raw.len, nul, sizeof nul - 1))
+		return raw;
+	copy = arena_strndup(a, raw.at, raw.len);
+	for (size_t i = 0; i + 1 < raw.len; i++) {
+		if (copy[i] != '\\')
+			continue;
+		if (raw.len - i >= sizeof nul - 1 && memcmp(copy + i, nul, sizeof nul - 1) == 0)
+			memcpy(copy + i, mark, sizeof mark - 1);
+		i++; /* what is escaped begins no escape */
+	}
+	return (struct slice){ copy, raw.len };
+}
+
 bool text_is(struct slice s, const char *plain)
 {
 	return s.at && s.len == strlen(plain) && memcmp(s.at, plain, s.len) == 0;

@@ -19,6 +19,8 @@ struct slice text_escape(struct arena *a, const char *text, size_t len);
 const char *text_decode(struct arena *a, struct slice escaped, size_t *ret_len);
 /* The same for whoever has no use for a length: U+0000, which would end the text there, becomes U+FFFD. */
 const char *text_plain(struct arena *a, struct slice escaped);
+/* JSON text of any value, in whose strings U+0000 becomes U+FFFD: the slice itself where there is none. */
+struct slice text_without_nul(struct arena *a, struct slice raw);
 bool text_is(struct slice s, const char *plain);
 void text_put(struct buf *b, struct slice s);
 /* The slice as it is, between quotes. */

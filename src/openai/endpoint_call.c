@@ -62,6 +62,15 @@ static void tell_broken_off(struct endpoint_call *e, int status, const char *why
 	call_stream_flush(e->stream.stream);
 }
 
+/* The end of an answer with embeddings: what the ledger is told, whatever the provider said. */
+static void tell_tokens(struct endpoint_call *e, const struct usage *u)
+{
+	long long tokens = u->input + u->cache_read + u->cache_write;
+
+	buf_printf(&e->stream.c->x->reply.body,
+		",\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld}}\n", tokens, tokens);
+}
+
 static void endpoint_on_event(void *data, const struct event *event)
 {
 	struct endpoint_call *e = data;
@@ -75,6 +84,10 @@ static void endpoint_on_event(void *data, const struct event *event)
 			call_stream_write(e->stream.stream, event->text.at, event->text.len);
 		else
 			buf_put(&e->stream.c->x->reply.body, event->text.at, event->text.len);
+		break;
+	case EVENT_USAGE:
+		if (e->request.endpoint == ModelEndpoint_embeddings)
+			tell_tokens(e, &event->usage);
 		break;
 	case EVENT_ERROR:
 		if (call_stream_begun(e->stream.stream))

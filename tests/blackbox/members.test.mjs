@@ -258,6 +258,20 @@ trial("tools that a provider does not know are named, and the answer comes all t
   equal(json.output[1].input, "x", "as they came");
 });
 
+trial("U+0000 in an answer is told, kept and given on to others as U+FFFD", async () => {
+  const place = await stage();
+  const { json: conversation } = await place.lodge.request("POST", "/v1/conversations", { body: {} });
+  const reply = WHOLE.openai_responses();
+  reply.output[0].content[0].text = "before\0after";
+  const { json } = await ask(place, "openai_responses", { input: "hi", conversation: conversation.id }, reply);
+  equal(json.output[0].content[0].text, "before\ufffdafter", "what is told");
+  for (const kind of KINDS) {
+    const again = await ask(place, kind, { input: "and now?", conversation: conversation.id });
+    equal(again.status, 200, `${kind} says ${again.text}`);
+    ok(JSON.stringify(JSON.parse(place.seen.body)).includes("before\ufffdafter"), `${kind} is told the whole of it: ${place.seen.body}`);
+  }
+});
+
 // ---- through agents ----
 
 trial("what is asked of a model reaches it through an agent, and what it wants back is given back", async () => {

@@ -26,7 +26,7 @@ async function provider(t) {
     const events = (list) => res.writeHead(200, { "Content-Type": "text/event-stream" }).end(list.map((e) => `data: ${JSON.stringify(e)}\n\n`).join(""));
     const [, script, , ...rest] = req.url.split("/"), path = rest.join("/");
     if (path === "embeddings") {
-      const { input, encoding_format } = JSON.parse(seen.body), list = Array.isArray(input) ? input : [input];
+      const { input, encoding_format } = JSON.parse(seen.body), list = Array.isArray(input) && typeof input[0] !== "number" ? input : [input];
       const vector = new Float32Array([0.5, -0.25]);
       const embedding = encoding_format === "base64" ? Buffer.from(vector.buffer).toString("base64") : [...vector];
       return json({ object: "list", model: "m", data: list.map((_, index) => ({ object: "embedding", index, embedding })), usage: { prompt_tokens: 7, total_tokens: 7 } });

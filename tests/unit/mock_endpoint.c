@@ -18,21 +18,54 @@ static enum http_verdict give(struct http_exchange *x, const char *type, const c
 	return HTTP_REPLIED;
 }
 
+/* Texts, or lists of tokens, in a list; else it is one. */
+static int inputs_of(const struct http_exchange *x)
+{
+	const char *end = x->request.body + x->request.body_len;
+	const char *at = memmem(x->request.body, x->request.body_len, "\"input\":[", 9);
+	int depth = 0, count = 1;
+
+	if (!at || (at[9] != '"' && at[9] != '['))
+		return 1;
+	for (at += 9; at < end && (depth || *at != ']'); at++) {
+		depth += (*at == '[') - (*at == ']');
+		count += *at == ',' && !depth;
+	}
+	return count;
+}
+
+enum { TOO_FEW = 8, TOO_MANY, TWICE, LENGTHS, NO_NUMBERS, NO_PLACE, UNBELIEVED };
+
+static const char *vector_text(const struct http_exchange *x, int way, int index)
+{
+	if (way == NO_NUMBERS)
+		return "[\"a\",\"b\"]";
+	if (way == LENGTHS && index)
+		return "[0.5,-0.25,1]";
+	return body_has(x, "base64") ? "\"AAAAPwAAgL4=\"" : "[0.5,-0.25]";
+}
+
 static enum http_verdict give_vectors(struct http_exchange *x, int way)
 {
-	static const char *const usages[] = { [0] = "{\"prompt_tokens\":7,\"total_tokens\":7}",
-		[3] = "null",
+	static const char *const usages[] = { [3] = "null",
 		[6] = "{\"prompt_tokens\":-7,\"total_tokens\":\"many\"}",
-		[7] = "{\"prompt_tokens\":0,\"total_tokens\":0}" };
+		[7] = "{\"prompt_tokens\":0,\"total_tokens\":0}",
+		[UNBELIEVED] = "{\"prompt_tokens\":5000000000,\"total_tokens\":5000000000}" };
+	int count = inputs_of(x) - (way == TOO_FEW) + (way == TOO_MANY);
 
 	if (way == 4)
 		return give(x, "application/json", "{\"data\":{}}");
 	x->reply.status = 200;
 	x->reply.type = "application/json";
-	buf_printf(&x->reply.body,
-		"{\"object\":\"list\",\"data\":[{\"object\":\"embedding\",\"index\":0,\"embedding\":%s}],"
-		"\"model\":\"mock-model\",\"usage\":%s}",
-		body_has(x, "base64") ? "\"AAAAPwAAgL4=\"" : "[0.5,-0.25]", usages[way]);
+	buf_lit(&x->reply.body, "{\"object\":\"list\",\"data\":[");
+	for (int i = 0; i < count; i++) {
+		buf_printf(&x->reply.body, "%s{\"object\":\"embedding\",", i ? "," : "");
+		if (way != NO_PLACE)
+			buf_printf(&x->reply.body, "\"index\":%d,", way == TWICE ? 0 : i);
+		buf_printf(&x->reply.body, "\"embedding\":%s}", vector_text(x, way, i));
+	}
+	buf_printf(&x->reply.body, "],\"model\":\"mock-model\",\"usage\":%s}",
+		usages[way] ? usages[way] : "{\"prompt_tokens\":7,\"total_tokens\":7}");
 	return HTTP_REPLIED;
 }
 

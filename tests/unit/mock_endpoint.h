@@ -4,7 +4,9 @@
  *   request-1  sound that breaks off, and a stream without its end
  *   request-2  a web page;  request-3: nothing is said of what was used
  *   request-4  an error in the middle of a stream, and JSON of another shape
- *   request-5  sound without end;  request-6: figures that cannot be */
+ *   request-5  sound without end;  request-6: figures that cannot be
+ *   request-8 and on, of vectors: one too few, one too many, a place twice, two lengths, no numbers, no place, figures
+ *              that nobody believes (14) */
 #pragma once
 #include "mock_fixture.h"
 

@@ -271,5 +271,9 @@ TEST(broker_text_is_escaped_and_decoded_alike)
 		"a\"b\\\n\xc3\xa9\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	CHECK_STR(text_plain(&a, (struct slice){ 0 }), "");
 	CHECK_INT(text_escape(&a, "", 0).len, 0);
+	test_step("a value without U+0000, which an escaped backslash only looks like");
+	s = text_without_nul(&a, SLICE("{\"a\":\"\\u0000\\\\u0000\\\\\\u0000\"}"));
+	CHECK_STR(s.at, "{\"a\":\"\\ufffd\\\\u0000\\\\\\ufffd\"}");
+	CHECK_INT(text_without_nul(&a, SLICE("[\"\\")).len, 3);
 	arena_free(&a);
 }

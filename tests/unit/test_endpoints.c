@@ -109,6 +109,32 @@ TEST(endpoints_give_vectors_and_count_tokens)
 	gateway_close(&s);
 }
 
+TEST(endpoints_give_no_vectors_that_are_not_one_for_each_input)
+{
+	struct gateway_fixture s;
+	struct answer r;
+	int64_t tokens, before;
+
+	open_endpoints(&s);
+	for (int way = 8; way < 14; way++) {
+		test_step("%d", way);
+		endpoint_agent(&s, arena_printf(&s.f->arena, "request-%d", way), BIT(embeddings),
+			TOKEN_PD, NIL, NIL);
+		STATUS(embed(&s, ",\"input\":[\"a\",\"b\"]"), 502);
+	}
+	test_step("what nobody believes is told as it is entered");
+	endpoint_agent(&s, "request-14", BIT(embeddings), TOKEN_PD, NIL, NIL);
+	gateway_await_settled(&s);
+	before = entered(&s, "input_tokens");
+	r = embed(&s, ",\"input\":[\"one two three\",\"four\"]");
+	STATUS(r, 200);
+	tokens = json_integer_value(at(&r, "usage.prompt_tokens"));
+	CHECK(tokens > 2 && tokens < 1000);
+	gateway_await_settled(&s);
+	CHECK_INT(entered(&s, "input_tokens") - before, tokens);
+	gateway_close(&s);
+}
+
 TEST(endpoints_refuse_what_is_wrong_with_its_name)
 {
 	static const struct {
@@ -253,6 +279,26 @@ TEST(endpoints_speak_and_count_characters)
 	r = speak(&s, ",\"input\":\"a\"");
 	STATUS(r, 403);
 	CHECK_STR(text_at(&r, "error.code"), "voicebox_disabled");
+	gateway_close(&s);
+}
+
+TEST(endpoints_let_fields_through_that_change_no_price)
+{
+	struct gateway_fixture s;
+	struct answer r;
+
+	open_endpoints(&s);
+	endpoint_agent(&s, "request-0", BIT(transcriptions), NIL, NIL, SECOND_PD);
+	r = hear(&s, FIELD_OF("service_tier", "auto"));
+	STATUS(r, 200);
+	CHECK(strstr(s.mock.last_body, FIELD_OF("service_tier", "auto")) &&
+		!header_of(s.f, &r, "Lodge-Dropped"));
+	STATUS(hear(&s, FIELD_OF("n", "1")), 200);
+	STATUS(hear(&s, FIELD_OF("n", "2")), 400);
+	r = hear(&s, FIELD_OF("service_tier", "priority"));
+	STATUS(r, 200);
+	CHECK(!strstr(s.mock.last_body, "service_tier"));
+	CHECK_STR(header_of(s.f, &r, "Lodge-Dropped"), "service_tier");
 	gateway_close(&s);
 }
 
