@@ -8,7 +8,11 @@
  *
  * Whose lane it is, is known: a body of that length was only taken from a
  * caller whom the store knows (head.c), or where nobody is asked who they are;
- * those stand in the lane of their address. */
+ * those stand in the lane of their address.
+ *
+ * A call whose body is short may find out only by looking that it has much to
+ * read; it steps aside then, and is taken in once more, which its short body
+ * makes cheap. */
 #include "call/steps.h"
 #include "store/pool.h"
 
@@ -67,4 +71,12 @@ enum http_verdict call_aside(struct call *c)
 		return HTTP_KEPT;
 	call_conclude(c, err);
 	return HTTP_REPLIED;
+}
+
+bool call_step_aside(struct call *c)
+{
+	if (c->aside || !c->app->reading || !http_loop_get(c->x->loop))
+		return false;
+	c->deferred = call_aside;
+	return true;
 }

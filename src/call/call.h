@@ -199,6 +199,10 @@ int call_export_parts(struct call *c, const char *type, const struct export_part
 /* The handler a server is given, of an app that is set up. */
 struct http_handler call_handler(struct app *app);
 
+/* For `look`: what it would do next takes so long that others on the loop should not wait for it.  True, and it returns 0 at
+ * once: the call begins anew off the loop.  False: it is off the loop, or there is nowhere else. */
+bool call_step_aside(struct call *c);
+
 /* Of an answer that is given later: the store's verdict into the reply. */
 void call_conclude(struct call *c, int err);
 /* Writes the problem as the reply. */

@@ -211,6 +211,15 @@ static const char *with_status(struct arena *a, const char *item)
 	return arena_take(a, &b);
 }
 
+int conversation_is_long(struct call *c, const struct conversation *v, bool *ret)
+{
+	struct conversation_size size;
+	int err = db_one(c->db, c->arena, &sql[ITEMS_SIZE], &size, ARGS(T(v->tenant_id), T(v->id)));
+
+	*ret = !err && size.bytes > HISTORY_SHORT;
+	return err;
+}
+
 int conversation_room(struct call *c, const struct conversation *v, const char *items)
 {
 	struct conversation_size size;

@@ -62,6 +62,10 @@ int conversation_answer(
 /* 400 `conversation_locked` unless others may be added. */
 int conversation_unlocked(struct call *c, const struct conversation *v, enum tail_state state);
 
+/* Bytes of what came before that a loop still reads: less than 1 ms. */
+enum { HISTORY_SHORT = 64 << 10 };
+/* Whether it has more. */
+int conversation_is_long(struct call *c, const struct conversation *v, bool *ret);
 /* Refused if it has no room for these items, a JSON list. */
 int conversation_room(struct call *c, const struct conversation *v, const char *items);
 /* Adds a JSON list of items, as response_items_read() and response_out_items() write them, and keeps the

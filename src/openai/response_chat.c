@@ -247,7 +247,7 @@ static int add_chain(struct asking *m)
 {
 	struct response_row *chain[CHAIN_MAX];
 	const char *id = m->row->previous_id;
-	size_t n = 0;
+	size_t n = 0, bytes = 0;
 	int err = 0;
 
 	for (; !err && id; n++) {
@@ -259,6 +259,10 @@ static int add_chain(struct asking *m)
 		if (!err && chain[n]->agent_id)
 			return call_field(m->c, "previous_response_id", "conflict",
 				"must be a response of a model; go on with the agent instead");
+		if (!err)
+			bytes += strlen(chain[n]->input) + strlen(chain[n]->output);
+		if (bytes > HISTORY_SHORT && call_step_aside(m->c))
+			return RESPONSE_ASIDE;
 		id = chain[n]->previous_id;
 	}
 	while (!err && n--) {
@@ -476,6 +480,7 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 	struct asking asking = { c, row, chat, 0 }, *m = &asking;
 	const char *functions, *input, *conversation = response_conversation(c->arena, in);
 	struct conversation v = { 0 };
+	bool is_long = false;
 	int err = openai_tools(m->c, "tools", in->tools.text, TOOL_FLAT, &functions);
 
 	chat_open(chat, m->c->arena);
@@ -491,6 +496,10 @@ int response_chat(struct call *c, const struct ResponseCreate *in, struct respon
 		err = add_chain(m);
 	if (!err && conversation)
 		err = conversation_find(c, conversation, PERM_SESSION_WRITE, &v);
+	if (!err && conversation)
+		err = conversation_is_long(c, &v, &is_long);
+	if (err == RESPONSE_ASIDE || (!err && is_long && call_step_aside(c)))
+		return RESPONSE_ASIDE;
 	if (!err && conversation)
 		err = add_conversation(m, &v);
 	if (!err)

@@ -403,12 +403,14 @@ int response_model_start(
 		err = find_repeated(m, &answered);
 	if (answered)
 		return 0;
-	m->stream.stream = call_stream(c, &response_source, m);
 	if (!err && in->background == 1)
 		err = call_field(c, "background", "conflict",
 			"must be false: only agents work in the background");
 	if (!err)
 		err = response_chat(c, in, &m->row, &m->chat);
+	if (err == RESPONSE_ASIDE)
+		return 0;
+	m->stream.stream = call_stream(c, &response_source, m);
 	if (!err)
 		err = candidates_find(c->db, c->arena, &asked, &m->candidates, &c->problem);
 	/* What the tenant does not reach is not there. */

@@ -173,7 +173,9 @@ struct chat;
 
 /* encrypted_content for what a model of this kind wants back of a thought. */
 const char *response_seal(struct arena *a, const char *maker, const char *sealed, bool redacted);
-/* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row. */
+/* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row.  RESPONSE_ASIDE: there is
+ * so much that the call steps aside first (call_step_aside). */
+enum { RESPONSE_ASIDE = 1 };
 int response_chat(struct call *c, const struct ResponseCreate *in, struct response_row *row,
 	struct chat *chat);
 /* The members that a chat completion has too and that go to providers as they are, as a JSON object; those with a

@@ -5,6 +5,8 @@
 
 #include <poll.h>
 
+#include "store/pool.h"
+
 #define V "/v1/conversations"
 #define R "/v1/responses"
 #define ADD \
@@ -317,6 +319,56 @@ TEST(conversations_of_models_are_their_history)
 	test_step("the response may go, and the items stay");
 	STATUS(openai_ask(&s, NULL, "DELETE " R "/%s", response), 200);
 	CHECK(strstr(said(&s, id), "a:1 2 3") != NULL);
+	openai_close(&s);
+}
+
+/* What a model is told of a long conversation is read where no loop waits for it. */
+TEST(conversations_that_are_long_are_read_off_the_loop)
+{
+	struct openai_fixture s;
+	uint64_t before;
+	struct answer r;
+	const char *id;
+
+	openai_open(&s);
+	id = begin(&s, "{}");
+	for (int i = 0; i < 4; i++) {
+		before = pool_stats(s.f->app.reading).begun;
+		STATUS(respond_in(&s, id, "demo", "\"input\":\"count to 3\""), 200);
+		CHECK_INT((int)(pool_stats(s.f->app.reading).begun - before),
+			fixture_is_sqlite() && i > 1);
+		/* of 30,000 bytes, so that from the third on it is long */
+		r = openai_ask(&s,
+			arena_printf(&s.f->arena,
+				"{\"items\":[{\"role\":\"user\",\"content\":\"%030000d\"}]}", 0),
+			"POST " V "/%s/items", id);
+		STATUS(r, 200);
+		r = openai_ask(&s,
+			arena_printf(&s.f->arena,
+				"{\"items\":[{\"role\":\"user\",\"content\":\"%05000d\"}]}", 0),
+			"POST " V "/%s/items", id);
+		STATUS(r, 200);
+	}
+	test_step("and so is a long chain of responses");
+	for (int i = 0; i < 5; i++) {
+		before = pool_stats(s.f->app.reading).begun;
+		r = openai_ask(&s,
+			arena_printf(&s.f->arena,
+				"{\"model\":\"demo\",\"input\":\"%030000d\"%s%s%s}", 0,
+				i ? ",\"previous_response_id\":\"" : "", i ? text_at(&r, "id") : "",
+				i ? "\"" : ""),
+			"POST " R);
+		STATUS(r, 200);
+		CHECK_INT((int)(pool_stats(s.f->app.reading).begun - before),
+			fixture_is_sqlite() && i > 2);
+	}
+	test_step("as a stream, and what is wrong with it is told");
+	r = respond_in(&s, id, "demo", "\"stream\":true,\"input\":\"count to 3\"");
+	STATUS(r, 200);
+	CHECK(strstr(answer_unchunked(s.f, &r), "response.completed"));
+	STATUS(respond_in(&s, id, "demo",
+		       "\"input\":[{\"type\":\"item_reference\",\"id\":\"nobodys\"}]"),
+		400);
 	openai_close(&s);
 }
 
