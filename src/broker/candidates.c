@@ -30,10 +30,12 @@ struct candidate_walk {
 	struct candidates *candidates;
 	struct stop queue[QUEUE_MAX];
 	size_t first, last;
-	const struct gate_rule *refusal; /* the first */
-	unsigned untaken;		 /* by its model: parts, as bits */
-	bool routed;			 /* a router was asked, and had nothing that fits */
-	const char *unopened;		 /* the first that was passed over for its secret */
+	const struct gate_rule *refusal;      /* the first */
+	unsigned untaken;		      /* by its model: parts, as bits */
+	const struct gate_rule *part_refusal; /* the first for what is in the messages */
+	unsigned part_untaken;
+	bool routed;	      /* a router was asked, and had nothing that fits */
+	const char *unopened; /* the first that was passed over for its secret */
 };
 
 /* ---- the way to one model ---- */
@@ -247,7 +249,7 @@ static int add_candidate(struct candidate_walk *w, const struct gate_facts *f)
 	};
 	c->output_tokens = output_wanted(w->asked->chat, c->target.max_tokens, provider);
 	w->candidates->count++;
-	err = provider->open ? 0 : egress_host(w, f, c);
+	err = provider->open || w->asked->judges ? 0 : egress_host(w, f, c);
 	if (err != ERR_SECRET)
 		return err;
 	if (arena_full(w->arena)) /* it is not the key's fault */
@@ -366,6 +368,11 @@ static int add_routed(struct candidate_walk *w, bool stands_in)
 
 /* ---- the chain ---- */
 
+static bool is_about_parts(const struct gate_rule *refusal)
+{
+	return refusal == &without_part || refusal == &without_vision || refusal == &without_bound;
+}
+
 static int visit_model(struct candidate_walk *w, const struct stop *s)
 {
 	const struct gate_rule *refusal;
@@ -383,6 +390,10 @@ static int visit_model(struct candidate_walk *w, const struct stop *s)
 	if (refusal && !w->refusal) {
 		w->refusal = refusal;
 		w->untaken = parts_misfit(w, facts);
+	}
+	if (is_about_parts(refusal) && !w->part_refusal) {
+		w->part_refusal = refusal;
+		w->part_untaken = parts_misfit(w, facts);
 	}
 	if (refusal && refusal->of_grant)
 		return 0;
@@ -474,27 +485,73 @@ int candidates_look(struct db *db, struct arena *a, const struct gate_who *who,
 		p, a, first ? first->err : ERR_CONFLICT, "%s", first ? first->sentence : NO_MODEL);
 }
 
+/* Visits the chain and what may take over. */
+static int walk_chain(struct candidate_walk *w, struct problem *p)
+{
+	int err = 0;
+
+	*w->candidates = (struct candidates){ .prompt_tokens = chat_tokens(w->asked->chat),
+		.hourly_limit_pd = NIL,
+		.per_minute = NIL,
+		.per_hour = NIL };
+	w->who = (struct gate_who){ w->asked->tenant_id, w->asked->agent_id, w->asked->user_id };
+	if (w->asked->agent_id)
+		err = load_agent_chain(w, p);
+	else
+		push_model(w, w->asked->model_id, NULL, true, 0);
+	while (!err && w->first < w->last && w->candidates->count < CANDIDATES_MAX)
+		err = visit_model(w, &w->queue[w->first++]);
+	return err;
+}
+
+static int refuse_part(struct candidate_walk *w, struct problem *p)
+{
+	const struct chat *chat = w->asked->chat;
+
+	if (w->part_refusal == &without_vision)
+		return problem_field(p, w->arena, chat_image_place(chat), w->part_refusal->code,
+			"is an image, and no model of the agent reads images (supports_vision)");
+	if (w->part_refusal == &without_bound)
+		return problem_field(p, w->arena, chat->unbounded, w->part_refusal->code,
+			"may cost more than can be reckoned before it is read, and the agent has a budget");
+	return problem_field(p, w->arena, chat_need_place(chat, w->arena, w->part_untaken),
+		"format", "%s", without_part.sentence);
+}
+
+int candidates_take(struct db *db, struct arena *a, const struct gate_who *who,
+	const char *model_id, const struct chat *chat, struct problem *p)
+{
+	const struct candidates_asked asked = { .tenant_id = who->tenant_id,
+		.agent_id = who->agent_id,
+		.user_id = who->user_id,
+		.model_id = model_id,
+		.chat = chat,
+		.any_hour = true,
+		.judges = true };
+	struct candidate_walk *w = arena_new(a, struct candidate_walk);
+	int err;
+
+	w->db = db;
+	w->arena = a;
+	w->asked = &asked;
+	w->candidates = arena_new(a, struct candidates);
+	err = walk_chain(w, p);
+	if (err || w->candidates->count || !w->part_refusal)
+		return err;
+	return refuse_part(w, p);
+}
+
 int candidates_find(struct db *db, struct arena *a, const struct candidates_asked *asked,
 	struct candidates *ret, struct problem *p)
 {
 	struct candidate_walk *w = arena_new(a, struct candidate_walk);
-	int err = 0;
+	int err;
 
-	*ret = (struct candidates){ .prompt_tokens = chat_tokens(asked->chat),
-		.hourly_limit_pd = NIL,
-		.per_minute = NIL,
-		.per_hour = NIL };
 	w->db = db;
 	w->arena = a;
 	w->asked = asked;
-	w->who = (struct gate_who){ asked->tenant_id, asked->agent_id, asked->user_id };
 	w->candidates = ret;
-	if (asked->agent_id)
-		err = load_agent_chain(w, p);
-	else
-		push_model(w, asked->model_id, NULL, true, 0);
-	while (!err && w->first < w->last && ret->count < CANDIDATES_MAX)
-		err = visit_model(w, &w->queue[w->first++]);
+	err = walk_chain(w, p);
 	if (err || ret->count)
 		return err;
 	return nothing_to_call(w, p);

@@ -23,6 +23,7 @@ struct candidate {
 	struct price price;
 	bool byok;	       /* on the tenant's own key */
 	bool without_tools;    /* it cannot call them: they are left out of what it is sent */
+	bool without_parts;    /* it is sent the other chat, which only tells of images and files */
 	int silence_ms;	       /* the longest silence */
 	int64_t total_ms;      /* from its beginning to its end */
 	int64_t output_tokens; /* that a call is reserved with at most */
@@ -47,6 +48,7 @@ struct candidates_asked {
 	struct broker_keys keys;
 	bool counted; /* the agent's rate knows of it already: this is a step of what was admitted */
 	bool any_hour; /* its working hours do not count */
+	bool judges;   /* how they are reached is not asked */
 	int64_t now;
 };
 
@@ -59,6 +61,11 @@ int candidates_find(struct db *db, struct arena *a, const struct candidates_aske
  * be called, nor any that could take over from one.  What the request itself asks for is not judged. */
 int candidates_look(struct db *db, struct arena *a, const struct gate_who *who,
 	const char *model_id, struct problem *p);
+
+/* Before parts of a message are taken, which `chat` holds and nothing else: ERR_INVALID with the place of the first that no
+ * model of the chain takes, nor any that could take over.  That one may be called at all is asked elsewhere. */
+int candidates_take(struct db *db, struct arena *a, const struct gate_who *who,
+	const char *model_id, const struct chat *chat, struct problem *p);
 
 /* True if both addresses name the same scheme, host and port. */
 bool same_host(const char *one, const char *other);

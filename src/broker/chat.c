@@ -248,6 +248,15 @@ bool chat_has_images(const struct chat *c)
 	return false;
 }
 
+const char *chat_image_place(const struct chat *c)
+{
+	for (const struct chat_message *m = c->messages; m; m = m->next)
+		for (const struct chat_part *p = m->parts; p; p = p->next)
+			if ((p->kind == PART_IMAGE_URL || p->kind == PART_IMAGE_DATA) && p->place)
+				return p->place;
+	return "messages";
+}
+
 /* Around each message stand a few tokens of the model's own; an image is taken for a middling one. */
 enum { TOKENS_A_MESSAGE = 4, TOKENS_A_TOOL = 8, TOKENS_AN_IMAGE = 1200 };
 
@@ -264,6 +273,8 @@ int64_t chat_tokens(const struct chat *c)
 		for (const struct chat_part *p = m->parts; p; p = p->next) {
 			if (p->kind == PART_IMAGE_URL || p->kind == PART_IMAGE_DATA)
 				more += TOKENS_AN_IMAGE;
+			else if (p->tokens)
+				more += p->tokens;
 			else
 				tokens_add(&t, p->kind == PART_OTHER ? p->raw : p->text);
 		}

@@ -30,6 +30,7 @@ struct chat_part {
 	struct slice cache; /* a cache_control object as JSON text, or absent */
 	struct slice raw;
 	const char *place; /* where in the request it stood, for what is said of it; or NULL */
+	int64_t tokens;	   /* an estimate of what a model reads in it; 0: by its bytes */
 };
 
 /* A tool call that an assistant message made. */
@@ -200,6 +201,8 @@ int64_t chat_tokens(const struct chat *c);
 int64_t chat_tokens_written(const struct chat *c, struct slice body);
 /* What the request needs of a model. */
 bool chat_has_images(const struct chat *c);
+/* Where the first image stood, if its part says. */
+const char *chat_image_place(const struct chat *c);
 /* What a provider must take, as bits. */
 enum { CHAT_FILES = 1, CHAT_FILE_URLS = 2, CHAT_AUDIO = 4, CHAT_OTHER_PARTS = 8 };
 unsigned chat_needs(const struct chat *c);

@@ -60,6 +60,7 @@ struct completion_asked {
 	/* These must live until over() is called. */
 	const struct candidates *candidates;
 	const struct chat *chat;
+	const struct chat *bare; /* for candidates that are without_parts; NULL: there are none */
 	/* On whose thread it is asked for: a loop that was given to broker_loop_begins(), or NULL. */
 	const struct http_loop *loop;
 	size_t first; /* candidates before this one are not tried: they were, and broke off */

@@ -182,6 +182,11 @@ void completion_settle_again(struct completion *r);
 /* Writes the body of the request.  0, or ERR_TOO_LARGE, or ERR_BUSY with the problem. */
 int completion_write_body(struct completion *r);
 /* Counts what it holds now; false if there is no room for that. */
+/* What the candidate is told. */
+static inline const struct chat *completion_chat(const struct completion *r)
+{
+	return r->candidate->without_parts ? r->asked.bare : r->asked.chat;
+}
 bool completion_count(struct completion *r);
 /* Sends it.  0, or why it cannot be. */
 int completion_send(struct completion *r);

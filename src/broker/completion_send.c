@@ -86,14 +86,14 @@ int completion_write_body(struct completion *r)
 	target.max_tokens = r->body_limit = limit_of(r);
 	r->body.len = 0;
 	if (c->without_tools) {
-		struct chat bare = *r->asked.chat;
+		struct chat bare = *completion_chat(r);
 
 		bare.tools = NULL;
 		bare.tool_choice = CHOICE_UNSAID;
 		bare.parallel_calls = -1;
 		c->provider->write(&bare, &target, &r->body);
 	} else {
-		c->provider->write(r->asked.chat, &target, &r->body);
+		c->provider->write(completion_chat(r), &target, &r->body);
 	}
 	buf_fit(&r->body);
 	if (!completion_count(r) || r->body.starved) {
@@ -101,7 +101,7 @@ int completion_write_body(struct completion *r)
 		return no_room(r);
 	}
 	r->prompt_tokens =
-		chat_tokens_written(r->asked.chat, (struct slice){ r->body.at, r->body.len });
+		chat_tokens_written(completion_chat(r), (struct slice){ r->body.at, r->body.len });
 	return r->body.overflow ? ERR_TOO_LARGE : 0;
 }
 
@@ -281,7 +281,7 @@ static int speak_up(struct completion *r)
 	int err;
 
 	target.max_tokens = limit_of(r);
-	r->speaker = c->provider->open(&r->arena, r->asked.chat, &target);
+	r->speaker = c->provider->open(&r->arena, completion_chat(r), &target);
 	r->speaking = (struct work){ .run = completion_speak, .done = completion_spoke };
 	pthread_mutex_lock(&r->lock);
 	completion_carry(r, COMPLETION_CARRIED_INSIDE);

@@ -34,4 +34,5 @@ SCHEMA_DECLARED(RunUsage);
 SCHEMA_DECLARED(RunTruncation);
 SCHEMA_DECLARED(RunStepCallDelta);
 SCHEMA_DECLARED(ThreadTextPart);
-extern const struct shape run_step_shape, thread_content_shape, text_format_shape;
+extern const struct shape run_step_shape, thread_content_shape, thread_said_shape,
+	text_format_shape;

@@ -280,7 +280,7 @@ static void note_response(
 	size_t user = 0, assistant = 0, outputs = 0;
 
 	for (size_t i = 0; i < items->count; i++) {
-		bool said = item[i].kind == ITEM_MESSAGE && *item[i].text;
+		bool said = item[i].kind == ITEM_MESSAGE && (*item[i].text || item[i].content);
 
 		user += said && strcmp(item[i].role, "user") == 0;
 		assistant += said && strcmp(item[i].role, "assistant") == 0;

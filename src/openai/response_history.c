@@ -8,6 +8,7 @@
  * that begins. */
 #include <string.h>
 
+#include "openai/openai_media.h"
 #include "openai/responses.h"
 #include "openai/run_view.h"
 #include "api/sessions/session_rows.h"
@@ -320,8 +321,31 @@ static bool is_history(const struct list *items, size_t i)
 	return find_item(items, i, ITEM_CALL, item[i].call_id) != NULL;
 }
 
+/* What the items hold besides text, one struct session_parts each.  Users and results of calls bring such. */
+static int read_item_media(
+	struct call *c, const char *agent_id, const struct list *items, struct session_parts **ret)
+{
+	const struct response_item *item = items->at;
+	struct session_parts *parts = arena_array(c->arena, struct session_parts, items->count + 1);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < items->count; i++) {
+		const char *field = arena_printf(c->arena, "input[%zu].%s", i,
+			item[i].kind == ITEM_OUTPUT ? "output" : "content");
+
+		if (!item[i].content)
+			continue;
+		if (item[i].kind == ITEM_MESSAGE && strcmp(item[i].role, "user") != 0)
+			return call_field(c, field, "format",
+				"must be text: only what the user says and what calls give holds images, files or sounds");
+		err = openai_media(c, field, item[i].content, MEDIA_RESPONSES, &parts[i]);
+	}
+	*ret = parts;
+	return err ? err : openai_media_taken(c, agent_id, parts, items->count);
+}
+
 static int hear_item(struct call *c, const struct response_row *row, const struct list *items,
-	size_t i, const char **instructions)
+	size_t i, const struct session_parts *parts, const char **instructions)
 {
 	const struct response_item *it = (const struct response_item *)items->at + i;
 	struct session_words words = { .tenant_id = row->tenant_id,
@@ -330,30 +354,34 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 		.author_id = c->caller.user_id,
 		.role = it->role,
 		.content = it->text,
+		.parts = parts,
 		.now = c->now };
 	struct session_step step = { .tenant_id = row->tenant_id,
 		.session_id = row->session_id,
 		.author_id = c->caller.user_id,
 		.call_id = it->call_id,
 		.content = it->text,
+		.parts = parts,
 		.now = c->now };
 	struct ApprovalRead decided;
 	const char *id;
 
 	switch (it->kind) {
 	case ITEM_OUTPUT:
-		return is_history(items, i) ? session_recall(c->db, c->arena, &step, &c->problem)
-					    : session_answer(c->db, c->arena, row->tenant_id,
-						      row->session_id, c->caller.user_id,
-						      it->call_id, it->text, c->now, &c->problem);
+		return is_history(items, i)
+			       ? session_recall(c->db, c->arena, &step, &c->problem)
+			       : session_answer(c->db, c->arena, row->tenant_id, row->session_id,
+					 c->caller.user_id, it->call_id, it->text, parts, c->now,
+					 &c->problem);
 	case ITEM_APPROVAL:
 		return row->run_id ? approval_decide(c, row->tenant_id, row->session_id,
 					     it->call_id, it->approves, &decided)
 				   : 0;
 	case ITEM_MESSAGE:
 		if (strcmp(it->role, "system") != 0)
-			return *it->text ? session_say(c->db, c->arena, &words, &id, &c->problem)
-					 : 0;
+			return *it->text || parts->count
+				       ? session_say(c->db, c->arena, &words, &id, &c->problem)
+				       : 0;
 		*instructions = arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
 			*instructions ? "\n\n" : "", it->text);
 		return 0;
@@ -368,9 +396,9 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 int response_hear(struct call *c, const struct response_row *row, const struct list *items,
 	const char **instructions)
 {
-	const struct response_item *item = items->at;
+	struct session_parts *parts;
 	size_t taken = 1;
-	int err = 0;
+	int err = read_item_media(c, row->agent_id, items, &parts);
 
 	for (size_t i = 0; !err && i < items->count; i += taken) {
 		struct session_step step = { .tenant_id = row->tenant_id,
@@ -379,16 +407,10 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 			.now = c->now };
 
 		taken = 1;
-		if (item[i].content)
-			return call_field(c,
-				arena_printf(c->arena, "input[%zu].%s", i,
-					item[i].kind == ITEM_OUTPUT ? "output" : "content"),
-				"format",
-				"must be text: an agent's session holds no images, files or sounds");
 		if (leads_to_call(items, i))
 			err = recall_calls(c, &step, items, i, &taken);
 		else
-			err = hear_item(c, row, items, i, instructions);
+			err = hear_item(c, row, items, i, &parts[i], instructions);
 	}
 	/* Their clients repeat a conflict, which would not help. */
 	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)

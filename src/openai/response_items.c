@@ -65,11 +65,12 @@ static int join_parts(struct item_reader *in, const char *member, const char *pa
 	json_open(&r, a, parts, strlen(parts));
 	json_enter_array(&r);
 	while (!err && json_next_item(&r) && json_skip(&r, &item, &len)) {
-		const char *part = arena_strndup(a, item, len);
-		const char *type = openai_text(a, part, "type"), *text;
+		struct arena own = { 0 }; /* a part may be as long as all of them */
+		const char *part = arena_strndup(&own, item, len);
+		const char *type = openai_text(&own, part, "type"), *text;
 
 		text = openai_text(
-			a, part, type && strcmp(type, "refusal") == 0 ? "refusal" : "text");
+			&own, part, type && strcmp(type, "refusal") == 0 ? "refusal" : "text");
 		if (type && is_media_part(type))
 			*ret_mixed = true;
 		else if (!type || (!is_text_part(type) && strcmp(type, "refusal") != 0) || !text)
@@ -80,6 +81,7 @@ static int join_parts(struct item_reader *in, const char *member, const char *pa
 			buf_puts(&b, b.len ? "\n" : "");
 			buf_puts(&b, text);
 		}
+		arena_free(&own);
 	}
 	*ret = arena_take(a, &b);
 	return err;

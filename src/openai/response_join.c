@@ -5,21 +5,6 @@
 #include "openai/conversations.h"
 #include "openai/responses.h"
 
-/* What an agent's session does not hold is refused where it stands. */
-static int refuse_media(struct call *c, const struct list *items, const char *name)
-{
-	const struct response_item *it = items->at;
-
-	for (size_t i = 0; i < items->count; i++)
-		if (it[i].content)
-			return call_field(c,
-				arena_printf(c->arena, "%s[%zu].%s", name, i,
-					it[i].kind == ITEM_OUTPUT ? "output" : "content"),
-				"format",
-				"must be text: an agent's session holds no images, files or sounds");
-	return 0;
-}
-
 static struct list joined(struct arena *a, const struct list *one, const struct list *other)
 {
 	struct response_item *out =
@@ -43,8 +28,6 @@ static int read_news(struct call *c, const struct conversation *v, struct list *
 	*ret = (struct list){ 0 };
 	while (!(err = conversation_history(c->db, c->arena, v, false, &place, &items)) && items) {
 		err = response_items_read(c, "conversation.items", items, "", &more, NULL);
-		if (!err)
-			err = refuse_media(c, &more, "conversation.items");
 		if (err)
 			return err;
 		*ret = joined(c->arena, ret, &more);
@@ -57,10 +40,8 @@ int response_join(struct call *c, struct response_row *row, struct conversation 
 {
 	enum tail_state state;
 	struct list news;
-	int err = refuse_media(c, items, "input");
+	int err;
 
-	if (err)
-		return err;
 	if (v->agent_id && strcmp(v->agent_id, row->agent_id) != 0)
 		return call_field(c, "conversation", "conflict",
 			"is one with another agent; make another for this one");

@@ -321,7 +321,7 @@ static int take_output(struct call *c, const struct run_place *at, const struct 
 			"unknown", "is not the id of a call that waits in this run");
 	if (!w->approval_id)
 		return session_answer(c->db, c->arena, at->tenant_id, at->session_id,
-			c->caller.user_id, w->call_id, in->output, c->now, &c->problem);
+			c->caller.user_id, w->call_id, in->output, NULL, c->now, &c->problem);
 	if (!approves && strcmp(in->output, "deny") != 0)
 		return call_field(c, arena_printf(c->arena, "tool_outputs[%zu].output", i),
 			"choice", "must be approve or deny: %s waits for approval", w->name);

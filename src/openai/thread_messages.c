@@ -5,6 +5,7 @@
 #include "call/operation.h"
 #include "search/search.h"
 #include "api/sessions/session_rows.h"
+#include "openai/openai_media.h"
 #include "openai/threads.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -24,6 +25,7 @@ FIELDS(thread_said) = {
 	FIELD(thread_said, content),
 	FIELD(thread_said, tool_calls),
 	FIELD(thread_said, created_at),
+	FIELD(thread_said, parts, .nullable = true, .item = OBJECT, .of = &MessagePart_schema),
 };
 static SCHEMA(thread_said, .internal = true);
 
@@ -70,13 +72,13 @@ enum {
 
 #define WAITING_COLUMNS                                                                 \
 	"m.id, m.author_id, m.role, 'complete' as status, null as run_id, m.metadata, " \
-	"m.content, '[]' as tool_calls, m.created_at"
+	"m.content, '[]' as tool_calls, m.created_at, m.parts"
 #define WAITING_FROM                                                     \
 	"thread_messages m where m.tenant_id = $1 and m.thread_id = $2 " \
 	"and m.deleted_at is null"
 #define SAID_COLUMNS                                                                           \
 	"m.id, m.author_id, m.role, m.status, m.run_id, m.metadata, m.content, m.tool_calls, " \
-	"m.created_at"
+	"m.created_at, m.parts"
 /* A message that only calls tools is none here. */
 #define SAID_FROM                                                  \
 	"messages m where m.tenant_id = $1 and m.session_id = $2 " \
@@ -85,16 +87,18 @@ enum {
 #define KEPT                                                                                   \
 	"tenant_id, session_id, id, run_id, author_id, role, status, tool_call_id, model_id, " \
 	"prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, cost_pd, "   \
-	"created_at, metadata, tool_calls, content"
+	"created_at, metadata, tool_calls, content, parts"
 
 struct waiting_words {
 	const char *tenant_id, *thread_id, *id, *role, *metadata, *content, *author_id;
 	int64_t created_at;
+	struct list parts;
 };
 
 FIELDS(waiting_words) = {
 	ROW_FIELDS(waiting_words, tenant_id, thread_id, id, role, metadata, content, created_at),
 	ROW_NULLABLE(waiting_words, author_id),
+	FIELD(waiting_words, parts, .nullable = true, .item = OBJECT, .of = &MessagePart_schema),
 };
 static SCHEMA(waiting_words, .internal = true);
 
@@ -131,7 +135,7 @@ STATEMENT_SET(thread_message_sql, sql);
 
 /* ---- in ---- */
 
-/* The text of a part, or NULL with the field refused. */
+/* The text of a part, "" for an image, or NULL with the field refused. */
 static const char *part_text(struct call *c, const char *field, const char *part)
 {
 	const char *type = openai_text(c->arena, part, "type");
@@ -139,12 +143,15 @@ static const char *part_text(struct call *c, const char *field, const char *part
 
 	if (type && strcmp(type, "text") == 0 && text)
 		return text;
+	if (type && strcmp(type, "image_url") == 0)
+		return "";
 	call_field(c, field, "choice",
-		"must be a part of type text: images and files are not kept in threads");
+		"must be a part of type text or image_url: files of a provider are not known here");
 	return NULL;
 }
 
-static int content_text(struct call *c, const char *field, const char *json, const char **ret)
+static int content_text(struct call *c, const char *field, const char *json, const char **ret,
+	struct session_parts *ret_parts)
 {
 	struct json_reader r;
 	const char *item, *text = "";
@@ -161,14 +168,16 @@ static int content_text(struct call *c, const char *field, const char *json, con
 		while (text && json_next_item(&r) && json_skip(&r, &item, &len)) {
 			text = part_text(c, arena_printf(c->arena, "%s[%zu]", field, i++),
 				arena_strndup(c->arena, item, len));
-			buf_puts(&b, text && b.len ? "\n" : "");
+			buf_puts(&b, text && *text && b.len ? "\n" : "");
 			buf_puts(&b, text ? text : "");
 		}
 	} else {
 		call_field(c, field, "type", "must be a text or an array of parts");
 		text = NULL;
 	}
-	if (text && !b.len)
+	if (text && *json == '[' && openai_media(c, field, json, MEDIA_THREADS, ret_parts))
+		text = NULL;
+	if (text && !b.len && !ret_parts->count)
 		call_field(c, field, "too_short", "must not be empty");
 	else if (b.overflow || b.len > SESSION_MESSAGE_MAX)
 		call_field(c, field, "too_long", "must be at most %d bytes", SESSION_MESSAGE_MAX);
@@ -188,14 +197,23 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 		.by = session_actor_of(c),
 		.role = thread_role_words.list[in->role],
 		.now = c->now };
+	struct session_parts parts = { 0 };
+	struct list kept;
 	struct id id;
 	int64_t made;
 	int err = content_text(
-		c, arena_printf(a, "%scontent", field), in->content.text, &words.content);
+		c, arena_printf(a, "%scontent", field), in->content.text, &words.content, &parts);
+
+	words.parts = &parts;
+	if (!err && parts.count && in->role != THREAD_USER)
+		err = call_field(c, arena_printf(a, "%scontent", field), "format",
+			"must be text: images are what a user brings");
+	if (!err && t->agent_id)
+		err = openai_media_taken(c, t->agent_id, &parts, 1);
 
 	if (!err && in->attachments.text && strcmp(in->attachments.text, "[]") != 0)
 		err = call_field(c, arena_printf(a, "%sattachments", field), "too_long",
-			"must be empty: threads keep no files");
+			"must be empty: files of a provider are not known here");
 	if (!err)
 		err = openai_metadata(c, arena_printf(a, "%smetadata", field), in->metadata.text,
 			&words.metadata);
@@ -205,27 +223,71 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 		return session_say(c->db, a, &words, ret_id, &c->problem);
 	id = id_new(&made);
 	*ret_id = arena_strdup(a, id.text);
-	return db_put(c->db, &sql[WAITING_ADD],
-		&(struct waiting_words){ .tenant_id = words.tenant_id,
-			.thread_id = t->id,
-			.id = *ret_id,
-			.role = words.role,
-			.metadata = words.metadata,
-			.content = words.content,
-			.author_id = words.author_id,
-			.created_at = made });
+	err = session_parts_keep(c->db, a, PARTS_OF_THREAD, words.tenant_id, t->id, c->now, &parts,
+		&kept, &c->problem);
+	return err ? err
+		   : db_put(c->db, &sql[WAITING_ADD],
+			     &(struct waiting_words){ .tenant_id = words.tenant_id,
+				     .thread_id = t->id,
+				     .id = *ret_id,
+				     .role = words.role,
+				     .metadata = words.metadata,
+				     .content = words.content,
+				     .author_id = words.author_id,
+				     .created_at = made,
+				     .parts = kept });
 }
 
 /* ---- out ---- */
 
-static const char *content_json(struct arena *a, const char *text)
+static void put_text_part(struct buf *b, const char *text, size_t len)
 {
+	if (!len)
+		return;
+	buf_puts(b, b->len > 1 ? "," : "");
+	buf_lit(b, "{\"type\":\"text\",\"text\":{\"value\":");
+	json_write_string(b, text, len);
+	buf_lit(b, ",\"annotations\":[]}}");
+}
+
+/* An image as such, and what threads of OpenAI's do not know in words. */
+static void put_media_part(struct arena *a, struct buf *b, const struct MessagePart *part)
+{
+	const char *value = part->url ? part->url : part->file_id, *words;
+
+	if (part->type != MessagePartType_image) {
+		words = session_part_instead(a, part);
+		put_text_part(b, words, strlen(words));
+		return;
+	}
+	buf_puts(b, b->len > 1 ? "," : "");
+	buf_puts(b, part->url ? "{\"type\":\"image_url\",\"image_url\":{\"url\":"
+			      : "{\"type\":\"image_file\",\"image_file\":{\"file_id\":");
+	json_write_string(b, value, strlen(value));
+	buf_printf(b, ",\"detail\":\"%s\"}}", part->detail ? part->detail : "auto");
+}
+
+/* The text with what stands in it. */
+static const char *content_json(struct arena *a, const char *text, const struct list *parts)
+{
+	const struct MessagePart *part = parts->at;
+	size_t len = strlen(text), at = 0;
 	struct buf b;
 
 	buf_init(&b, (size_t)64 << 20);
-	buf_lit(&b, "[{\"type\":\"text\",\"text\":{\"value\":");
-	json_write_string(&b, text, strlen(text));
-	buf_lit(&b, ",\"annotations\":[]}}]");
+	buf_putc(&b, '[');
+	for (size_t i = 0; i < parts->count; i++) {
+		size_t place = (size_t)part[i].place < len ? (size_t)part[i].place : len;
+
+		if (place > at) {
+			put_text_part(&b, text + at, place - at);
+			at = place;
+		}
+		put_media_part(a, &b, &part[i]);
+		at += text[at] == '\n';
+	}
+	put_text_part(&b, text + at, len - at);
+	buf_putc(&b, ']');
 	return arena_take(a, &b);
 }
 
@@ -247,7 +309,8 @@ void thread_message_view(struct arena *a, const char *thread_id, const char *age
 		.completed_at = writing || broken ? NIL : at,
 		.incomplete_at = broken ? at : NIL,
 		.role = m->role,
-		.content = { *m->content ? content_json(a, m->content) : NULL },
+		.content = { *m->content || m->parts.count ? content_json(a, m->content, &m->parts)
+							   : NULL },
 		.assistant_id = agents && m->run_id ? agent_id : NULL,
 		.run_id = agents ? m->run_id : NULL,
 		.metadata = { *m->metadata ? m->metadata : NULL } };

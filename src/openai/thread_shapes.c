@@ -25,7 +25,39 @@ FIELDS(ThreadInputText) = {
 };
 static TOLD_SCHEMA(ThreadInputText, .doc = "A part of a message to be put into a thread.");
 
-static const struct shape input_part_shape = { OBJECTS(&ThreadInputText_schema) };
+FIELDS(ThreadImageAddress) = {
+	TOLD(TEXT, url, .required = true, .doc = "Its address, or data: with the picture itself."),
+	TOLD(TEXT, detail, .nullable = true, .doc = "auto, low or high."),
+};
+static TOLD_SCHEMA(ThreadImageAddress, .doc = "Where a picture is.");
+
+FIELDS(ThreadImageUrl) = {
+	ALWAYS("image_url"),
+	TOLD(OBJECT, image_url, .required = true, .of = &ThreadImageAddress_schema,
+		.doc = "The picture."),
+};
+static TOLD_SCHEMA(ThreadImageUrl, .doc = "A picture as part of a message.");
+
+FIELDS(ThreadImageKept) = {
+	TOLD(TEXT, file_id, .required = true, .doc = "The file of the session that holds it."),
+	TOLD(TEXT, detail, .nullable = true, .doc = "auto, low or high."),
+};
+static TOLD_SCHEMA(ThreadImageKept, .doc = "A picture that is kept here.");
+
+FIELDS(ThreadImageFile) = {
+	ALWAYS("image_file"),
+	TOLD(OBJECT, image_file, .required = true, .of = &ThreadImageKept_schema,
+		.doc = "The picture."),
+};
+static TOLD_SCHEMA(ThreadImageFile, .doc = "A picture that came as data, as part of a message.");
+
+const struct shape thread_said_shape = { OBJECTS(&ThreadTextPart_schema, &ThreadImageFile_schema,
+						 &ThreadImageUrl_schema),
+	.by = "type" };
+
+static const struct shape input_part_shape = {
+	OBJECTS(&ThreadInputText_schema, &ThreadImageUrl_schema), .by = "type"
+};
 const struct shape thread_content_shape = { .text = true, .items = &input_part_shape };
 
 FIELDS(RunError) = {

@@ -5,6 +5,7 @@
 
 #include "call/operation.h"
 #include "openai/gateway.h"
+#include "openai/openai_media.h"
 #include "api/erasure/gone.h"
 #include "search/search.h"
 #include "api/sessions/session_rows.h"
@@ -17,6 +18,7 @@ enum { MOVED_PAGE = 200 };
 struct moved_row {
 	const char *id, *author_id, *role, *metadata, *content;
 	int64_t created_at;
+	struct list parts; /* struct MessagePart */
 };
 
 FIELDS(moved_row) = {
@@ -26,6 +28,7 @@ FIELDS(moved_row) = {
 	FIELD(moved_row, metadata),
 	FIELD(moved_row, content),
 	FIELD(moved_row, created_at),
+	FIELD(moved_row, parts, .nullable = true, .item = OBJECT, .of = &MessagePart_schema),
 };
 static SCHEMA(moved_row, .internal = true);
 
@@ -72,9 +75,10 @@ static const struct statement sql[] = {
 	[THREAD_DELETED] = { "thread_deleted",
 		"insert into deleted_messages (tenant_id, session_id, id, author_id, role, status, "
 		"prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, cost_pd, "
-		"created_at, metadata, tool_calls, content, deleted_at, deleted_by_id) "
+		"created_at, metadata, tool_calls, content, parts, deleted_at, deleted_by_id) "
 		"select tenant_id, thread_id, id, author_id, role, 'complete', 0, 0, 0, 0, 0, "
-		"created_at, metadata, '[]', content, deleted_at, deleted_by_id from thread_messages "
+		"created_at, metadata, '[]', content, parts, deleted_at, deleted_by_id "
+		"from thread_messages "
 		"where tenant_id = $1 and thread_id = $2 and deleted_at is not null" },
 	[THREAD_UNHEARD] = { "thread_unheard",
 		"select count(*) from thread_messages where tenant_id = $1 and thread_id = $2 "
@@ -127,7 +131,20 @@ int thread_make(
 					     thread_words_noted(c, in ? &in->messages : NULL)) });
 }
 
-static int move_word(struct call *c, const struct thread *t, const struct moved_row *row)
+/* Nobody knew which agent would read them when they were written. */
+static int moved_parts_taken(struct call *c, const char *agent_id, const struct list *kept)
+{
+	const struct MessagePart *part = kept->at;
+	struct session_parts parts = { arena_array(c->arena, struct session_part, kept->count + 1),
+		kept->count };
+
+	for (size_t i = 0; i < kept->count; i++)
+		parts.at[i] = (struct session_part){ .told = part[i], .field = "assistant_id" };
+	return openai_media_taken(c, agent_id, &parts, 1);
+}
+
+static int move_word(
+	struct call *c, const struct thread *t, const char *agent_id, const struct moved_row *row)
 {
 	struct session_words words = { .id = row->id,
 		.tenant_id = c->caller.tenant_id,
@@ -137,14 +154,16 @@ static int move_word(struct call *c, const struct thread *t, const struct moved_
 		.role = row->role,
 		.content = row->content,
 		.metadata = row->metadata,
+		.kept = row->parts,
 		.said_at = row->created_at,
 		.now = c->now };
 	const char *id;
+	int err = moved_parts_taken(c, agent_id, &row->parts);
 
-	return session_say(c->db, c->arena, &words, &id, &c->problem);
+	return err ? err : session_say(c->db, c->arena, &words, &id, &c->problem);
 }
 
-static int move_words(struct call *c, const struct thread *t)
+static int move_words(struct call *c, const struct thread *t, const char *agent_id)
 {
 	struct list rows = { .count = MOVED_PAGE };
 	const char *after_id = "";
@@ -157,7 +176,7 @@ static int move_words(struct call *c, const struct thread *t)
 			ARGS(T(c->caller.tenant_id), T(t->id), T(after_id), N(MOVED_PAGE)));
 		row = rows.at;
 		for (size_t i = 0; !err && i < rows.count; i++) {
-			err = move_word(c, t, &row[i]);
+			err = move_word(c, t, agent_id, &row[i]);
 			after_id = row[i].id;
 		}
 	}
@@ -190,7 +209,9 @@ int thread_begin(struct call *c, struct thread *t, const char *agent_id)
 	if (!err)
 		err = session_open(c->db, c->arena, &session, &id, &c->problem);
 	if (!err)
-		err = move_words(c, t);
+		err = session_parts_move(c->db, tenant_id, t->id);
+	if (!err)
+		err = move_words(c, t, agent_id);
 	if (!err)
 		err = db_run(c->db, &sql[THREAD_DELETED], NULL, ARGS(T(tenant_id), T(t->id)));
 	if (!err)

@@ -160,6 +160,7 @@ int thread_refresh(struct call *c, struct thread *t);
 struct thread_said {
 	const char *id, *author_id, *role, *status, *run_id, *metadata, *content, *tool_calls;
 	int64_t created_at;
+	struct list parts; /* struct MessagePart */
 };
 void thread_message_view(struct arena *a, const char *thread_id, const char *agent_id,
 	const struct thread_said *m, struct ThreadMessageObject *out);

@@ -156,8 +156,10 @@
 	X(approval_sql) \
 	X(session_sql) \
 	X(session_branch_sql) \
+	X(session_part_sql) \
 	X(event_sql) \
 	X(prompt_sql) \
+	X(prompt_media_sql) \
 	X(turn_sql) \
 	X(turn_file_sql) \
 	X(turn_model_sql) \

@@ -6,7 +6,7 @@
 #include "sessions/session_tx.h"
 #include "sessions/session.h"
 
-enum { RUN_END, DROP_PIECES, EMPTY_EVENTS, DROP_SUMMARIES, DROP_MESSAGE };
+enum { RUN_END, DROP_PIECES, EMPTY_EVENTS, DROP_SUMMARIES, DROP_FILE, DROP_MESSAGE };
 
 /* $1 tenant, $2 session, $3 and $4 between which times, $5 how the data begins.  The times come first: they keep the text
  * of all other events from being read. */
@@ -29,6 +29,8 @@ static const struct statement sql[] = {
 	[DROP_SUMMARIES] = { "forget_summaries",
 		"delete from session_summaries where tenant_id = $1 and session_id = $2 "
 		"and last_message_id >= $3" },
+	[DROP_FILE] = { "forget_file",
+		"delete from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
 	[DROP_MESSAGE] = { "forget_message",
 		"delete from messages where tenant_id = $1 and session_id = $2 and id = $3" },
 };
@@ -51,6 +53,19 @@ static int empty_events(struct session_tx *p, const struct message_row *m, const
 		   : db_run(p->db, &sql[EMPTY_EVENTS], NULL,
 			     ARGS(T(p->tenant_id), T(p->session_id), N(m->created_at), N(until),
 				     T(arena_printf(p->a, "{\"id\":\"%s\"%%", m->id)), T(emptied)));
+}
+
+/* Their bytes; what they were called stays with the message, for auditors. */
+static int drop_files(struct session_tx *p, const struct message_row *m)
+{
+	const struct MessagePart *part = m->parts.at;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->parts.count; i++)
+		if (part[i].file_id)
+			err = db_run(p->db, &sql[DROP_FILE], NULL,
+				ARGS(T(p->tenant_id), T(p->session_id), T(part[i].file_id)));
+	return err;
 }
 
 static void untitle_session(struct session_tx *p, const struct message_row *m)
@@ -78,6 +93,7 @@ int session_forget_message(struct db *db, struct arena *a, const char *tenant_id
 		return err;
 	empty = m;
 	empty.content = "";
+	empty.parts = (struct list){ 0 };
 	event = message_event(session_id, &empty);
 	emptied = session_event_text(a, MESSAGE, &event);
 	if (!emptied)
@@ -87,6 +103,8 @@ int session_forget_message(struct db *db, struct arena *a, const char *tenant_id
 	if (!err)
 		err = db_run(
 			db, &sql[DROP_SUMMARIES], NULL, ARGS(T(tenant_id), T(session_id), T(id)));
+	if (!err)
+		err = drop_files(&p, &m);
 	if (!err)
 		err = db_run(
 			db, &sql[DROP_MESSAGE], NULL, ARGS(T(tenant_id), T(session_id), T(id)));

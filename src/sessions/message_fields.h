@@ -4,6 +4,7 @@
  * its calls as the model's message made them.  Both are these rows. */
 #pragma once
 #include "contract/schema.h"
+#include "sessions/session_parts.h"
 
 enum MessageRole { MessageRole_user, MessageRole_assistant, MessageRole_tool, MessageRole_system };
 extern const struct words MessageRole_words;
@@ -21,7 +22,8 @@ extern const struct words MessageStatus_words;
 	int64_t prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens; \
 	struct money cost_usd;                                                           \
 	struct moment created_at;                                                        \
-	const char *author_id
+	const char *author_id;                                                           \
+	struct list parts
 
 /* `most` bytes of content, and of calls that are JSON; 0: the common ceilings.  What follows says what the calls
  * are. */
@@ -57,4 +59,8 @@ extern const struct words MessageStatus_words;
 		FIELD(S, created_at, .required = true, .doc = "When the message was begun."),    \
 		FIELD(S, author_id, .nullable = true, .id = true,                                \
 			.doc = "The person who wrote it, whatever its role; null: a model, a "   \
-			       "tool or a webhook did.")
+			       "tool or a webhook did."),                                        \
+		FIELD(S, parts, .left_out = true, .nullable = true, .item = OBJECT,              \
+			.of = &MessagePart_schema, .example = "null",                            \
+			.doc = "Images, files and sounds in it; left out where it is text "      \
+			       "alone.")

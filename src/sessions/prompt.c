@@ -447,13 +447,14 @@ static void warn_of_iterations(struct turn *t, struct chat *chat)
 				(long long)t->iterations));
 }
 
-static int make_plan(struct turn *t, struct db *db)
+static int plan_for(struct turn *t, struct db *db, const struct chat *chat, struct candidates *ret,
+	struct problem *p)
 {
 	struct candidates_asked asked = { .tenant_id = t->job->tenant_id,
 		.agent_id = t->agent_id,
 		.model_id = t->wish.model_id,
 		.user_id = t->acts_as,
-		.chat = &t->chat,
+		.chat = chat,
 		.tools_optional = !t->wish.tools,
 		.vault = t->s->settings.vault,
 		.keys = broker_keys(t->s->broker, &t->mind),
@@ -461,7 +462,41 @@ static int make_plan(struct turn *t, struct db *db)
 		.any_hour = t->wish.any_hour,
 		.now = clock_now_us() };
 
-	return candidates_find(db, &t->mind, &asked, &t->candidates, &t->problem);
+	return candidates_find(db, &t->mind, &asked, ret, p);
+}
+
+static bool is_candidate(const struct candidates *all, const char *model_id)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (strcmp(all->at[i].model_id, model_id) == 0)
+			return true;
+	return false;
+}
+
+/* Models that take everything come first; those that do not take the images or files are told of them. */
+static int make_plan(struct turn *t, struct db *db)
+{
+	struct candidates *others;
+	struct problem unsaid = { 0 };
+	int err = plan_for(t, db, &t->chat, &t->candidates, &t->problem), without;
+
+	if (!t->bare)
+		return err;
+	others = arena_new(&t->mind, struct candidates);
+	without = plan_for(t, db, t->bare, others, &unsaid);
+	if (without)
+		return err;
+	if (err) {
+		t->problem = (struct problem){ 0 };
+		t->candidates = *others;
+		t->candidates.count = 0;
+	}
+	for (size_t i = 0; i < others->count && t->candidates.count < CANDIDATES_MAX; i++)
+		if (!is_candidate(&t->candidates, others->at[i].model_id)) {
+			t->candidates.at[t->candidates.count] = others->at[i];
+			t->candidates.at[t->candidates.count++].without_parts = true;
+		}
+	return 0;
 }
 
 /* Three quarters of the first model's window are the most; then what is oldest is summed up. */
@@ -481,6 +516,7 @@ static int keep_within(
 	count = prompt_summary(t, messages, summary->content, window, &t->chat);
 	if (!count)
 		return 0;
+	t->bare = NULL;
 	t->summary_up_to = ((const struct message_row *)messages->at)[count - 1].id;
 	return make_plan(t, db);
 }
@@ -550,14 +586,23 @@ static void leave_out_older(struct turn *t, struct list *messages)
 	*messages = (struct list){ (void *)(m + i), messages->count - i };
 }
 
+static void write_chat(struct turn *t, struct chat *chat, const struct summary_row *summary,
+	struct list *messages, const struct list *failed, const struct list *media)
+{
+	open_chat(t, chat, summary->content);
+	prompt_messages(messages, failed, media, chat);
+	warn_of_iterations(t, chat);
+}
+
 /* ERR_NOT_FOUND: the agent was deleted since the step before, and its sessions with it. */
 int turn_act_load(struct turn *t, struct db *db)
 {
 	struct summary_row summary;
-	struct list messages, failed = { 0 };
+	struct list messages, failed = { 0 }, media = { 0 };
 	int err = prompt_kit(t, db);
 
 	t->summary_up_to = NULL;
+	t->bare = NULL;
 	if (!err)
 		err = read_summary(t, db, &summary);
 	if (!err)
@@ -569,10 +614,14 @@ int turn_act_load(struct turn *t, struct db *db)
 	if (err)
 		return err;
 	leave_out_older(t, &messages);
-	open_chat(t, &t->chat, summary.content);
-	prompt_messages(&messages, &failed, &t->chat);
-	warn_of_iterations(t, &t->chat);
-	err = make_plan(t, db);
+	if (prompt_has_parts(&messages)) {
+		t->bare = arena_new(&t->mind, struct chat);
+		write_chat(t, t->bare, &summary, &messages, &failed, NULL);
+		err = prompt_media_load(t, db, &messages, &media);
+	}
+	write_chat(t, &t->chat, &summary, &messages, &failed, &media);
+	if (!err)
+		err = make_plan(t, db);
 	if (!err)
 		err = keep_within(t, db, &messages, &summary);
 	return err ? err : turn_after_others(t, db);

@@ -82,13 +82,16 @@ static bool has_calls(const struct message_row *m)
 
 /* ---- in order ---- */
 
-static void add_plain(struct chat *chat, const struct message_row *m)
+static void add_plain(struct chat *chat, const struct message_row *m, const struct list *media)
 {
 	enum chat_role role = strcmp(m->role, "assistant") == 0 ? CHAT_ASSISTANT
 			      : strcmp(m->role, "system") == 0	? CHAT_SYSTEM
 								: CHAT_USER;
-	struct chat_message *out = chat_message_add(chat, role, m->content);
+	bool mixed = m->parts.count > 0;
+	struct chat_message *out = chat_message_add(chat, role, mixed ? NULL : m->content);
 
+	if (mixed)
+		prompt_put_parts(chat, out, m->content, &m->parts, media);
 	if (*m->thoughts)
 		read_thoughts(chat, out, m->thoughts);
 }
@@ -125,7 +128,7 @@ static bool has_failed(
 
 /* A message with calls, their results, then what else was said before the next answer. */
 static const struct message_row *add_group(struct chat *chat, const struct message_row *m,
-	const struct message_row *end, struct failures *f)
+	const struct message_row *end, struct failures *f, const struct list *media)
 {
 	struct chat_message *out =
 		chat_message_add(chat, CHAT_ASSISTANT, *m->content ? m->content : NULL);
@@ -138,19 +141,25 @@ static const struct message_row *add_group(struct chat *chat, const struct messa
 	read_message_calls(chat, out, m->tool_calls);
 	for (const struct chat_call *c = out->calls; c; c = c->next) {
 		const struct message_row *r = find_result_message(m + 1, next, chat, c->id);
-		struct chat_message *result =
-			chat_message_add(chat, CHAT_TOOL, r ? r->content : "There is no result.");
+		bool mixed = r && r->parts.count;
+		struct chat_message *result = chat_message_add(chat, CHAT_TOOL,
+			mixed ? NULL
+			: r   ? r->content
+			      : "There is no result.");
 
+		if (mixed)
+			prompt_put_parts(chat, result, r->content, &r->parts, media);
 		result->call_id = c->id;
 		result->failed = !r || has_failed(f, chat, m->id, c->id);
 	}
 	for (m++; m < next; m++)
 		if (strcmp(m->role, "tool") != 0)
-			add_plain(chat, m);
+			add_plain(chat, m, media);
 	return next;
 }
 
-void prompt_messages(struct list *messages, const struct list *failed, struct chat *chat)
+void prompt_messages(struct list *messages, const struct list *failed, const struct list *media,
+	struct chat *chat)
 {
 	const struct message_row *m = messages->at, *end = m + messages->count;
 	struct failures f = { failed->at, failed->at };
@@ -160,22 +169,26 @@ void prompt_messages(struct list *messages, const struct list *failed, struct ch
 
 	while (m < end)
 		if (has_calls(m))
-			m = add_group(chat, m, end, &f);
+			m = add_group(chat, m, end, &f, media);
 		else if (strcmp(m->role, "tool") == 0) /* of a call that was summed up */
 			m++;
 		else
-			add_plain(chat, m++);
+			add_plain(chat, m++, media);
 }
 
 /* ---- what is summed up ---- */
 
 static int64_t tokens_of(const struct message_row *m)
 {
+	const struct MessagePart *part = m->parts.at;
 	struct tokens t = { 0 };
+	int64_t more = 4;
 
+	for (size_t i = 0; i < m->parts.count; i++)
+		more += session_part_tokens(&part[i]);
 	tokens_add(&t, (struct slice){ m->content, strlen(m->content) });
 	tokens_add(&t, (struct slice){ m->tool_calls, strlen(m->tool_calls) });
-	return tokens_count(&t) + 4;
+	return tokens_count(&t) + more;
 }
 
 /* Where the part that stays may begin: before what a person said, or before an answer; never between a
@@ -210,8 +223,9 @@ static size_t count_to_go(const struct list *messages, int64_t room)
 	return seam;
 }
 
-static void put_transcript(struct buf *b, const struct message_row *m, size_t most)
+static void put_transcript(struct arena *a, struct buf *b, const struct message_row *m, size_t most)
 {
+	const struct MessagePart *part = m->parts.at;
 	size_t len = strnlen(m->content, most);
 
 	while (len && ((unsigned char)m->content[len] & 0xc0) == 0x80)
@@ -219,6 +233,8 @@ static void put_transcript(struct buf *b, const struct message_row *m, size_t mo
 	buf_printf(b, "%s: ", m->role);
 	buf_put(b, m->content, len);
 	buf_puts(b, m->content[len] ? " [...]" : "");
+	for (size_t i = 0; i < m->parts.count; i++)
+		buf_printf(b, " %s", session_part_instead(a, &part[i]));
 	if (has_calls(m)) {
 		buf_lit(b, " [calls ");
 		buf_put(b, m->tool_calls, strnlen(m->tool_calls, 500));
@@ -242,7 +258,7 @@ size_t prompt_summary(struct turn *t, const struct list *messages, const char *b
 	if (before)
 		buf_printf(&b, "Summary of what came before: %s\n\n", before);
 	for (size_t i = 0; i < count; i++)
-		put_transcript(&b, &m[i], each);
+		put_transcript(&t->mind, &b, &m[i], each);
 	chat_open(chat, &t->mind);
 	chat->stream = true;
 	chat_message_add(chat, CHAT_SYSTEM,

@@ -254,6 +254,7 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 		.author_id = in->author_id,
 		.content = in->content,
 		.metadata = in->metadata,
+		.parts = in->kept,
 		.created_at = in->said_at };
 	struct session_tx p;
 	int err;
@@ -268,6 +269,9 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 		err = session_is_theirs(&p, &in->by, &theirs);
 		m.heard_id = theirs ? NULL : HEARD_LATER;
 	}
+	if (!err && in->parts)
+		err = session_parts_keep(db, a, PARTS_OF_SESSION, in->tenant_id, in->session_id,
+			in->now, in->parts, &m.parts, problem);
 	if (!err)
 		err = tx_message_add(&p, &m);
 	if (!err)
@@ -454,11 +458,11 @@ const char *tool_cut(struct arena *a, const char *text)
 }
 
 int session_answer(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *user_id, const char *call_id, const char *output, int64_t now,
-	struct problem *problem)
+	const char *user_id, const char *call_id, const char *output,
+	const struct session_parts *parts, int64_t now, struct problem *problem)
 {
 	struct session_tx p;
-	struct list calls;
+	struct list calls, kept;
 	struct call_row *c, *found = NULL;
 	int err = tx_open(&p, db, a, tenant_id, session_id, now, problem);
 
@@ -481,7 +485,11 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 		return problem_set(problem, a, ERR_FORBIDDEN,
 			"The results of a run's functions are given by the one who began it.");
 	if (!err)
-		err = tx_call_result(&p, found, CALL_STATE_COMPLETED, tool_cut(a, output));
+		err = session_parts_keep(
+			db, a, PARTS_OF_SESSION, tenant_id, session_id, now, parts, &kept, problem);
+	if (!err)
+		err = tx_call_result_with(
+			&p, found, CALL_STATE_COMPLETED, tool_cut(a, output), &kept);
 	if (!err)
 		err = tx_go_on(&p, &calls);
 	return err ? err : tx_close(&p);

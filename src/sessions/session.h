@@ -6,6 +6,7 @@
  * so that what is committed is what will happen. */
 #pragma once
 #include "base/error.h"
+#include "sessions/session_parts.h"
 #include "store/store.h"
 
 enum {
@@ -66,7 +67,9 @@ struct session_words {
 	const char *role;     /* user, or assistant for what a program puts into its mouth */
 	const char *content;  /* plain text */
 	const char *metadata; /* a JSON object; NULL: {} */
-	int64_t said_at;      /* 0: now */
+	const struct session_parts *parts; /* to be kept with it; NULL: none */
+	struct list kept; /* struct MessagePart whose bytes are files of the session already */
+	int64_t said_at;  /* 0: now */
 	int64_t now;
 };
 
@@ -83,6 +86,7 @@ struct session_step {
 	const char *calls;    /* a JSON list of MessageCall (session_events.h); NULL with call_id */
 	const char *thoughts; /* as messages keep them; NULL: none */
 	const char *call_id;  /* the call that `content` is the result of; NULL with calls */
+	const struct session_parts *parts; /* of that result; NULL: none */
 	int64_t now;
 };
 int session_recall(
@@ -167,8 +171,8 @@ int session_decide(struct db *db, struct arena *a, const char *tenant_id, const 
 /* The result of a call that whoever began the run runs (run_options.tools); call_id is the model's.  The run
  * goes on once none is missing.  ERR_FORBIDDEN from anybody else: it would be heard with their rights. */
 int session_answer(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,
-	const char *user_id, const char *call_id, const char *output, int64_t now,
-	struct problem *p);
+	const char *user_id, const char *call_id, const char *output,
+	const struct session_parts *parts, int64_t now, struct problem *p);
 
 /* Called in the transaction that gives a session its title or another: for the index that finds it.  Set
  * once, before anything runs. */

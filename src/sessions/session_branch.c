@@ -2,7 +2,8 @@
  *
  * Messages keep their ids, which are names within a session, so that summaries
  * that stand for some of them can come along as they are.  What they took was
- * paid for where it was said and counts nothing here; calls of tools and files stay there. */
+ * paid for where it was said and counts nothing here; calls of tools stay there, and of the files those come along that
+ * messages show. */
 #include "sessions/session.h"
 
 #include <string.h>
@@ -12,7 +13,23 @@
 
 enum { BRANCH_MESSAGES_MAX = 20000 };
 
-enum { BRANCH_COUNT, BRANCH_OPEN_CALLS, BRANCH_MESSAGES, BRANCH_SUMMARIES };
+enum {
+	BRANCH_COUNT,
+	BRANCH_OPEN_CALLS,
+	BRANCH_MESSAGES,
+	BRANCH_SUMMARIES,
+	BRANCH_PARTS,
+	BRANCH_FILE,
+};
+
+struct branched_parts {
+	struct list parts;
+};
+
+FIELDS(branched_parts) = {
+	FIELD(branched_parts, parts, .item = OBJECT, .of = &MessagePart_schema),
+};
+static SCHEMA(branched_parts, .internal = true);
 
 /* $1 tenant, $2 session, $3 the last message; $4 the new session */
 #define UP_TO "m.tenant_id = $1 and m.session_id = $2 and m.id <= $3"
@@ -31,15 +48,26 @@ static const struct statement sql[] = {
 	[BRANCH_MESSAGES] = { "session_branch_messages",
 		"insert into messages (tenant_id, session_id, id, author_id, role, status, tool_call_id, "
 		"model_id, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, "
-		"cost_pd, created_at, metadata, tool_calls, thoughts, content) "
+		"cost_pd, created_at, metadata, tool_calls, thoughts, content, parts) "
 		"select m.tenant_id, $4, m.id, m.author_id, m.role, m.status, m.tool_call_id, m.model_id, "
-		"0, 0, 0, 0, 0, m.created_at, m.metadata, m.tool_calls, m.thoughts, m.content "
+		"0, 0, 0, 0, 0, m.created_at, m.metadata, m.tool_calls, m.thoughts, m.content, "
+		"m.parts "
 		"from messages m where " UP_TO },
 	[BRANCH_SUMMARIES] = { "session_branch_summaries",
 		"insert into session_summaries (tenant_id, session_id, last_message_id, created_at, content) "
 		"select y.tenant_id, $4, y.last_message_id, y.created_at, y.content "
 		"from session_summaries y where y.tenant_id = $1 and y.session_id = $2 "
 		"and y.last_message_id <= $3" },
+	[BRANCH_PARTS] = { "session_branch_parts",
+		"select m.parts from messages m where " UP_TO " and m.parts is not null",
+		.row = &branched_parts_schema },
+	/* $1 tenant, $2 session, $3 the new session, $4 the file */
+	[BRANCH_FILE] = { "session_branch_file",
+		"insert into session_files (tenant_id, session_id, id, name, content_type, size_bytes, "
+		"created_at, content) select f.tenant_id, $3, f.id, f.name, f.content_type, "
+		"f.size_bytes, f.created_at, f.content from session_files f "
+		"where f.tenant_id = $1 and f.session_id = $2 and f.id = $4 "
+		"on conflict (tenant_id, session_id, id) do nothing" },
 };
 STATEMENT_SET(session_branch_sql, sql);
 
@@ -71,6 +99,28 @@ static int check_place(struct session_tx *from, const char *message_id, int64_t 
 	return 0;
 }
 
+/* Those that the messages show. */
+static int branch_files(
+	struct db *db, struct arena *a, const struct session_branch_asked *in, const char *id)
+{
+	const struct branched_parts *row;
+	struct list rows;
+	int err = db_all(db, a, &sql[BRANCH_PARTS], &rows, BRANCH_MESSAGES_MAX,
+		ARGS(T(in->tenant_id), T(in->session_id), T(in->message_id)));
+
+	row = rows.at;
+	for (size_t i = 0; !err && i < rows.count; i++) {
+		const struct MessagePart *part = row[i].parts.at;
+
+		for (size_t j = 0; !err && j < row[i].parts.count; j++)
+			if (part[j].file_id)
+				err = db_run(db, &sql[BRANCH_FILE], NULL,
+					ARGS(T(in->tenant_id), T(in->session_id), T(id),
+						T(part[j].file_id)));
+	}
+	return err;
+}
+
 int session_branch(struct db *db, struct arena *a, const struct session_branch_asked *in,
 	const char **ret_id, struct problem *problem)
 {
@@ -96,6 +146,8 @@ int session_branch(struct db *db, struct arena *a, const struct session_branch_a
 	for (int i = BRANCH_MESSAGES; !err && i <= BRANCH_SUMMARIES; i++)
 		err = db_run(db, &sql[i], NULL,
 			ARGS(T(in->tenant_id), T(in->session_id), T(in->message_id), T(*ret_id)));
+	if (!err)
+		err = branch_files(db, a, in, *ret_id);
 	if (!err)
 		err = tx_open(&to, db, a, in->tenant_id, *ret_id, in->now, problem);
 	if (err)

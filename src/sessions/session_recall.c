@@ -24,6 +24,9 @@ int session_recall(
 			"A step that was made before holds at most %d bytes.", SESSION_ANSWER_MAX);
 	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
 	if (!err)
+		err = session_parts_keep(db, a, PARTS_OF_SESSION, in->tenant_id, in->session_id,
+			in->now, in->parts, &m.parts, problem);
+	if (!err)
 		err = tx_message_add(&p, &m);
 	return err ? err : tx_close(&p);
 }

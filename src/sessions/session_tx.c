@@ -88,6 +88,7 @@ FIELDS(message_row) = {
 	FIELD(message_row, tool_calls),
 	FIELD(message_row, thoughts),
 	FIELD(message_row, content),
+	FIELD(message_row, parts, .nullable = true, .item = OBJECT, .of = &MessagePart_schema),
 };
 SCHEMA(message_row, .internal = true);
 
@@ -427,7 +428,8 @@ struct MessageEvent message_event(const char *session_id, const struct message_r
 		.cache_write_tokens = m->cache_write_tokens,
 		.cost_usd = { m->cost_pd },
 		.created_at = { m->created_at },
-		.author_id = m->author_id };
+		.author_id = m->author_id,
+		.parts = m->parts };
 }
 
 static int tell_message(struct session_tx *p, const struct message_row *m)

@@ -53,6 +53,7 @@ struct message_row {
 		created_at;
 	const char *heard_id; /* NULL: it is heard where it was said */
 	const char *metadata, *tool_calls, *thoughts, *content;
+	struct list parts; /* struct MessagePart; of none: text alone */
 };
 SCHEMA_DECLARED(message_row);
 
@@ -119,6 +120,9 @@ int tx_calls(struct session_tx *p, struct list *ret);
 int tx_call_move(struct session_tx *p, struct call_row *c, int to);
 /* Its result as a message, and the move.  `content` is for the model. */
 int tx_call_result(struct session_tx *p, struct call_row *c, int to, const char *content);
+/* The same with images and files in it: struct MessagePart. */
+int tx_call_result_with(struct session_tx *p, struct call_row *c, int to, const char *content,
+	const struct list *parts);
 
 /* Whoever takes part sees the session; NULL is nobody. */
 int tx_person(struct session_tx *p, const char *user_id);

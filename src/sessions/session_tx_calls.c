@@ -80,15 +80,23 @@ int tx_call_move(struct session_tx *p, struct call_row *c, int to)
 	return err ? err : tell_call(p, c);
 }
 
-int tx_call_result(struct session_tx *p, struct call_row *c, int to, const char *content)
+int tx_call_result_with(struct session_tx *p, struct call_row *c, int to, const char *content,
+	const struct list *parts)
 {
-	struct message_row m = {
-		.role = "tool", .run_id = c->run_id, .tool_call_id = c->call_id, .content = content
-	};
+	struct message_row m = { .role = "tool",
+		.run_id = c->run_id,
+		.tool_call_id = c->call_id,
+		.content = content,
+		.parts = *parts };
 	int err = tx_call_move(p, c, to);
 
 	p->results++;
 	return err ? err : tx_message_add(p, &m);
+}
+
+int tx_call_result(struct session_tx *p, struct call_row *c, int to, const char *content)
+{
+	return tx_call_result_with(p, c, to, content, &(struct list){ 0 });
 }
 
 int tx_go_on(struct session_tx *p, const struct list *calls)

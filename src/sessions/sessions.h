@@ -39,5 +39,5 @@ struct sessions_stats sessions_stats(struct sessions *s);
 extern bool (*turn_kept)(void (*go)(void *turn), void *turn);
 #endif
 
-extern const struct statement_set prompt_sql, turn_sql, turn_file_sql, turn_model_sql,
-	turn_answer_sql, subtask_sql;
+extern const struct statement_set prompt_sql, prompt_media_sql, turn_sql, turn_file_sql,
+	turn_model_sql, turn_answer_sql, subtask_sql;

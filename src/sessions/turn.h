@@ -166,6 +166,8 @@ struct turn {
 	/* The model call under way. */
 	char answer_id[ID_LEN + 1];
 	struct chat chat;
+	struct chat *
+		bare; /* the same for models that do not take its images and files; NULL: it has none */
 	struct candidates candidates;
 	size_t first; /* candidates before this one broke off */
 	bool cut;     /* the last answer reached the limit of tokens */
@@ -297,11 +299,25 @@ int turn_act_load(struct turn *t, struct db *db);
 struct failed_call {
 	const char *message_id, *call_id;
 };
-/* `failed`: those of the messages, in their order. */
-void prompt_messages(struct list *messages, const struct list *failed, struct chat *chat);
+/* `failed`: those of the messages, in their order; `media`: their images and files, struct media, or NULL to tell of them
+ * only. */
+void prompt_messages(struct list *messages, const struct list *failed, const struct list *media,
+	struct chat *chat);
 /* The chat that asks for a summary of the first so many, and how many they are; 0: nothing can go. */
 size_t prompt_summary(struct turn *t, const struct list *messages, const char *before,
 	int64_t window, struct chat *chat);
+
+/* prompt_media.c */
+struct media {
+	const char *file_id;
+	struct slice base64; /* absent: the file is gone */
+};
+bool prompt_has_parts(const struct list *messages);
+/* As many as one request may hold, the newest first. */
+int prompt_media_load(struct turn *t, struct db *db, const struct list *messages, struct list *ret);
+/* A text with what stands in it. */
+void prompt_put_parts(struct chat *chat, struct chat_message *to, const char *text,
+	const struct list *parts, const struct list *media);
 
 /* subtask.c */
 /* Opens the child and moves the call, or gives the call a result that says why not. */

@@ -414,6 +414,11 @@ static int tell_failed(struct turn *t, struct session_tx *p)
 	for (size_t i = 0; !err && i < t->end.failed_count; i++)
 		err = tx_notice(p, NOTICE_FAILOVER, "%s: %s. The next model was asked.",
 			t->end.failed[i].candidate->slug, fault_rows[t->end.failed[i].class].title);
+	if (!err && t->end.candidate && t->end.candidate->without_parts && !p->run.iteration_count)
+		err = tx_notice(p, "parts_left_out",
+			"%s does not take the images, files or sounds of this session; it was told which "
+			"there are.",
+			t->end.candidate->slug);
 	return err;
 }
 

@@ -249,6 +249,7 @@ void turn_ask(void *turn)
 		.session_id = t->job->subject,
 		.candidates = &t->candidates,
 		.chat = &t->chat,
+		.bare = t->bare,
 		.first = t->first < t->candidates.count ? t->first : 0,
 		.keeps = 1,
 		.sink = { turn_on_event, t },

@@ -455,7 +455,7 @@ TEST(conversations_of_agents_are_one_session)
 		"\"input\":[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":"
 		"\"data:image/png;base64,AA==\"}]}]");
 	STATUS(r, 400);
-	CHECK_STR(text_at(&r, "error.param"), "input[0].content");
+	CHECK_STR(text_at(&r, "error.param"), "input[0].content[0]");
 
 	test_step("the session goes, and what was said in it; the conversation begins another");
 	r = openai_ask(&s, NULL, "GET /agents/%s/sessions", s.agent_id);

@@ -39,7 +39,7 @@ static void reads_failed(
 		rows[i].thoughts = rows[i].thoughts ? rows[i].thoughts : "";
 	}
 	chat_open(&chat, &a);
-	prompt_messages(&list, &failed, &chat);
+	prompt_messages(&list, &failed, NULL, &chat);
 	CHECK_STR(told(&chat, &a), wanted);
 	arena_free(&a);
 }

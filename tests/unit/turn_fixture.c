@@ -149,7 +149,7 @@ static int act(struct db *db, void *data)
 		break;
 	case ANSWER:
 		err = session_answer(db, &d->arena, tenant, s->session_id, s->as.user_id,
-			d->call_id, d->text, now, &p);
+			d->call_id, d->text, NULL, now, &p);
 		break;
 	}
 	arena_free(&d->arena);

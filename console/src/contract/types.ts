@@ -233,7 +233,8 @@ export interface MemoryRead { id: string; agent_id: string; content: string; sou
 export interface MemoryReadPage { items: (MemoryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface MessageCall { id: string; name: string; client?: boolean | null; alias?: string | null; arguments: unknown; extra_content?: Record<string, unknown> | null; }
 export interface MessageCreate { content: string; }
-export interface MessageEvent { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (MessageCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; }
+export interface MessageEvent { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (MessageCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; parts?: (MessagePart)[] | null; }
+export interface MessagePart { type: MessagePartType; place: number; file_id?: string | null; name?: string | null; content_type?: string | null; size_bytes?: number | null; url?: string | null; detail?: string | null; }
 export interface ModelConfig { base_url?: string | null; model?: string | null; api_key?: string | null; api_key_set?: boolean | null; timeout_s?: number; total_timeout_s?: number; max_tokens?: number | null; headers?: Record<string, unknown> | null; endpoints?: (ModelEndpoint)[] | null; }
 export interface ModelCreate { name: string; slug: string; kind: ModelKind; status?: "active" | "disabled" | "experimental" | "deprecated"; description?: string | null; context_window?: number | null; supports_tools?: boolean | null; supports_vision?: boolean | null; is_free?: boolean | null; available_to_all_tenants?: boolean | null; pricing?: ModelPricing | null; config?: ModelConfig | null; failover_chain?: (string)[] | null; }
 export interface ModelPricing { prompt?: string | null; completion?: string | null; cache_read?: string | null; cache_write?: string | null; character?: string | null; second?: string | null; }
@@ -370,7 +371,7 @@ export interface StatusEvent { status: SessionStatus; run_id: string | null; err
 export interface SubtaskCreate { agent_id?: string | null; title: string; message: string; }
 export interface SubtaskSummary { id: string; parent_session_id: string; agent_id: string; agent_name: string; title: string; status: SessionStatus; message_count: number; created_at: string; started_at: string | null; }
 export interface SubtaskSummaryPage { items: (SubtaskSummary)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface TaskMessageRead { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (ToolCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; author_name?: string | null; deleted_at?: string | null; deleted_by_id?: string | null; }
+export interface TaskMessageRead { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (ToolCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; parts?: (MessagePart)[] | null; author_name?: string | null; deleted_at?: string | null; deleted_by_id?: string | null; }
 export interface TaskMessageReadPage { items: (TaskMessageRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface TaskSessionRead { id: string; tenant_id: string; agent_id: string; parent_session_id: string | null; title: string | null; status: SessionStatus; origin: "user" | "webhook" | "mail" | "subtask" | "api" | "benchmark"; created_by_id: string | null; iteration_count: number; message_count: number; last_event_id: number; attention_at?: string | null; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; started_at: string | null; completed_at: string | null; updated_at: string; metadata: Record<string, unknown>; }
 export interface TaskSessionReadPage { items: (TaskSessionRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -384,11 +385,15 @@ export interface TenantUpdate { name?: string; billing_email?: string | null; de
 export interface TextFormat { type: "text"; }
 export interface ThreadContentDelta { content: (ThreadTextDelta)[]; }
 export interface ThreadCreate { messages?: (ThreadMessageCreate)[] | null; metadata?: Record<string, unknown> | null; }
+export interface ThreadImageAddress { url: string; detail?: string | null; }
+export interface ThreadImageFile { type: "image_file"; image_file: ThreadImageKept; }
+export interface ThreadImageKept { file_id: string; detail?: string | null; }
+export interface ThreadImageUrl { type: "image_url"; image_url: ThreadImageAddress; }
 export interface ThreadInputText { type: "text"; text: string; }
-export interface ThreadMessageCreate { role: "user" | "assistant"; content: string | (ThreadInputText)[]; attachments?: (null)[] | null; metadata?: Record<string, unknown> | null; }
+export interface ThreadMessageCreate { role: "user" | "assistant"; content: string | (ThreadInputText | ThreadImageUrl)[]; attachments?: (null)[] | null; metadata?: Record<string, unknown> | null; }
 export interface ThreadMessageDelta { id: string; object: "thread.message.delta"; delta: ThreadContentDelta; }
 export interface ThreadMessageList { object?: "list"; data: (ThreadMessageObject)[]; first_id?: string | null; last_id?: string | null; has_more: boolean; }
-export interface ThreadMessageObject { id: string; object?: "thread.message"; created_at: number; thread_id: string; status: string; incomplete_details?: ResponseShortfall | null; completed_at?: number | null; incomplete_at?: number | null; role: string; content?: (ThreadTextPart)[]; assistant_id?: string | null; run_id?: string | null; attachments?: (null)[]; metadata?: Record<string, unknown>; }
+export interface ThreadMessageObject { id: string; object?: "thread.message"; created_at: number; thread_id: string; status: string; incomplete_details?: ResponseShortfall | null; completed_at?: number | null; incomplete_at?: number | null; role: string; content?: (ThreadTextPart | ThreadImageFile | ThreadImageUrl)[]; assistant_id?: string | null; run_id?: string | null; attachments?: (null)[]; metadata?: Record<string, unknown>; }
 export interface ThreadObject { id: string; object?: "thread"; created_at: number; metadata?: Record<string, unknown>; tool_resources?: null; }
 export interface ThreadText { value: string; annotations: (null)[]; }
 export interface ThreadTextDelta { index: number; type: "text"; text: ThreadText; }
@@ -426,6 +431,7 @@ export type HoursRule = "hold" | "refuse" | "ignore";
 export type IntegrationProvider = "github" | "gitlab" | "slack" | "stripe" | "linear" | "sentry" | "standard" | "generic";
 export type MemoryScope = "private" | "shared";
 export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
+export type MessagePartType = "image" | "file" | "audio";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
 export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice" | "session";

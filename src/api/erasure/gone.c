@@ -99,6 +99,7 @@ static const struct statement heirs[] = {
 	OF_INTEGRATION("delivery_bodies", "digest"),
 	OF_INTEGRATION("integration_rates", "integration_id"),
 	HEIR("gone_thread", "thread_messages", "thread_id", "id"),
+	HEIR("gone_thread", "thread_files", "thread_id", "id"),
 	HEIR("gone_conversation", "conversation_items", "conversation_id", "place"),
 	HEIR("gone_agent", "responses", "agent_id", "id"),
 	HEIR("gone_agent", "memories", "agent_id", "id"),
@@ -107,7 +108,7 @@ STATEMENT_SET(gone_heirs_sql, heirs);
 
 enum {
 	SESSION_HEIRS = 12,
-	THREAD_HEIRS = 1,
+	THREAD_HEIRS = 2,
 	CONVERSATION_HEIRS = 1,
 	INTEGRATION_HEIRS = 4,
 	AGENT_HEIRS = 2

@@ -11,8 +11,6 @@
 
 #define FROM "session_files f where f.tenant_id = $1 and f.session_id = $2"
 
-enum { FILES_MAX = 200 }; /* that people bring, of one session */
-
 struct file_query {
 	const char *name;
 };
@@ -83,8 +81,9 @@ QUERY_OPERATION(createSessionFile, file_query, SessionFileRead,
 	int64_t count = 0;
 	int err = db_int(c->db, &sql[FILE_COUNT], &count, session, 2);
 
-	if (!err && count >= FILES_MAX)
-		return call_fail(c, ERR_CONFLICT, "A session keeps at most %d files.", FILES_MAX);
+	if (!err && count >= SESSION_FILES_MAX)
+		return call_fail(
+			c, ERR_CONFLICT, "A session keeps at most %d files.", SESSION_FILES_MAX);
 	if (!err)
 		err = db_put(c->db, &sql[FILE_BRING],
 			&(struct file_brought){ .tenant_id = who->tenant_id,

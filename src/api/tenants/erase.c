@@ -89,6 +89,7 @@ static const struct statement sweeps[] = {
 	SWEEP_AS("conversations", "conversation_rows", "id"),
 	SWEEP("run_notes", "session_id, run_id"),
 	SWEEP("thread_messages", "thread_id, id"),
+	SWEEP("thread_files", "thread_id, id"),
 	SWEEP("deleted_messages", "session_id, id"),
 	SWEEP_AS("threads", "thread_rows", "id"),
 	SWEEP("assistants", "agent_id"),

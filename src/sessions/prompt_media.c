@@ -1,0 +1,144 @@
+/* prompt_media.c - the images, files and sounds of a conversation as a model is shown them.
+ *
+ * What a model cannot take, and what is too old for there being so much, it is
+ * told of in a few words where it stood: nothing vanishes without a word. */
+#include <string.h>
+
+#include "base/base64.h"
+#include "sessions/turn.h"
+
+enum { MEDIA_BYTES };
+
+static const struct statement sql[] = {
+	[MEDIA_BYTES] = { "prompt_media_bytes",
+		"select content from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
+};
+STATEMENT_SET(prompt_media_sql, sql);
+
+bool prompt_has_parts(const struct list *messages)
+{
+	const struct message_row *m = messages->at;
+
+	for (size_t i = 0; i < messages->count; i++)
+		if (m[i].parts.count)
+			return true;
+	return false;
+}
+
+static int load_part(
+	struct turn *t, struct db *db, const struct MessagePart *part, struct media *out)
+{
+	const void *bytes;
+	size_t len = 0;
+	char *text;
+	int err = db_bytes(db, &t->mind, &sql[MEDIA_BYTES], &bytes, &len,
+		ARGS(T(t->job->tenant_id), T(t->job->subject), T(part->file_id)));
+
+	*out = (struct media){ .file_id = part->file_id };
+	if (err) /* it was deleted: the model is told of it */
+		return err == ERR_NOT_FOUND ? 0 : err;
+	if (!arena_room(&t->mind, base64_length(len)))
+		return ERR_BUSY;
+	text = arena_raw(&t->mind, base64_length(len), 1);
+	base64_encode(bytes, len, text);
+	out->base64 = (struct slice){ text, base64_length(len) };
+	return 0;
+}
+
+/* The newest first, as many as one request may hold. */
+int prompt_media_load(struct turn *t, struct db *db, const struct list *messages, struct list *ret)
+{
+	const struct message_row *m = messages->at;
+	struct media *out;
+	size_t count = 0, n = 0;
+	int64_t left = SESSION_PARTS_BYTES;
+	int err = 0;
+
+	for (size_t i = 0; i < messages->count; i++)
+		count += m[i].parts.count;
+	out = arena_array(&t->mind, struct media, count + 1);
+	for (size_t i = messages->count; !err && left > 0 && i-- > 0;) {
+		const struct MessagePart *part = m[i].parts.at;
+
+		for (size_t j = m[i].parts.count; !err && left > 0 && j-- > 0;) {
+			if (!part[j].file_id)
+				continue;
+			left -= part[j].size_bytes;
+			if (left >= 0)
+				err = load_part(t, db, &part[j], &out[n++]);
+		}
+	}
+	*ret = (struct list){ out, n };
+	return err;
+}
+
+/* ---- into the chat ---- */
+
+static const struct media *media_of(const struct list *media, const char *file_id)
+{
+	const struct media *m = media->at;
+
+	for (size_t i = 0; i < media->count; i++)
+		if (strcmp(m[i].file_id, file_id) == 0)
+			return m[i].base64.len ? &m[i] : NULL;
+	return NULL;
+}
+
+static void put_text(struct chat *chat, struct chat_message *to, const char *text, size_t len)
+{
+	if (len)
+		chat_part_add(chat, to, PART_TEXT)->text = text_escape(chat->arena, text, len);
+}
+
+/* As it is. */
+static void show_part(struct chat *chat, struct chat_message *to, const struct MessagePart *part,
+	const struct media *media)
+{
+	static const enum chat_part_kind kinds[][2] = {
+		[MessagePartType_image] = { PART_IMAGE_DATA, PART_IMAGE_URL },
+		[MessagePartType_file] = { PART_FILE_DATA, PART_FILE_URL },
+		[MessagePartType_audio] = { PART_AUDIO, PART_AUDIO },
+	};
+	struct chat_part *p = chat_part_add(chat, to, kinds[part->type][part->url != NULL]);
+
+	p->text = part->url ? chat_text(chat, part->url) : media->base64;
+	p->tokens = session_part_tokens(part);
+	if (part->content_type)
+		p->media = chat_text(chat, part->type != MessagePartType_audio ? part->content_type
+					   : strcmp(part->content_type, "audio/wav") == 0 ? "wav"
+											  : "mp3");
+	if (part->name && part->type == MessagePartType_file)
+		p->name = chat_text(chat, part->name);
+	if (part->detail && part->type == MessagePartType_image)
+		p->detail = chat_text(chat, part->detail);
+	if (part->type == MessagePartType_file && !chat->unbounded)
+		chat->unbounded = "messages";
+}
+
+void prompt_put_parts(struct chat *chat, struct chat_message *to, const char *text,
+	const struct list *parts, const struct list *media)
+{
+	const struct MessagePart *part = parts->at;
+	size_t len = strlen(text), at = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct media *found =
+			media && part[i].file_id ? media_of(media, part[i].file_id) : NULL;
+		const char *instead = session_part_instead(chat->arena, &part[i]);
+		size_t place = part[i].place < 0	     ? at
+			       : (size_t)part[i].place > len ? len
+							     : (size_t)part[i].place;
+
+		if (place > at) {
+			put_text(chat, to, text + at, place - at);
+			at = place;
+		}
+		if (media && (found || part[i].url))
+			show_part(chat, to, &part[i], found);
+		else
+			put_text(chat, to, instead, strlen(instead));
+		if (text[at] == '\n') /* which parted this from what follows */
+			at++;
+	}
+	put_text(chat, to, text + at, len - at);
+}
