@@ -90,12 +90,16 @@ static void responses_write_parts(const struct chat_message *m, struct buf *out)
 static void responses_write_thoughts(const struct chat_message *m, bool *first, struct buf *out)
 {
 	for (const struct chat_thought *t = m->thoughts; t; t = t->next) {
-		if (strcmp(t->maker, KIND) != 0 || !t->signature.len || !t->id.len)
+		if (strcmp(t->maker, KIND) != 0 || !t->signature.len)
 			continue;
 		responses_comma(first, out);
-		buf_lit(out, "{\"type\":\"reasoning\",\"id\":");
-		text_put_quoted(out, t->id);
-		buf_lit(out, ",\"summary\":[");
+		buf_lit(out, "{\"type\":\"reasoning\",");
+		if (t->id.len) { /* one that a client gave back has lost it, and does without */
+			buf_lit(out, "\"id\":");
+			text_put_quoted(out, t->id);
+			buf_putc(out, ',');
+		}
+		buf_lit(out, "\"summary\":[");
 		if (t->text.len) {
 			buf_lit(out, "{\"type\":\"summary_text\",\"text\":");
 			text_put_quoted(out, t->text);

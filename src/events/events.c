@@ -14,7 +14,28 @@ const char *const session_event_names[SESSION_EVENT_COUNT] = {
 FIELDS(DeltaEvent) = {
 	FIELD(DeltaEvent, message_id, .required = true, .id = true, .doc = "The message."),
 	FIELD(DeltaEvent, text, .required = true, .ceiling = EVENT_TEXT_MAX,
-		.example = "\"Your order\"", .doc = "What comes next in it."),
+		.example = "\"Your order\"",
+		.doc = "What comes next in it; empty where the piece is of what the model thinks, or of a "
+		       "call."),
+	FIELD(DeltaEvent, thought, .left_out = true, .nullable = true, .ceiling = EVENT_TEXT_MAX,
+		.example = "\"They ask for\"",
+		.doc = "More of what the model thinks; left out otherwise."),
+	FIELD(DeltaEvent, sealed, .left_out = true, .nullable = true, .ceiling = EVENT_TEXT_MAX,
+		.example = "null",
+		.doc = "Ends the thought: what its provider wants back of it; left out otherwise."),
+	FIELD(DeltaEvent, maker, .left_out = true, .nullable = true, .example = "\"anthropic\"",
+		.doc = "The kind of provider that sealed it; left out otherwise."),
+	FIELD(DeltaEvent, redacted, .left_out = true, .nullable = true, .example = "null",
+		.doc = "True: its provider does not show it; left out otherwise."),
+	FIELD(DeltaEvent, call, .left_out = true, .nullable = true, .example = "0",
+		.doc = "Which call of a client's function it is of, from 0; left out otherwise."),
+	FIELD(DeltaEvent, call_id, .left_out = true, .nullable = true, .ceiling = EVENT_TEXT_MAX,
+		.example = "\"call_1\"", .doc = "That call."),
+	FIELD(DeltaEvent, name, .left_out = true, .nullable = true, .example = "\"add\"",
+		.doc = "The function."),
+	FIELD(DeltaEvent, arguments, .left_out = true, .nullable = true, .ceiling = EVENT_TEXT_MAX,
+		.example = "\"{\\\"a\\\":\"",
+		.doc = "More of its arguments, as the model writes them."),
 };
 SCHEMA(DeltaEvent, .doc = "More of a message that is being written.");
 

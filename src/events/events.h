@@ -60,6 +60,11 @@ enum { EVENT_DATA_MAX = 64 << 20, EVENT_TEXT_MAX = 32 << 20 };
 /* message_id comes first: the pieces of a message are found by how their data begins. */
 struct DeltaEvent {
 	const char *message_id, *text;
+	const char *thought, *sealed,
+		*maker; /* of what the model thinks; NULL: it is none of that */
+	tri redacted;
+	int64_t call; /* which call of a client's function; NIL: it is none of that */
+	const char *call_id, *name, *arguments;
 };
 SCHEMA_DECLARED(DeltaEvent);
 

@@ -149,7 +149,7 @@ static void feed_put_event(struct turn_writer *g, const struct feed_cursor *at, 
 
 static void flush_deltas(struct turn_writer *g)
 {
-	struct DeltaEvent delta = { .message_id = g->message_id };
+	struct DeltaEvent delta = { .message_id = g->message_id, .redacted = -1, .call = NIL };
 	struct FeedEvent event = { .tenant_id = g->tenant_id,
 		.session_id = g->joined_at.subject,
 		.seq = g->joined_at.seq };
@@ -186,7 +186,7 @@ static bool join_delta(
 	struct arena a = { 0 };
 	struct DeltaEvent delta;
 	bool good = event_read(&a, &DeltaEvent_schema, row->data, strlen(row->data), &delta) &&
-		    delta.message_id && delta.text;
+		    delta.message_id && delta.text && !delta.thought && delta.call == NIL;
 
 	if (good) {
 		if (*g->message_id && (strcmp(g->message_id, delta.message_id) != 0 ||

@@ -124,18 +124,26 @@ struct response_watch {
 	struct response_row row;
 	struct response_out out;
 	bool streams;
+	/* Of the message that is being written: bytes of its text, and the calls of functions that have begun. */
+	size_t told;
+	struct response_begun begun;
 };
 
 static void finish_text(struct response_watch *t, const struct watched_message *m)
 {
-	size_t had = t->out.writing ? t->out.text.len : 0;
+	bool complete = strcmp(m->status, "complete") == 0;
 
-	if (strlen(m->content) > had && (!had || strncmp(t->out.text.at, m->content, had) == 0))
-		response_out_text(&t->out, m->content + had, false);
-	if (strcmp(m->status, "streaming") != 0)
-		response_out_text_end(&t->out,
-			strcmp(m->status, "complete") == 0 ? m->content : NULL, NULL,
-			strcmp(m->status, "complete") == 0);
+	if (strlen(m->content) > t->told) {
+		response_out_text(&t->out, m->content + t->told, false);
+		t->told = strlen(m->content);
+	}
+	if (strcmp(m->status, "streaming") == 0)
+		return;
+	response_out_thought_end(&t->out, NULL);
+	response_out_text_end(&t->out, NULL, NULL, complete);
+	t->told = 0;
+	if (!complete)
+		t->begun.count = 0;
 }
 
 static void response_opened(void *ctx, struct run_watch *w)
@@ -150,13 +158,34 @@ static void response_opened(void *ctx, struct run_watch *w)
 	response_out_begin(&t->out, &shown);
 }
 
-static void response_delta(void *ctx, struct run_watch *w, const char *message_id, const char *text)
+static void hear_call(struct response_watch *t, const struct DeltaEvent *piece)
+{
+	const struct response_call call = { .call_id = piece->call_id, .name = piece->name };
+	int number = response_begun_find(&t->begun, piece->call_id);
+
+	if (number < 0) {
+		number = response_begun_add(&t->begun, piece->call_id);
+		if (number < 0) /* it is told when it is whole */
+			return;
+		response_out_call_begin(&t->out, number, &call);
+	}
+	if (piece->arguments && *piece->arguments)
+		response_out_arguments(&t->out, number, piece->arguments);
+}
+
+static void response_delta(void *ctx, struct run_watch *w, const struct DeltaEvent *piece)
 {
 	struct response_watch *t = ctx;
 
-	(void)w;
-	(void)message_id;
-	response_out_text(&t->out, text, false);
+	if (piece->thought)
+		response_out_thought(&t->out, piece->thought);
+	if (piece->sealed)
+		response_out_thought_end(&t->out, response_seal(run_watch_scratch(w), piece->maker,
+							  piece->sealed, piece->redacted == 1));
+	response_out_text(&t->out, piece->text, false);
+	t->told += strlen(piece->text);
+	if (piece->call_id && piece->name)
+		hear_call(t, piece);
 }
 
 static void response_message(void *ctx, struct run_watch *w, const struct watched_message *m)
@@ -167,7 +196,7 @@ static void response_message(void *ctx, struct run_watch *w, const struct watche
 		return;
 	finish_text(t, m);
 	if (strcmp(m->status, "complete") == 0)
-		response_run_calls(&t->out, run_watch_scratch(w), m->tool_calls);
+		response_run_calls(&t->out, run_watch_scratch(w), m->tool_calls, &t->begun);
 }
 
 static void response_rested(
@@ -179,6 +208,7 @@ static void response_rested(
 	struct ResponseObject shown;
 	struct list waiting = run_watch_waiting(w);
 
+	response_out_thought_end(&t->out, NULL);
 	response_out_text_end(&t->out, NULL, NULL, false);
 	response_run_approvals(&t->out, &waiting);
 	response_run_conclude(a, run, words, &t->row);

@@ -138,6 +138,16 @@ static const char *after_mark(const char *sealed, const char *mark)
 	return strncmp(sealed, mark, strlen(mark)) == 0 ? sealed + strlen(mark) : NULL;
 }
 
+const char *response_unseal(const char *encrypted, const char **ret_maker, bool *ret_redacted)
+{
+	const char *given = after_mark(encrypted, SIGNED),
+		   *hidden = after_mark(encrypted, REDACTED);
+
+	*ret_maker = given || hidden ? "anthropic" : "openai_responses";
+	*ret_redacted = hidden != NULL;
+	return given ? given : hidden ? hidden : encrypted;
+}
+
 static bool is_sealed_by_openai(const struct response_item *it)
 {
 	return it->sealed && !after_mark(it->sealed, SIGNED) && !after_mark(it->sealed, REDACTED);

@@ -12,6 +12,7 @@
 #include "openai/responses.h"
 #include "openai/run_view.h"
 #include "api/sessions/session_rows.h"
+#include "base/json.h"
 #include "base/json_tree.h"
 #include "contract/encode.h"
 #include "sessions/session.h"
@@ -280,9 +281,55 @@ static void put_recalled_call(struct buf *b, struct arena *a, const struct respo
 	encode_object(b, &MessageCall_schema, &call);
 }
 
+/* What was thought, until the words or calls come that it led to. */
+struct pile {
+	struct buf json;     /* as messages keep it, without the bracket at its end */
+	const char *dropped; /* the items that led to nothing, as in "input[1]"; NULL: none */
+	size_t first;
+};
+
+static void put_recalled_thought(struct pile *pile, const struct response_item *it, size_t i)
+{
+	const char *maker = "openai", *seal = NULL;
+	struct buf *b = &pile->json;
+	bool redacted = false;
+
+	if (!b->len)
+		pile->first = i;
+	if (it->sealed)
+		seal = response_unseal(it->sealed, &maker, &redacted);
+	buf_printf(b, "%s{\"maker\":\"%s\",\"text\":", b->len ? "," : "[", maker);
+	json_write_string(b, it->text, strlen(it->text));
+	if (seal) {
+		buf_lit(b, ",\"seal\":");
+		json_write_string(b, seal, strlen(seal));
+	}
+	buf_printf(b, ",\"redacted\":%s}", redacted ? "true" : "false");
+}
+
+/* All of it, for what it led to; NULL: nothing was. */
+static const char *take_pile(struct call *c, struct pile *pile)
+{
+	const char *all = NULL;
+
+	if (pile->json.len)
+		all = arena_printf(c->arena, "%.*s]", (int)pile->json.len, pile->json.at);
+	pile->json.len = 0;
+	return all;
+}
+
+/* It led to nothing that is here, and no provider takes it alone. */
+static void drop_pile(struct call *c, struct pile *pile)
+{
+	if (pile->json.len)
+		pile->dropped = arena_printf(c->arena, "%s%sinput[%zu]",
+			pile->dropped ? pile->dropped : "", pile->dropped ? ", " : "", pile->first);
+	pile->json.len = 0;
+}
+
 /* Calls that stand together, with what was said before them; how many items they are. */
-static int recall_calls(
-	struct call *c, struct session_step *step, const struct list *items, size_t i, size_t *ret)
+static int recall_calls(struct call *c, struct session_step *step, const struct list *items,
+	size_t i, struct pile *pile, size_t *ret)
 {
 	const struct response_item *item = items->at;
 	struct buf b;
@@ -295,6 +342,9 @@ static int recall_calls(
 	for (; n < items->count && (item[n].kind == ITEM_CALL || is_aside(&item[n])); n++)
 		if (item[n].kind == ITEM_CALL)
 			put_recalled_call(&b, c->arena, &item[n]);
+		else if (item[n].kind == ITEM_THOUGHT)
+			put_recalled_thought(pile, &item[n], n);
+	step->thoughts = take_pile(c, pile);
 	buf_putc(&b, ']');
 	step->calls = arena_take(c->arena, &b);
 	*ret = n - i;
@@ -345,7 +395,7 @@ static int read_item_media(
 }
 
 static int hear_item(struct call *c, const struct response_row *row, const struct list *items,
-	size_t i, const struct session_parts *parts, const char **instructions)
+	size_t i, const struct session_parts *parts, struct pile *pile, const char **instructions)
 {
 	const struct response_item *it = (const struct response_item *)items->at + i;
 	struct session_words words = { .tenant_id = row->tenant_id,
@@ -378,6 +428,10 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 					     it->call_id, it->approves, &decided)
 				   : 0;
 	case ITEM_MESSAGE:
+		if (strcmp(it->role, "assistant") == 0)
+			words.thoughts = take_pile(c, pile);
+		else
+			drop_pile(c, pile);
 		if (strcmp(it->role, "system") != 0)
 			return *it->text || parts->count
 				       ? session_say(c->db, c->arena, &words, &id, &c->problem)
@@ -385,8 +439,10 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 		*instructions = arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
 			*instructions ? "\n\n" : "", it->text);
 		return 0;
-	case ITEM_CALL:
 	case ITEM_THOUGHT:
+		put_recalled_thought(pile, it, i);
+		break;
+	case ITEM_CALL:
 	case ITEM_OTHER:
 		break;
 	}
@@ -397,9 +453,11 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 	const char **instructions)
 {
 	struct session_parts *parts;
+	struct pile pile = { 0 };
 	size_t taken = 1;
 	int err = read_item_media(c, row->agent_id, items, &parts);
 
+	buf_init(&pile.json, CALLS_MAX_BYTES);
 	for (size_t i = 0; !err && i < items->count; i += taken) {
 		struct session_step step = { .tenant_id = row->tenant_id,
 			.session_id = row->session_id,
@@ -408,10 +466,15 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 
 		taken = 1;
 		if (leads_to_call(items, i))
-			err = recall_calls(c, &step, items, i, &taken);
+			err = recall_calls(c, &step, items, i, &pile, &taken);
 		else
-			err = hear_item(c, row, items, i, &parts[i], instructions);
+			err = hear_item(c, row, items, i, &parts[i], &pile, instructions);
 	}
+	drop_pile(c, &pile);
+	buf_free(&pile.json);
+	/* A run that waits has what it thought itself. */
+	if (!err && pile.dropped && !row->run_id)
+		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", pile.dropped);
 	/* Their clients repeat a conflict, which would not help. */
 	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
 		c->problem.err = err = ERR_MALFORMED;

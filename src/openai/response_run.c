@@ -6,17 +6,62 @@
 #include "openai/run_view.h"
 #include "base/json.h"
 
-static void put_run_call(
-	struct response_out *o, const char *id, const char *name, const char *arguments)
+int response_begun_find(const struct response_begun *b, const char *call_id)
 {
-	const struct response_call call = { .call_id = id, .name = name, .arguments = arguments };
-
-	response_out_call_begin(o, 0, &call);
-	response_out_arguments(o, 0, arguments);
-	response_out_call_end(o, 0, &call);
+	for (size_t i = 0; i < b->count; i++)
+		if (strcmp(b->ids[i], call_id) == 0)
+			return (int)i;
+	return -1;
 }
 
-void response_run_calls(struct response_out *o, struct arena *a, const char *calls)
+int response_begun_add(struct response_begun *b, const char *call_id)
+{
+	if (b->count == RESPONSE_CALLS_MAX - 1 || strlen(call_id) >= sizeof b->ids[0])
+		return -1;
+	strncpy(b->ids[b->count], call_id, sizeof b->ids[0]);
+	return (int)b->count++;
+}
+
+static void put_run_call(struct response_out *o, struct response_begun *begun, const char *id,
+	const char *name, const char *arguments)
+{
+	const struct response_call call = { .call_id = id, .name = name, .arguments = arguments };
+	int number = begun ? response_begun_find(begun, id) : -1;
+
+	if (number < 0) {
+		number = RESPONSE_CALLS_MAX - 1; /* the last number is of those that come whole */
+		response_out_call_begin(o, number, &call);
+		response_out_arguments(o, number, arguments);
+	}
+	response_out_call_end(o, number, &call);
+}
+
+void response_run_thoughts(struct response_out *o, struct arena *a, const char *thoughts)
+{
+	struct json_reader r;
+	const char *item;
+	size_t len;
+
+	if (!*thoughts)
+		return;
+	json_open(&r, a, thoughts, strlen(thoughts));
+	json_enter_array(&r);
+	while (json_next_item(&r) && json_skip(&r, &item, &len)) {
+		const char *thought = arena_strndup(a, item, len);
+		const char *text = openai_text(a, thought, "text"),
+			   *sealed = openai_text(a, thought, "seal");
+		const char *redacted = openai_member(a, thought, "redacted");
+
+		response_out_thought(o, text ? text : "");
+		response_out_thought_end(
+			o, sealed ? response_seal(a, openai_text(a, thought, "maker"), sealed,
+					    redacted && *redacted == 't')
+				  : NULL);
+	}
+}
+
+void response_run_calls(
+	struct response_out *o, struct arena *a, const char *calls, struct response_begun *begun)
 {
 	struct json_reader r;
 	const char *item;
@@ -32,8 +77,10 @@ void response_run_calls(struct response_out *o, struct arena *a, const char *cal
 		if (!arguments)
 			arguments = openai_member(a, call, "arguments");
 		if (id && name && openai_member(a, call, "client"))
-			put_run_call(o, id, name, arguments ? arguments : "{}");
+			put_run_call(o, begun, id, name, arguments ? arguments : "{}");
 	}
+	if (begun)
+		begun->count = 0;
 }
 
 void response_run_approvals(struct response_out *o, const struct list *waiting)
@@ -89,9 +136,10 @@ int response_agent_fill(struct db *db, struct arena *a, struct response_row *row
 	for (size_t i = 0; i < words.count; i++) {
 		if (strcmp(word[i].role, "assistant") != 0)
 			continue;
+		response_run_thoughts(&out, a, word[i].thoughts);
 		response_out_text(&out, word[i].content, false);
 		response_out_text_end(&out, NULL, NULL, strcmp(word[i].status, "complete") == 0);
-		response_run_calls(&out, a, word[i].tool_calls);
+		response_run_calls(&out, a, word[i].tool_calls, NULL);
 	}
 	response_run_approvals(&out, &waiting);
 	row->output = response_out_items(&out, a);

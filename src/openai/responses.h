@@ -173,6 +173,8 @@ struct chat;
 
 /* encrypted_content for what a model of this kind wants back of a thought. */
 const char *response_seal(struct arena *a, const char *maker, const char *sealed, bool redacted);
+/* The other way round: who sealed it, and the kind of provider that it is for. */
+const char *response_unseal(const char *encrypted, const char **ret_maker, bool *ret_redacted);
 /* What a model is asked: the request and the responses before it, in `chat`; its input goes into the row.  RESPONSE_ASIDE: there is
  * so much that the call steps aside first (call_step_aside). */
 enum { RESPONSE_ASIDE = 1 };
@@ -191,7 +193,18 @@ int response_agent_start(struct call *c, const struct ResponseCreate *in,
 int response_agent_fill(struct db *db, struct arena *a, struct response_row *row);
 /* The caller's functions among the calls of a message.  Which they are was written down with the answer: an
  * agent's own tool may have the same name. */
-void response_run_calls(struct response_out *o, struct arena *a, const char *calls);
+struct response_begun {
+	char ids[RESPONSE_CALLS_MAX][201];
+	size_t count;
+};
+/* The number of the call that has this id, or -1; the next number, or -1 if it cannot have one. */
+int response_begun_find(const struct response_begun *b, const char *call_id);
+int response_begun_add(struct response_begun *b, const char *call_id);
+/* `begun`: those of them that were told as they came; none are after it. */
+void response_run_calls(
+	struct response_out *o, struct arena *a, const char *calls, struct response_begun *begun);
+/* What was thought, as messages keep it. */
+void response_run_thoughts(struct response_out *o, struct arena *a, const char *thoughts);
 /* struct waiting_call (run_view.h). */
 void response_run_approvals(struct response_out *o, const struct list *waiting);
 /* The run's state as the response's; `words` are struct run_word. */

@@ -212,9 +212,9 @@ static void story_working(void *ctx, struct run_watch *w)
 	put_run(w, OPENAI_EVENT_RUN_IN_PROGRESS, &y->run);
 }
 
-static void story_delta(void *ctx, struct run_watch *w, const char *message_id, const char *text)
+static void story_delta(void *ctx, struct run_watch *w, const struct DeltaEvent *piece)
 {
-	story_say(ctx, w, message_id, text);
+	story_say(ctx, w, piece->message_id, piece->text);
 }
 
 static void story_message(void *ctx, struct run_watch *w, const struct watched_message *m)

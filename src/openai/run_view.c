@@ -55,6 +55,7 @@ FIELDS(run_word) = {
 	FIELD(run_word, prompt_tokens),
 	FIELD(run_word, completion_tokens),
 	FIELD(run_word, created_at),
+	FIELD(run_word, thoughts),
 };
 static SCHEMA(run_word, .internal = true);
 
@@ -93,7 +94,7 @@ static const struct statement sql[] = {
 	[RUN_WORDS] = { "run_words",
 		"select m.id, m.role, m.status, m.content, m.tool_calls, m.tool_call_id, "
 		"m.prompt_tokens + m.cache_read_tokens + m.cache_write_tokens as prompt_tokens, "
-		"m.completion_tokens, m.created_at from messages m where m.tenant_id = $1 and m.session_id = $2 "
+		"m.completion_tokens, m.created_at, m.thoughts from messages m where m.tenant_id = $1 and m.session_id = $2 "
 		"and m.id > $4 and m.run_id = $3 order by m.id limit $5",
 		.row = &run_word_schema },
 	[RUN_NOTE] = { "run_note", "insert into run_notes ({*}) values ({$})",

@@ -37,7 +37,7 @@ int run_view_waiting(struct db *db, struct arena *a, const struct run_place *at,
 
 /* What was written in a run after a message, oldest first: struct run_word. */
 struct run_word {
-	const char *id, *role, *status, *content, *tool_calls, *tool_call_id;
+	const char *id, *role, *status, *content, *tool_calls, *tool_call_id, *thoughts;
 	int64_t prompt_tokens, completion_tokens, created_at;
 };
 int run_view_words(struct db *db, struct arena *a, const struct run_place *at, const char *after_id,

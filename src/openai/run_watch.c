@@ -120,8 +120,11 @@ static void take_delta(struct run_watch *w, const struct hub_event *e)
 	struct DeltaEvent said;
 
 	now_working(w);
-	if (w->in.on->delta && session_event_read(&w->scratch, DELTA, e->data, e->len, &said))
-		w->in.on->delta(w->in.ctx, w, or_empty(said.message_id), or_empty(said.text));
+	if (!w->in.on->delta || !session_event_read(&w->scratch, DELTA, e->data, e->len, &said))
+		return;
+	said.message_id = or_empty(said.message_id);
+	said.text = or_empty(said.text);
+	w->in.on->delta(w->in.ctx, w, &said);
 }
 
 static void take_status(struct run_watch *w, const struct hub_event *e)

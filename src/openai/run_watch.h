@@ -21,7 +21,7 @@ struct watched_message {
 struct run_listener {
 	void (*opened)(void *ctx, struct run_watch *w);	 /* before everything */
 	void (*working)(void *ctx, struct run_watch *w); /* the agent is at work, once */
-	void (*delta)(void *ctx, struct run_watch *w, const char *message_id, const char *text);
+	void (*delta)(void *ctx, struct run_watch *w, const struct DeltaEvent *piece);
 	void (*message)(void *ctx, struct run_watch *w, const struct watched_message *m);
 	/* It rests; `words` are run_view_words() after the message that was named. */
 	void (*rested)(void *ctx, struct run_watch *w, const struct RunObject *run,

@@ -254,12 +254,14 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 		.author_id = in->author_id,
 		.content = in->content,
 		.metadata = in->metadata,
+		.thoughts = in->thoughts,
 		.parts = in->kept,
 		.created_at = in->said_at };
 	struct session_tx p;
 	int err;
 
-	if (strlen(in->content) > SESSION_MESSAGE_MAX)
+	if (strlen(in->content) > SESSION_MESSAGE_MAX ||
+		(in->thoughts && strlen(in->thoughts) > SESSION_ANSWER_MAX))
 		return problem_set(problem, a, ERR_TOO_LARGE, "A message holds at most %d bytes.",
 			SESSION_MESSAGE_MAX);
 	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);

@@ -67,6 +67,7 @@ struct session_words {
 	const char *role;     /* user, or assistant for what a program puts into its mouth */
 	const char *content;  /* plain text */
 	const char *metadata; /* a JSON object; NULL: {} */
+	const char *thoughts; /* what was thought before it, as messages keep it; NULL: nothing */
 	const struct session_parts *parts; /* to be kept with it; NULL: none */
 	struct list kept; /* struct MessagePart whose bytes are files of the session already */
 	int64_t said_at;  /* 0: now */

@@ -19,7 +19,9 @@ int session_recall(
 	struct session_tx p;
 	int err;
 
-	if (strlen(m.content) + (in->calls ? strlen(in->calls) : 0) > SESSION_ANSWER_MAX)
+	if (strlen(m.content) + (in->calls ? strlen(in->calls) : 0) +
+			(in->thoughts ? strlen(in->thoughts) : 0) >
+		SESSION_ANSWER_MAX)
 		return problem_set(problem, a, ERR_TOO_LARGE,
 			"A step that was made before holds at most %d bytes.", SESSION_ANSWER_MAX);
 	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);

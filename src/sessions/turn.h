@@ -118,6 +118,14 @@ enum flow_state {
 	FLOW_STATES
 };
 
+/* How much of what was heard has been told. */
+struct flow_marks {
+	size_t text;		    /* bytes of the escaped text */
+	size_t thought, thought_at; /* which thought, and how many bytes of it */
+	size_t calls
+		[SESSION_CALLS_MAX]; /* bytes of the arguments of each, and one: 0 is not begun */
+};
+
 /* How a call of a model ended. */
 enum answer_end {
 	ANSWER_WHOLE,
@@ -193,15 +201,18 @@ struct turn {
 	struct errand *errands;
 	struct completion *run; /* NULL: none under way */
 	struct collected heard; /* open from the first model call on */
+	const char *maker;	/* the kind of provider that answers, once it does */
 	struct {
 		enum flow_state state;
-		int number;	   /* which model call it is */
-		bool begun;	   /* the message has its row */
-		bool flood;	   /* there is no end to it */
-		size_t heard;	   /* bytes of all kinds */
-		size_t sent;	   /* bytes of the escaped text that are in the store */
-		size_t to;	   /* and will be after the write under way */
-		const char *plain; /* what it writes */
+		int number;		   /* which model call it is */
+		bool begun;		   /* the message has its row */
+		bool flood;		   /* there is no end to it */
+		size_t heard;		   /* bytes of all kinds */
+		struct flow_marks sent;	   /* what of it is in the store */
+		struct flow_marks to;	   /* and will be after the write under way */
+		struct DeltaEvent *pieces; /* what it writes */
+		size_t piece_count;
+		const char *plain; /* the text among them */
 		struct arena arena, scratch;
 		int64_t last_ms;
 	} flow;
@@ -274,6 +285,11 @@ int turn_result_store(struct session_tx *p, struct call_row *c, const struct too
 
 /* turn_model.c */
 void turn_ask(void *turn);
+
+/* turn_pieces.c */
+/* What was heard after these marks, as events in the arena; the marks are then where it ends.  With the lock while more is heard. */
+size_t turn_pieces(
+	struct turn *t, struct arena *a, struct flow_marks *marks, struct DeltaEvent **ret);
 
 /* turn_answer.c */
 /* What was heard, looked at before it is stored.  Calls are held against schemas of their makers, which

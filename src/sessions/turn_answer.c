@@ -180,14 +180,18 @@ static int count_usage(struct turn *t, struct session_tx *p)
 	return tx_tell(p, USAGE, &event);
 }
 
-/* What of the text no delta has told yet, where some have. */
+/* What no delta has told yet: of an answer that comes whole only what the model thought, for the message has the rest. */
 static int tell_rest(struct turn *t, struct session_tx *p)
 {
-	struct slice rest = { t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
-	const struct DeltaEvent event = { .message_id = t->answer_id,
-		.text = text_plain(p->a, rest) };
+	struct flow_marks marks = t->flow.sent;
+	struct DeltaEvent *pieces;
+	size_t count = turn_pieces(t, p->a, &marks, &pieces);
+	int err = 0;
 
-	return t->flow.begun && rest.len ? tx_tell(p, DELTA, &event) : 0;
+	for (size_t i = 0; !err && i < count; i++)
+		if (t->flow.begun || pieces[i].thought)
+			err = tx_tell(p, DELTA, &pieces[i]);
+	return err;
 }
 
 static int store_message(struct turn *t, struct session_tx *p, bool with_calls)

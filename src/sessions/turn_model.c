@@ -27,11 +27,13 @@ static struct turn *of_flush(struct work *w)
 	return (struct turn *)((char *)w - offsetof(struct turn, flush));
 }
 
-static int tell_delta(struct turn *t, struct session_tx *p)
+static int tell_pieces(struct turn *t, struct session_tx *p)
 {
-	const struct DeltaEvent event = { .message_id = t->answer_id, .text = t->flow.plain };
+	int err = 0;
 
-	return tx_tell(p, DELTA, &event);
+	for (size_t i = 0; !err && i < t->flow.piece_count; i++)
+		err = tx_tell(p, DELTA, &t->flow.pieces[i]);
+	return err;
 }
 
 static int begin_message(struct turn *t, struct session_tx *p)
@@ -74,11 +76,11 @@ static int flush_answer(struct work *w, struct db *db)
 		err = begin_message(t, &p);
 	else if (!p.row.writing_id || strcmp(p.row.writing_id, t->answer_id) != 0)
 		return ERR_CONFLICT; /* another process has begun the answer again */
-	if (!err)
+	if (!err && *t->flow.plain)
 		err = db_run(db, &append, NULL,
 			ARGS(T(p.tenant_id), T(p.session_id), T(t->answer_id), T(t->flow.plain)));
 	if (!err)
-		err = tell_delta(t, &p);
+		err = tell_pieces(t, &p);
 	t->wrote = !err;
 	return err ? err : tx_close(&p);
 }
@@ -113,15 +115,18 @@ static void flush_answer_done(struct work *w, int err)
 /* With the lock. */
 static void flush_some(struct turn *t, int64_t now_ms)
 {
-	struct slice more;
-
 	if (t->flow.state != FLOW_HEARING || t->summary_up_to ||
-		t->heard.text.len <= t->flow.sent || now_ms - t->flow.last_ms < FLUSH_MS)
+		now_ms - t->flow.last_ms < FLUSH_MS)
 		return;
 	arena_reset(&t->flow.arena);
-	more = (struct slice){ t->heard.text.at + t->flow.sent, t->heard.text.len - t->flow.sent };
-	t->flow.to = t->heard.text.len;
-	t->flow.plain = text_plain(&t->flow.arena, more);
+	t->flow.to = t->flow.sent;
+	t->flow.piece_count = turn_pieces(t, &t->flow.arena, &t->flow.to, &t->flow.pieces);
+	if (!t->flow.piece_count)
+		return;
+	t->flow.plain = "";
+	for (size_t i = 0; i < t->flow.piece_count; i++)
+		if (*t->flow.pieces[i].text)
+			t->flow.plain = t->flow.pieces[i].text;
 	t->flush =
 		(struct work){ .run = flush_answer, .done = flush_answer_done, .mode = READ_WRITE };
 	turn_flow(t, FLOW_WRITING);
@@ -141,7 +146,9 @@ static void turn_on_event(void *data, const struct event *e)
 		t->flow.heard += e->text.len + e->name.len + e->id.len;
 	if (t->flow.heard <= SESSION_ANSWER_MAX) {
 		collect_take(&t->heard, e);
-		if (e->kind == EVENT_TEXT)
+		if (e->kind == EVENT_START)
+			t->maker = e->maker;
+		if (e->kind >= EVENT_TEXT && e->kind <= EVENT_CALL_END)
 			flush_some(t, clock_mono_ms());
 	} else if (!t->flow.flood) {
 		t->flow.flood = true;
@@ -267,7 +274,9 @@ void turn_ask(void *turn)
 	turn_move(t, TURN_AT_MODEL);
 	turn_flow(t, FLOW_HEARING);
 	t->flow.begun = t->flow.flood = false;
-	t->flow.sent = t->flow.to = t->flow.heard = 0;
+	t->flow.sent = t->flow.to = (struct flow_marks){ 0 };
+	t->flow.heard = 0;
+	t->maker = NULL;
 	t->flow.last_ms = candidates_in_process(&t->candidates) ? clock_mono_ms()
 								: clock_mono_ms() - FLUSH_MS;
 	number = ++t->flow.number;

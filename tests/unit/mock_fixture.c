@@ -79,6 +79,25 @@ static void say_calls(struct buf *b, const char *script, int n)
 	buf_free(&delta);
 }
 
+static void say_thoughts(struct buf *b)
+{
+	chunk(b, "\"role\":\"assistant\",\"reasoning_content\":\"hm, \"", "null");
+	chunk(b, "\"reasoning_content\":\"well\"", "null");
+}
+
+static void say_wish(struct buf *b)
+{
+	chunk(b,
+		"\"tool_calls\":[{\"index\":0,\"id\":\"w1\",\"type\":\"function\",\"function\":{"
+		"\"name\":\"add\",\"arguments\":\"\"}}]",
+		"null");
+	chunk(b, "\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"a\\\":\"}}]",
+		"null");
+	chunk(b, "\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1}\"}}]", "null");
+	chunk(b, "", "\"tool_calls\"");
+	buf_lit(b, "data: [DONE]\n\n");
+}
+
 static void say_whole(struct buf *b, const char *script, const char *text, size_t len)
 {
 	buf_lit(b, "{\"id\":\"m1\",\"object\":\"chat.completion\",\"model\":\"mock\",\"choices\":[{"
@@ -167,6 +186,14 @@ static enum http_verdict good(struct http_exchange *x, const char *script, bool 
 	} else if (!stream) {
 		say_whole(&x->reply.body, script, MOCK_TEXT, strlen(MOCK_TEXT));
 	} else {
+		bool wants = strcmp(script, "wants") == 0;
+
+		if (wants || strcmp(script, "thinks") == 0)
+			say_thoughts(&x->reply.body);
+		if (wants && !memmem(r->body, r->body_len, "\"role\":\"tool\"", 13)) {
+			say_wish(&x->reply.body);
+			return HTTP_REPLIED;
+		}
 		say_words(&x->reply.body, WORDS);
 		say_end(&x->reply.body, script);
 	}
@@ -267,7 +294,8 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 		return HTTP_REPLIED;
 	}
 	if (strcmp(script, "ok") == 0 || strcmp(script, "slow") == 0 ||
-		strcmp(script, "echo") == 0 || strstr(script, "usage"))
+		strcmp(script, "echo") == 0 || strcmp(script, "thinks") == 0 ||
+		strcmp(script, "wants") == 0 || strstr(script, "usage"))
 		return good(x, script, stream);
 	return broken(m, x, script, n, stream);
 }

@@ -12,6 +12,8 @@
  *   later-MS   a call of the calculator, so much later
  *   ghost-N    N calls of a tool that is not there;  same-N: of the calculator, for 1+1
  *   broken-N   N calls of the calculator with arguments that are no JSON;  silent: an answer of nothing
+ *   thinks     thinks "hm, well", and then ok
+ *   wants      thinks, and calls the caller's function `add`, its arguments in pieces; with a result: ok
  *   html, empty, huge, nul, utf8, endless, type: as they say
  *   charge     obeys whatever it was sent and charges for every byte of it (mock_charge.h)
  *   figures-N  ok, but says what cannot be of what was used, in the Nth way

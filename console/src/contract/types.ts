@@ -194,7 +194,7 @@ export interface DeletedTenantPage { items: (DeletedTenant)[]; total?: number; p
 export interface DeliveryDetail { delivery: DeliveryRead; body: string | null; }
 export interface DeliveryRead { id: string; integration_id: string; delivery_id: string; event: string | null; action: string | null; status: DeliveryStatus; outcome: string; summary: string | null; caller_ip: string | null; user_agent: string | null; calls: number; session_id: string | null; attempts: number; error: string | null; waiting_for?: WaitingFor | null; waiting_until?: string | null; created_at: string; delivered_at: string | null; label: string; }
 export interface DeliveryReadPage { items: (DeliveryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface DeltaEvent { message_id: string; text: string; }
+export interface DeltaEvent { message_id: string; text: string; thought?: string | null; sealed?: string | null; maker?: string | null; redacted?: boolean | null; call?: number | null; call_id?: string | null; name?: string | null; arguments?: string | null; }
 export interface Embedding { object: "embedding"; index: number; embedding: (number)[] | string; }
 export interface EmbeddingCreate { model: string; input: EmbeddingInput; dimensions?: number | null; encoding_format?: string | null; user?: string | null; }
 export interface EmbeddingList { object: "list"; data: (Embedding)[]; model: string; usage: EmbeddingUsage; }
