@@ -275,7 +275,8 @@ static void put_recalled_call(struct buf *b, struct arena *a, const struct respo
 	const struct MessageCall call = { .id = it->call_id,
 		.name = it->name,
 		.client = 1,
-		.arguments = { arguments ? arguments : "null" } };
+		.arguments = { arguments ? arguments : "null" },
+		.extra_content = { it->extra } };
 
 	buf_putc(b, b->len ? ',' : '[');
 	encode_object(b, &MessageCall_schema, &call);
@@ -283,7 +284,8 @@ static void put_recalled_call(struct buf *b, struct arena *a, const struct respo
 
 /* What was thought, until the words or calls come that it led to. */
 struct pile {
-	struct buf json;     /* as messages keep it, without the bracket at its end */
+	struct buf json; /* as messages keep it, without the bracket at its end */
+	size_t named;
 	const char *dropped; /* the items that led to nothing, as in "input[1]"; NULL: none */
 	size_t first;
 };
@@ -318,12 +320,21 @@ static const char *take_pile(struct call *c, struct pile *pile)
 	return all;
 }
 
+/* The first of those that go nowhere. */
+static void name_dropped(struct call *c, struct pile *pile, size_t i)
+{
+	enum { NAMED_MAX = 20 };
+
+	if (pile->named++ < NAMED_MAX)
+		pile->dropped = arena_printf(c->arena, "%s%sinput[%zu]",
+			pile->dropped ? pile->dropped : "", pile->dropped ? ", " : "", i);
+}
+
 /* It led to nothing that is here, and no provider takes it alone. */
 static void drop_pile(struct call *c, struct pile *pile)
 {
 	if (pile->json.len)
-		pile->dropped = arena_printf(c->arena, "%s%sinput[%zu]",
-			pile->dropped ? pile->dropped : "", pile->dropped ? ", " : "", pile->first);
+		name_dropped(c, pile, pile->first);
 	pile->json.len = 0;
 }
 
@@ -344,6 +355,8 @@ static int recall_calls(struct call *c, struct session_step *step, const struct 
 			put_recalled_call(&b, c->arena, &item[n]);
 		else if (item[n].kind == ITEM_THOUGHT)
 			put_recalled_thought(pile, &item[n], n);
+		else
+			name_dropped(c, pile, n);
 	step->thoughts = take_pile(c, pile);
 	buf_putc(&b, ']');
 	step->calls = arena_take(c->arena, &b);
@@ -442,8 +455,10 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 	case ITEM_THOUGHT:
 		put_recalled_thought(pile, it, i);
 		break;
+	case ITEM_OTHER: /* of a provider's own */
+		name_dropped(c, pile, i);
+		break;
 	case ITEM_CALL:
-	case ITEM_OTHER:
 		break;
 	}
 	return 0;

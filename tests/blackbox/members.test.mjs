@@ -306,6 +306,48 @@ trial("what is asked of a model reaches it through an agent, and what it wants b
   equal(marked_member, 1, "what is not known here");
 });
 
+/** The kinds of items that the package knows, by the constants in its types. */
+function itemTypes() {
+  const text = readFileSync(join(types, "responses/responses.d.ts"), "utf8");
+  const union = text.match(/export type ResponseInputItem = ([^;]+);/)[1].split(" | ");
+  const found = union.map((name) => {
+    const body = text.slice(text.search(new RegExp(`interface ${name.split(".").at(-1)} \\{`)));
+    return body.match(/\n {4,8}type\??: '(\w+)'/)[1];
+  });
+  return [...new Set(found)];
+}
+
+const CALL = { type: "function_call", call_id: "c1", name: "add", arguments: '{"marked":1}' };
+const TOLD = { type: "custom_tool_call", call_id: "c1", name: "marked_tool", input: "x" };
+/** What becomes of each in what an agent is asked: it reaches the model (a sign, and what must stand around it), or it is refused; what is
+ *  not here is a provider's own, and named in X-Lodge-Dropped. */
+const THROUGH_AGENTS = {
+  message: { items: [{ type: "message", role: "user", content: [{ type: "input_text", text: "marked" }, { type: "input_image", image_url: PNG, detail: "auto" }] }], sign: /marked.*iVBORw0KGgo=/ },
+  function_call: { items: [CALL, { type: "function_call_output", call_id: "c1", output: "3" }], sign: /\\"marked\\":1|"marked":1/ },
+  function_call_output: { items: [CALL, { type: "function_call_output", call_id: "c1", output: [{ type: "input_text", text: "shot" }, { type: "input_image", image_url: PNG, detail: "auto" }] }], sign: /shot.*iVBORw0KGgo=/ },
+  custom_tool_call: { items: [TOLD, { type: "custom_tool_call_output", call_id: "c1", output: "3" }], sign: /marked_tool/ },
+  custom_tool_call_output: { items: [TOLD, { type: "custom_tool_call_output", call_id: "c1", output: "marked result" }], sign: /marked result/ },
+  reasoning: { items: [{ type: "reasoning", summary: [{ type: "summary_text", text: "marked thought" }] }, { role: "assistant", content: "so" }], sign: /marked thought/ },
+  mcp_approval_response: { ours: "answers a run that waits" },
+  item_reference: { ours: "stands for what is kept" },
+};
+
+trial("every kind of item reaches the model of an agent, or is named", async () => {
+  const { lodge, seen } = await stage();
+  const { json: agent } = await lodge.request("POST", "/v1/assistants", { body: { model: "openai", name: "Walker" } });
+  const kinds = itemTypes();
+  ok(kinds.length > 20, `only ${kinds} were found`);
+  for (const type of kinds) {
+    const one = THROUGH_AGENTS[type];
+    if (one?.ours) continue;
+    const input = [{ role: "user", content: "go" }, ...(one?.items ?? [{ type, id: "x" }]), { role: "user", content: "on" }];
+    const reply = await lodge.request("POST", "/v1/responses", { body: { model: agent.id, input } });
+    equal(reply.status, 200, `${type} says ${reply.text}`);
+    equal(reply.headers["x-lodge-dropped"] ?? null, one ? null : "input[1]", `what is named of ${type}`);
+    if (one) ok(one.sign.test(seen.body), `${type} does not reach the model: ${seen.body}`);
+  }
+});
+
 trial("max_prompt_tokens, truncation_strategy and parallel_tool_calls act on a run", async () => {
   const { lodge, seen } = await stage();
   const { json: agent } = await lodge.request("POST", "/v1/assistants", { body: { model: "openai", name: "Runner" } });
