@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "broker/candidates.h"
 #include "openai/openai_page.h"
 
 struct media_reader {
@@ -143,39 +142,4 @@ int openai_media(struct call *c, const char *field, const char *parts, enum medi
 		arena_free(&own);
 	}
 	return err;
-}
-
-static void put_need(struct chat *chat, struct chat_message *to, const struct session_part *part)
-{
-	bool url = part->told.url != NULL;
-	struct chat_part *p = chat_part_add(chat, to,
-		part->told.type == MessagePartType_image   ? PART_IMAGE_URL
-		: part->told.type == MessagePartType_audio ? PART_AUDIO
-		: url					   ? PART_FILE_URL
-							   : PART_FILE_DATA);
-
-	p->place = part->field;
-	p->tokens = session_part_tokens(&part->told);
-	if (part->told.type == MessagePartType_file && !chat->unbounded)
-		chat->unbounded = part->field;
-}
-
-int openai_media_taken(
-	struct call *c, const char *agent_id, const struct session_parts *parts, size_t count)
-{
-	const struct gate_who who = {
-		.tenant_id = c->caller.tenant_id, .agent_id = agent_id, .user_id = c->caller.user_id
-	};
-	struct chat_message *to;
-	struct chat chat;
-	bool any = false;
-
-	chat_open(&chat, c->arena);
-	to = chat_message_add(&chat, CHAT_USER, NULL);
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < parts[i].count; j++) {
-			put_need(&chat, to, &parts[i].at[j]);
-			any = true;
-		}
-	return any ? candidates_take(c->db, c->arena, &who, NULL, &chat, &c->problem) : 0;
 }

@@ -10,7 +10,3 @@ enum media_shape { MEDIA_RESPONSES, MEDIA_THREADS };
  * a line each.  What is wrong is refused under `field`, as in "input[0].content", with the part's number. */
 int openai_media(struct call *c, const char *field, const char *parts, enum media_shape shape,
 	struct session_parts *ret);
-
-/* Refused, under the name of the first, if no model of the agent takes them. */
-int openai_media_taken(
-	struct call *c, const char *agent_id, const struct session_parts *parts, size_t count);

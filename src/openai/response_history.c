@@ -404,7 +404,7 @@ static int read_item_media(
 		err = openai_media(c, field, item[i].content, MEDIA_RESPONSES, &parts[i]);
 	}
 	*ret = parts;
-	return err ? err : openai_media_taken(c, agent_id, parts, items->count);
+	return err ? err : session_parts_taken(c, agent_id, parts, items->count);
 }
 
 static int hear_item(struct call *c, const struct response_row *row, const struct list *items,

@@ -209,7 +209,7 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 		err = call_field(c, arena_printf(a, "%scontent", field), "format",
 			"must be text: images are what a user brings");
 	if (!err && t->agent_id)
-		err = openai_media_taken(c, t->agent_id, &parts, 1);
+		err = session_parts_taken(c, t->agent_id, &parts, 1);
 
 	if (!err && in->attachments.text && strcmp(in->attachments.text, "[]") != 0)
 		err = call_field(c, arena_printf(a, "%sattachments", field), "too_long",

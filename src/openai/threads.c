@@ -140,7 +140,7 @@ static int moved_parts_taken(struct call *c, const char *agent_id, const struct 
 
 	for (size_t i = 0; i < kept->count; i++)
 		parts.at[i] = (struct session_part){ .told = part[i], .field = "assistant_id" };
-	return openai_media_taken(c, agent_id, &parts, 1);
+	return session_parts_taken(c, agent_id, &parts, 1);
 }
 
 static int move_word(

@@ -137,7 +137,12 @@ SCHEMA(RunStepList, .doc = "A page of steps.");
 
 /* ---- what is asked for ---- */
 
-enum { CONTENT_MAX = 4 << 20, MESSAGES_MAX = 128, TOKENS_ASKED_MAX = 1000000000 };
+enum {
+	CONTENT_MAX = 4 << 20,
+	SHOWN_MAX = 16 << 20,
+	MESSAGES_MAX = 128,
+	TOKENS_ASKED_MAX = 1000000000
+};
 
 const struct words thread_role_words = { .list = (const char *const[]){
 						 "user", "assistant", NULL } };
@@ -146,7 +151,7 @@ FIELDS(ThreadMessageCreate) = {
 	FIELD(ThreadMessageCreate, role, .required = true, .words = &thread_role_words,
 		.doc = "Who is to have said it."),
 	FIELD(ThreadMessageCreate, content, .shape = &thread_content_shape, .required = true,
-		.any = true, .ceiling = CONTENT_MAX, .example = "\"Hello\"",
+		.any = true, .ceiling = SHOWN_MAX, .example = "\"Hello\"",
 		.doc = "A text, or parts {type: text, text} and {type: image_url, image_url: {url}}."),
 	FIELD(ThreadMessageCreate, attachments, .shape = &nothing_shape, .nullable = true,
 		.array = true, .doc = "Must be empty: files of a provider are not known here."),

@@ -53,7 +53,15 @@ struct kept_files {
 FIELDS(kept_files) = { ROW_FIELDS(kept_files, count, size_bytes) };
 static SCHEMA(kept_files, .internal = true);
 
-enum { PART_KEEP, PART_KEPT = PART_KEEP + 2, PARTS_MOVE = PART_KEPT + 2 };
+struct file_told {
+	const char *name, *content_type;
+	int64_t size_bytes;
+};
+
+FIELDS(file_told) = { ROW_FIELDS(file_told, name, content_type, size_bytes) };
+static SCHEMA(file_told, .internal = true);
+
+enum { PART_KEEP, PART_KEPT = PART_KEEP + 2, PARTS_MOVE = PART_KEPT + 2, PART_FILE, PART_BYTES };
 
 #define KEPT_COLUMNS "select count(*) as count, coalesce(sum(size_bytes), 0) as size_bytes from "
 #define FILE_COLUMNS "id, name, content_type, size_bytes, created_at, content"
@@ -76,6 +84,12 @@ static const struct statement sql[] = {
 		"insert into session_files (tenant_id, session_id, " FILE_COLUMNS
 		") select tenant_id, thread_id, " FILE_COLUMNS
 		" from thread_files where tenant_id = $1 and thread_id = $2" },
+	[PART_FILE] = { "part_file",
+		"select name, content_type, size_bytes from session_files where tenant_id = $1 "
+		"and session_id = $2 and id = $3",
+		.row = &file_told_schema },
+	[PART_BYTES] = { "part_bytes",
+		"select content from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
 };
 STATEMENT_SET(session_part_sql, sql);
 
@@ -313,6 +327,63 @@ int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 		err = keep_part(db, a, whose, tenant_id, owner_id, now, part, &out[i]);
 	}
 	*ret = (struct list){ out, parts->count };
+	return err;
+}
+
+static int refer_to(struct db *db, struct arena *a, const struct value *file,
+	struct session_part *part, struct problem *p)
+{
+	struct file_told told;
+	const void *bytes;
+	size_t len = 0;
+	int err = db_one(db, a, &sql[PART_FILE], &told, file, 3);
+
+	if (err == ERR_NOT_FOUND)
+		return problem_field(
+			p, a, part->field, "unknown", "is not the id of a file of this session");
+	if (!err && told.size_bytes > SESSION_PART_MAX)
+		return problem_field(p, a, part->field, "too_long",
+			"is of more than the %d bytes that a model is shown", SESSION_PART_MAX);
+	if (!err)
+		err = db_bytes(db, a, &sql[PART_BYTES], &bytes, &len, file, 3);
+	if (err)
+		return err;
+	part->told.name = told.name;
+	part->told.size_bytes = told.size_bytes;
+	part->told.type = image_type(bytes, len)   ? MessagePartType_image
+			  : sound_type(bytes, len) ? MessagePartType_audio
+						   : MessagePartType_file;
+	part->told.content_type = part->told.type == MessagePartType_audio
+					  ? sound_type(bytes, len)
+					  : file_type(a, told.content_type, bytes, len);
+	if (!part->told.content_type)
+		part->told.content_type = "application/octet-stream";
+	return 0;
+}
+
+int session_parts_refer(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const struct list *ids, size_t place, struct session_parts *ret,
+	struct problem *p)
+{
+	const char *const *id = ids->at;
+	int64_t bytes = 0;
+	int err = 0;
+
+	*ret = (struct session_parts){ arena_array(a, struct session_part, ids->count + 1), 0 };
+	for (size_t i = 0; !err && i < ids->count; i++) {
+		const struct value file[] = { T(tenant_id), T(session_id), T(id[i]) };
+		struct session_part *part = &ret->at[ret->count++];
+
+		part->field = arena_printf(a, "file_ids[%zu]", i);
+		part->told.file_id = id[i];
+		part->told.place = (int64_t)place;
+		err = refer_to(db, a, file, part, p);
+		bytes += err ? 0 : part->told.size_bytes;
+		if (!err && bytes > SESSION_PARTS_BYTES)
+			return problem_field(p, a, part->field, "too_long",
+				"is beyond the %d bytes that a message holds besides its text",
+				SESSION_PARTS_BYTES);
+	}
 	return err;
 }
 

@@ -59,6 +59,11 @@ int session_part_add(struct arena *a, struct session_parts *to, const struct ses
 int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 	const char *tenant_id, const char *owner_id, int64_t now, const struct session_parts *parts,
 	struct list *ret, struct problem *p);
+/* Files that the session has already, as parts at that place of a message; each is named by its id, under file_ids[i].
+ * ERR_INVALID names the first that is none of the session's, or is too large to be shown to a model. */
+int session_parts_refer(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const struct list *ids, size_t place, struct session_parts *ret,
+	struct problem *p);
 /* The files of a thread, which becomes a session of the same id. */
 int session_parts_move(struct db *db, const char *tenant_id, const char *thread_id);
 

@@ -354,3 +354,72 @@ TEST(parts_in_what_functions_give)
 	CHECK_STR(text_at(&r, "error.param"), "input[1].output[0]");
 	gateway_close(&s);
 }
+
+TEST(parts_files_of_the_session_are_shown_by_messages)
+{
+	struct gateway_fixture s;
+	struct answer r;
+	const char *session, *other, *text, *image;
+
+	gateway_open(&s);
+	gateway_agent(&s, (const char *const[]){ "ok", NULL });
+	session = fixture_session(s.f, s.f->admin, s.agent_id, "{}");
+	other = fixture_session(s.f, s.f->admin, s.agent_id, "{}");
+	text = fixture_created(s.f, s.f->admin, "data:application/octet-stream;base64,bWlsaw==",
+		"POST /tenant/%s/sessions/%s/files?name=list.txt", s.f->tenant_id, session);
+	image = fixture_created(s.f, s.f->admin, "data:application/octet-stream;base64," PNG,
+		"POST /tenant/%s/sessions/%s/files?name=cat.bin", s.f->tenant_id, session);
+#define SAY(session_id, ...)                                                                       \
+	ask(s.f, s.f->admin, arena_printf(&s.f->arena, __VA_ARGS__),                               \
+		"POST /tenant/%s/sessions/%s/messages\nAccept: text/event-stream", s.f->tenant_id, \
+		session_id)
+	test_step("what they are is told by their bytes");
+	r = SAY(session, "{\"content\":\"hi\",\"file_ids\":[\"%s\"]}", image);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "file_ids[0]", "model_without_vision"));
+	sees(&s, 1);
+	r = SAY(session, "{\"content\":\"hi\",\"file_ids\":[\"%s\",\"%s\"]}", text, image);
+	STATUS(r, 200);
+	CHECK(strstr(s.mock.last_body, PNG) != NULL);
+	CHECK(strstr(s.mock.last_body, "\"list.txt\"") != NULL);
+	CHECK(strstr(s.mock.last_body, "data:text/plain;base64,bWlsaw==") != NULL);
+	r = of_session(&s, session, "messages");
+	CHECK_STR(text_at(&r, "items.1.parts.1.content_type"), "image/png");
+	CHECK_STR(text_at(&r, "items.1.parts.1.file_id"), image);
+
+	test_step("of another session they are unknown");
+	r = SAY(other, "{\"content\":\"hi\",\"file_ids\":[\"%s\"]}", text);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "file_ids[0]", "unknown"));
+
+	test_step("too large for a model");
+	fixture_sql(
+		s.f, "update session_files set size_bytes = 10485761 where id = $1", ARGS(T(text)));
+	r = SAY(session, "{\"content\":\"hi\",\"file_ids\":[\"%s\"]}", text);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "file_ids[0]", "too_long"));
+
+	test_step("the older ones are told of, where all are too many for one request");
+	fixture_sql(s.f, "update session_files set size_bytes = 12 where id = $1", ARGS(T(text)));
+	fixture_sql(s.f,
+		"update messages set parts = replace(parts, '\"size_bytes\":4', '\"size_bytes\":16777210')",
+		NULL, 0);
+	r = SAY(session, "{\"content\":\"and now\"}");
+	CHECK(strstr(s.mock.last_body, PNG) != NULL);
+	CHECK(strstr(s.mock.last_body,
+		      "[file \\\"list.txt\\\", text/plain, 16777210 bytes: not shown]") != NULL);
+
+	test_step("a session that is full takes no more");
+	fixture_sql(s.f, "update session_files set size_bytes = 104857600 where id = $1",
+		ARGS(T(image)));
+	r = show(&s, IMAGE, "");
+	STATUS(r, 200); /* which is another session */
+	r = ask(s.f, s.f->admin,
+		"{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":"
+		"\"data:image/png;base64," PNG "\"}}]}",
+		"POST /v1/threads/%s/messages", session);
+	STATUS(r, 400);
+	CHECK_STR(text_at(&r, "error.param"), "content[0]");
+#undef SAY
+	gateway_close(&s);
+}

@@ -127,3 +127,46 @@ TEST(prompt_orphans_do_no_harm)
 
 	reads(rows, 2, "assistant: x [a one {}] | tool:(a)! There is no result.");
 }
+
+TEST(prompt_parts_stand_where_they_stood)
+{
+	struct MessagePart parts[] = {
+		{ .type = MessagePartType_image,
+			.place = 5,
+			.file_id = "f1",
+			.name = "a.png",
+			.content_type = "image/png",
+			.size_bytes = 3 },
+		{ .type = MessagePartType_file,
+			.place = 5,
+			.url = "https://x/y",
+			.size_bytes = NIL },
+		{ .type = MessagePartType_audio,
+			.place = 9000,
+			.file_id = "f2",
+			.name = "b.wav",
+			.content_type = "audio/wav",
+			.size_bytes = 4 },
+	};
+	struct media media[] = { { "f1", SLICE("QUJD") }, { .file_id = "f2" } };
+	struct message_row rows[] = { { .id = "m1",
+		.role = "user",
+		.content = "first\nsecond",
+		.tool_calls = "[]",
+		.thoughts = "",
+		.parts = { parts, 3 } } };
+	struct list list = { rows, 1 }, failed = { 0 }, shown = { media, 2 };
+	struct arena a = { 0 };
+	struct chat chat;
+
+	reads(rows, 1,
+		"user: first [image \\\"a.png\\\", image/png, 3 bytes: not shown] [file at https://x/y: not "
+		"shown] second [audio \\\"b.wav\\\", audio/wav, 4 bytes: not shown]");
+	chat_open(&chat, &a);
+	prompt_messages(&list, &failed, &shown, &chat);
+	CHECK_STR(told(&chat, &a),
+		"user: first QUJD https://x/y second [audio \\\"b.wav\\\", audio/wav, 4 "
+		"bytes: not shown]");
+	CHECK(chat_tokens(&chat) > 2200); /* an image, and a file of which nothing is known */
+	arena_free(&a);
+}

@@ -232,7 +232,7 @@ export interface MemoryCreate { content: string; scope?: MemoryScope; }
 export interface MemoryRead { id: string; agent_id: string; content: string; source_session_id: string | null; created_at: string; scope: MemoryScope; user_id: string | null; }
 export interface MemoryReadPage { items: (MemoryRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface MessageCall { id: string; name: string; client?: boolean | null; alias?: string | null; arguments: unknown; extra_content?: Record<string, unknown> | null; }
-export interface MessageCreate { content: string; }
+export interface MessageCreate { content: string; file_ids?: (string)[]; }
 export interface MessageEvent { id: string; session_id: string; role: "user" | "assistant" | "tool" | "system"; status: "streaming" | "complete" | "failed"; content: string; tool_calls: (MessageCall)[]; tool_call_id: string | null; model_id: string | null; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; created_at: string; author_id?: string | null; parts?: (MessagePart)[] | null; }
 export interface MessagePart { type: MessagePartType; place: number; file_id?: string | null; name?: string | null; content_type?: string | null; size_bytes?: number | null; url?: string | null; detail?: string | null; }
 export interface ModelConfig { base_url?: string | null; model?: string | null; api_key?: string | null; api_key_set?: boolean | null; timeout_s?: number; total_timeout_s?: number; max_tokens?: number | null; headers?: Record<string, unknown> | null; endpoints?: (ModelEndpoint)[] | null; }

@@ -112,7 +112,7 @@ static const struct route routes[] = {
 	{ METHOD_POST, S "/files", &createSessionFile, PERM_SESSION_WRITE, 201, "session.file",
 		.tag = "Sessions",
 		.doc = "Keep a file beside the session; its body is the bytes. It is for people to "
-		       "save: an agent reads what messages say." },
+		       "save, until a message shows it to the agent (file_ids)." },
 	{ METHOD_GET, S "/files/{file_id}/content", &readSessionFile, PERM_SESSION_READ, 200,
 		.tag = "Sessions", .doc = "The bytes of such a file, to be saved." },
 };

@@ -2,6 +2,8 @@
  *
  * A page is read along the key from its newest end, and its total is kept in
  * the session's row, so that a long session opens like a short one. */
+#include <string.h>
+
 #include "api/sessions/session_rows.h"
 #include "api/sessions/session_stream.h"
 #include "store/listing.h"
@@ -63,13 +65,19 @@ OPERATION(createMessage, MessageCreate, TaskMessageRead, .gives = "text/event-st
 	const char *session_id = c->caller.session_id, *id = NULL;
 	struct session_stream_asked asked = { .tenant_id = c->caller.tenant_id,
 		.session_id = session_id };
-	int err = session_room(c, c->caller.agent_id, NULL, 1);
+	struct session_parts parts = { 0 };
+	int err = session_parts_refer(c->db, c->arena, c->caller.tenant_id, session_id,
+		&in->file_ids, strlen(in->content), &parts, &c->problem);
 
+	if (!err)
+		err = session_parts_taken(c, c->caller.agent_id, &parts, 1);
+	if (!err)
+		err = session_room(c, c->caller.agent_id, NULL, 1);
 	if (!err)
 		err = db_int(c->db, &sql[LAST_EVENT], &asked.after,
 			ARGS(T(c->caller.tenant_id), T(session_id)));
 	if (!err)
-		err = session_hear(c, session_id, in->content, &id, &asked.run_id);
+		err = session_hear(c, session_id, in->content, &parts, &id, &asked.run_id);
 	if (err)
 		return err;
 	c->audit.resource_id = session_id;

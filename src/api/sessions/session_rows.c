@@ -54,13 +54,48 @@ int session_room(struct call *c, const char *agent_id, const char *model_id, int
 	return err ? err : room_take(c->db, c->arena, &asked, &c->problem);
 }
 
+static void put_need(struct chat *chat, struct chat_message *to, const struct session_part *part)
+{
+	bool url = part->told.url != NULL;
+	struct chat_part *p = chat_part_add(chat, to,
+		part->told.type == MessagePartType_image   ? PART_IMAGE_URL
+		: part->told.type == MessagePartType_audio ? PART_AUDIO
+		: url					   ? PART_FILE_URL
+							   : PART_FILE_DATA);
+
+	p->place = part->field;
+	p->tokens = session_part_tokens(&part->told);
+	if (part->told.type == MessagePartType_file && !chat->unbounded)
+		chat->unbounded = part->field;
+}
+
+int session_parts_taken(
+	struct call *c, const char *agent_id, const struct session_parts *parts, size_t count)
+{
+	const struct gate_who who = {
+		.tenant_id = c->caller.tenant_id, .agent_id = agent_id, .user_id = c->caller.user_id
+	};
+	struct chat_message *to;
+	struct chat chat;
+	bool any = false;
+
+	chat_open(&chat, c->arena);
+	to = chat_message_add(&chat, CHAT_USER, NULL);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < parts[i].count; j++) {
+			put_need(&chat, to, &parts[i].at[j]);
+			any = true;
+		}
+	return any ? candidates_take(c->db, c->arena, &who, NULL, &chat, &c->problem) : 0;
+}
+
 struct session_actor session_actor_of(const struct call *c)
 {
 	return (struct session_actor){ .user_id = c->caller.user_id, .key_id = c->caller.key_id };
 }
 
 int session_hear(struct call *c, const char *session_id, const char *content,
-	const char **ret_message_id, const char **ret_run_id)
+	const struct session_parts *parts, const char **ret_message_id, const char **ret_run_id)
 {
 	const struct session_actor as = session_actor_of(c);
 	const struct session_words words = { .tenant_id = c->caller.tenant_id,
@@ -69,6 +104,7 @@ int session_hear(struct call *c, const char *session_id, const char *content,
 		.author_id = c->caller.user_id,
 		.role = "user",
 		.content = content,
+		.parts = parts,
 		.now = c->now };
 	int err = session_say(c->db, c->arena, &words, ret_message_id, &c->problem);
 

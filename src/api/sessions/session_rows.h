@@ -37,9 +37,13 @@ struct session_ender session_ender_of(struct call *c);
 int session_room(struct call *c, const char *agent_id, const char *model_id, int64_t messages);
 
 /* A message of the caller's into the session, which sets the agent to work or is heard by the run under
- * way; what is handed back may be NULL.  That the agent has room, session_room() has said. */
+ * way; `parts` and what is handed back may be NULL.  That the agent has room, session_room() has said. */
 int session_hear(struct call *c, const char *session_id, const char *content,
-	const char **ret_message_id, const char **ret_run_id);
+	const struct session_parts *parts, const char **ret_message_id, const char **ret_run_id);
+
+/* Refused, under the name of the first, if no model of the agent takes what these messages would hold. */
+int session_parts_taken(
+	struct call *c, const char *agent_id, const struct session_parts *parts, size_t count);
 
 /* As whom the caller speaks and begins runs. */
 struct session_actor session_actor_of(const struct call *c);

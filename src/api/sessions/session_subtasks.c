@@ -80,7 +80,7 @@ OPERATION(createSubtask, SubtaskCreate, SubtaskSummary)
 	if (!err)
 		err = session_open(c->db, c->arena, &begun, &id, &c->problem);
 	if (!err)
-		err = session_hear(c, id, in->message, NULL, NULL);
+		err = session_hear(c, id, in->message, NULL, NULL, NULL);
 	if (err)
 		return err;
 	c->audit.meta = arena_printf(c->arena, "{\"parent_session_id\":\"%s\"}", who->session_id);

@@ -200,7 +200,7 @@ OPERATION(createSession, SessionCreate, TaskSessionRead)
 	if (!err)
 		err = session_open(c->db, c->arena, &begun, &id, &c->problem);
 	if (!err && in->message)
-		err = session_hear(c, id, in->message, NULL, NULL);
+		err = session_hear(c, id, in->message, NULL, NULL, NULL);
 	if (err)
 		return err;
 	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s", who->tenant_id, id);

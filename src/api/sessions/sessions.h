@@ -70,6 +70,7 @@ SCHEMA_DECLARED(SubtaskCreate);
 
 struct MessageCreate {
 	const char *content;
+	struct list file_ids;
 };
 SCHEMA_DECLARED(MessageCreate);
 

@@ -144,6 +144,9 @@ FIELDS(MessageCreate) = {
 	FIELD(MessageCreate, content, .required = true, AT_LEAST(1), .prompt = true,
 		.ceiling = SESSION_MESSAGE_MAX, .example = "\"Where is my order?\"",
 		.doc = "The text."),
+	FIELD(MessageCreate, file_ids, .preset = "[]", .item = TEXT, .item_id = true,
+		.distinct = true, BOUNDS(0, SESSION_PARTS_MAX), .example = "[]",
+		.doc = "Files of the session that the agent is to be shown with it, after its text."),
 };
 SCHEMA(MessageCreate, .doc = "Something to say in a session.");
 
