@@ -1,7 +1,7 @@
 /* openai_media.h - images, files and sounds in what OpenAI's clients send to an agent, for its session. */
 #pragma once
 #include "call/call.h"
-#include "sessions/session_parts.h"
+#include "sessions/session_media.h"
 
 /* How a message's parts are written: those of responses (input_image, ...), or of threads (image_url). */
 enum media_shape { MEDIA_RESPONSES, MEDIA_THREADS };

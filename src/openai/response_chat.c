@@ -122,49 +122,26 @@ static struct chat_message *last_message(const struct chat *chat)
 			      : NULL;
 }
 
-/* What another than OpenAI sealed has our mark before it. */
-#define SIGNED "anthropic.signed:"
-#define REDACTED "anthropic.redacted:"
-
-const char *response_seal(struct arena *a, const char *maker, const char *sealed, bool redacted)
-{
-	if (!maker || strcmp(maker, "anthropic") != 0)
-		return sealed;
-	return arena_printf(a, "%s%s", redacted ? REDACTED : SIGNED, sealed);
-}
-
-static const char *after_mark(const char *sealed, const char *mark)
-{
-	return strncmp(sealed, mark, strlen(mark)) == 0 ? sealed + strlen(mark) : NULL;
-}
-
-const char *response_unseal(const char *encrypted, const char **ret_maker, bool *ret_redacted)
-{
-	const char *given = after_mark(encrypted, SIGNED),
-		   *hidden = after_mark(encrypted, REDACTED);
-
-	*ret_maker = given || hidden ? "anthropic" : "openai_responses";
-	*ret_redacted = hidden != NULL;
-	return given ? given : hidden ? hidden : encrypted;
-}
-
-static bool is_sealed_by_openai(const struct response_item *it)
-{
-	return it->sealed && !after_mark(it->sealed, SIGNED) && !after_mark(it->sealed, REDACTED);
-}
-
 static void add_thought(struct chat *chat, struct chat_message *to, const struct response_item *it)
 {
 	struct chat_thought *t = chat_thought_add(chat, to);
-	const char *given = it->sealed ? after_mark(it->sealed, SIGNED) : NULL;
 
 	t->text = chat_text(chat, it->text);
-	t->maker = it->sealed ? "anthropic" : "openai";
-	t->redacted = it->sealed && !given;
-	if (t->redacted)
-		given = after_mark(it->sealed, REDACTED);
-	if (given)
-		t->signature = chat_text(chat, given);
+	t->maker = "openai";
+	if (it->sealed)
+		t->signature =
+			chat_text(chat, response_unseal(it->sealed, &t->maker, &t->redacted));
+}
+
+/* Nobody else can read it. */
+static bool is_sealed_by_openai(const struct response_item *it)
+{
+	const char *maker = NULL;
+	bool redacted;
+
+	if (it->sealed)
+		response_unseal(it->sealed, &maker, &redacted);
+	return maker && strcmp(maker, "openai_responses") == 0;
 }
 
 /* Thoughts, words and calls that stand together are of one message: what was thought leads to what is said, and that
@@ -214,7 +191,7 @@ static int add_chat_item(struct asking *m, const struct response_item *it)
 	case ITEM_MESSAGE:
 		return add_words(m, it);
 	case ITEM_THOUGHT:
-		if (is_sealed_by_openai(it)) /* nobody else can read it */
+		if (is_sealed_by_openai(it))
 			chat_message_add(chat, CHAT_ASSISTANT, NULL)->item = raw_text(it->raw);
 		else
 			add_thought(chat, message_for(chat, it), it);

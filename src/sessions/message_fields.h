@@ -4,7 +4,7 @@
  * its calls as the model's message made them.  Both are these rows. */
 #pragma once
 #include "contract/schema.h"
-#include "sessions/session_parts.h"
+#include "sessions/session_media.h"
 
 enum MessageRole { MessageRole_user, MessageRole_assistant, MessageRole_tool, MessageRole_system };
 extern const struct words MessageRole_words;

@@ -6,7 +6,7 @@
  * so that what is committed is what will happen. */
 #pragma once
 #include "base/error.h"
-#include "sessions/session_parts.h"
+#include "sessions/session_media.h"
 #include "store/store.h"
 
 enum {

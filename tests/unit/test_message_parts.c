@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base64.h"
-#include "sessions/session_parts.h"
+#include "sessions/session_media.h"
 
 #define R "/v1/responses"
 #define PNG "iVBORw0KGgoAAAAN"

@@ -1,5 +1,5 @@
-/* session_parts.c - see session_parts.h. */
-#include "sessions/session_parts.h"
+/* session_media.c - see session_media.h. */
+#include "sessions/session_media.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* session_parts.h - what a message holds besides its text: images, files and sounds.
+/* session_media.h - what a message holds besides its text: images, files and sounds.
  *
  * The bytes are files of the session, so that they are read and deleted with
  * it; the message names them and says where in its text they stand.  They come
