@@ -348,7 +348,6 @@ static int refer_to(struct db *db, struct arena *a, const struct value *file,
 		err = db_bytes(db, a, &sql[PART_BYTES], &bytes, &len, file, 3);
 	if (err)
 		return err;
-	part->told.name = told.name;
 	part->told.size_bytes = told.size_bytes;
 	part->told.type = image_type(bytes, len)   ? MessagePartType_image
 			  : sound_type(bytes, len) ? MessagePartType_audio
@@ -358,6 +357,9 @@ static int refer_to(struct db *db, struct arena *a, const struct value *file,
 					  : file_type(a, told.content_type, bytes, len);
 	if (!part->told.content_type)
 		part->told.content_type = "application/octet-stream";
+	part->told.name = clean_name(a, told.name);
+	if (!part->told.name)
+		part->told.name = part_name(a, &part->told);
 	return 0;
 }
 

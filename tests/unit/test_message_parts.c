@@ -387,6 +387,10 @@ TEST(parts_files_of_the_session_are_shown_by_messages)
 	CHECK_STR(text_at(&r, "items.1.parts.1.content_type"), "image/png");
 	CHECK_STR(text_at(&r, "items.1.parts.1.file_id"), image);
 
+	test_step("the export names them");
+	r = of_session(&s, session, "export?format=markdown");
+	CHECK(strstr(r.body, "- image: cat.bin (file ") != NULL);
+
 	test_step("of another session they are unknown");
 	r = SAY(other, "{\"content\":\"hi\",\"file_ids\":[\"%s\"]}", text);
 	STATUS(r, 422);

@@ -267,6 +267,21 @@ static void write_session(struct buf *out, const struct schema *schema, const vo
 	}
 }
 
+/* What it holds besides text, by name: the bytes are read one by one. */
+static void put_parts(struct buf *out, const struct list *parts)
+{
+	const struct MessagePart *part = parts->at;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		buf_printf(out, "- %s: ", MessagePartType_words.list[part[i].type]);
+		put_markdown_line(out, part[i].url ? part[i].url : part[i].name);
+		if (part[i].file_id)
+			buf_printf(out, " (file %s)", part[i].file_id);
+		buf_putc(out, '\n');
+	}
+	buf_puts(out, parts->count ? "\n" : "");
+}
+
 static void write_markdown_message(struct buf *out, const struct schema *schema, const void *row)
 {
 	const struct TaskMessageRead *m = row;
@@ -297,6 +312,7 @@ static void write_markdown_message(struct buf *out, const struct schema *schema,
 		buf_put(out, m->content, len);
 		buf_puts(out, m->content[len - 1] == '\n' ? "\n" : "\n\n");
 	}
+	put_parts(out, &m->parts);
 	for (size_t i = 0; i < m->tool_calls.count; i++) {
 		buf_lit(out, "Calls ");
 		put_markdown_line(out, calls[i].name);
