@@ -489,7 +489,7 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 	buf_free(&pile.json);
 	/* A run that waits has what it thought itself. */
 	if (!err && pile.dropped && !row->run_id)
-		buf_printf(&c->x->reply.extra, "X-Lodge-Dropped: %s\r\n", pile.dropped);
+		buf_printf(&c->x->reply.extra, "Lodge-Dropped: %s\r\n", pile.dropped);
 	/* Their clients repeat a conflict, which would not help. */
 	if (err == ERR_CONFLICT || err == ERR_NOT_FOUND)
 		c->problem.err = err = ERR_MALFORMED;

@@ -123,7 +123,7 @@ trial("what the model of an agent thinks is an item, streams, and comes back to 
     equal(whole.output[0].summary[0].text, "hm, well", `what ${kind} thinks`);
     equal(whole.output[0].encrypted_content ?? undefined, sealed, `what ${kind} wants back`);
     const reply = await client.responses.create({ model, store: false, input: [{ role: "user", content: "think" }, ...whole.output, { role: "user", content: "go on" }] }).withResponse();
-    equal(reply.response.headers.get("x-lodge-dropped"), null, `what is dropped of what goes to ${kind}`);
+    equal(reply.response.headers.get("lodge-dropped"), null, `what is dropped of what goes to ${kind}`);
     ok(seen.body.includes(sign), `${kind} is given back ${seen.body}`);
   }
 });

@@ -320,7 +320,7 @@ function itemTypes() {
 const CALL = { type: "function_call", call_id: "c1", name: "add", arguments: '{"marked":1}' };
 const TOLD = { type: "custom_tool_call", call_id: "c1", name: "marked_tool", input: "x" };
 /** What becomes of each in what an agent is asked: it reaches the model (a sign, and what must stand around it), or it is refused; what is
- *  not here is a provider's own, and named in X-Lodge-Dropped. */
+ *  not here is a provider's own, and named in Lodge-Dropped. */
 const THROUGH_AGENTS = {
   message: { items: [{ type: "message", role: "user", content: [{ type: "input_text", text: "marked" }, { type: "input_image", image_url: PNG, detail: "auto" }] }], sign: /marked.*iVBORw0KGgo=/ },
   function_call: { items: [CALL, { type: "function_call_output", call_id: "c1", output: "3" }], sign: /\\"marked\\":1|"marked":1/ },
@@ -343,7 +343,7 @@ trial("every kind of item reaches the model of an agent, or is named", async () 
     const input = [{ role: "user", content: "go" }, ...(one?.items ?? [{ type, id: "x" }]), { role: "user", content: "on" }];
     const reply = await lodge.request("POST", "/v1/responses", { body: { model: agent.id, input } });
     equal(reply.status, 200, `${type} says ${reply.text}`);
-    equal(reply.headers["x-lodge-dropped"] ?? null, one ? null : "input[1]", `what is named of ${type}`);
+    equal(reply.headers["lodge-dropped"] ?? null, one ? null : "input[1]", `what is named of ${type}`);
     if (one) ok(one.sign.test(seen.body), `${type} does not reach the model: ${seen.body}`);
   }
 });

@@ -86,7 +86,7 @@ TEST(thoughts_that_clients_bring_back_are_kept)
 			"select count(*) from messages where role = 'assistant' and thoughts "
 			"like '%\"maker\":\"anthropic\",\"text\":\"hm two\",\"seal\":\"proof\"%'"),
 		1);
-	CHECK_STR(header_of(s.f, &r, "X-Lodge-Dropped"), "input[7]");
+	CHECK_STR(header_of(s.f, &r, "Lodge-Dropped"), "input[7]");
 	gateway_close(&s);
 }
 
