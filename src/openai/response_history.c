@@ -287,17 +287,17 @@ struct pile {
 	struct buf json; /* as messages keep it, without the bracket at its end */
 	size_t named;
 	const char *dropped; /* the items that led to nothing, as in "input[1]"; NULL: none */
-	size_t first;
+	const char *first;
 };
 
-static void put_recalled_thought(struct pile *pile, const struct response_item *it, size_t i)
+static void put_recalled_thought(struct pile *pile, const struct response_item *it)
 {
 	const char *maker = "openai", *seal = NULL;
 	struct buf *b = &pile->json;
 	bool redacted = false;
 
 	if (!b->len)
-		pile->first = i;
+		pile->first = it->field;
 	if (it->sealed)
 		seal = response_unseal(it->sealed, &maker, &redacted);
 	buf_printf(b, "%s{\"maker\":\"%s\",\"text\":", b->len ? "," : "[", maker);
@@ -321,13 +321,13 @@ static const char *take_pile(struct call *c, struct pile *pile)
 }
 
 /* The first of those that go nowhere. */
-static void name_dropped(struct call *c, struct pile *pile, size_t i)
+static void name_dropped(struct call *c, struct pile *pile, const char *field)
 {
 	enum { NAMED_MAX = 20 };
 
 	if (pile->named++ < NAMED_MAX)
-		pile->dropped = arena_printf(c->arena, "%s%sinput[%zu]",
-			pile->dropped ? pile->dropped : "", pile->dropped ? ", " : "", i);
+		pile->dropped = arena_printf(c->arena, "%s%s%s", pile->dropped ? pile->dropped : "",
+			pile->dropped ? ", " : "", field);
 }
 
 /* It led to nothing that is here, and no provider takes it alone. */
@@ -354,9 +354,9 @@ static int recall_calls(struct call *c, struct session_step *step, const struct 
 		if (item[n].kind == ITEM_CALL)
 			put_recalled_call(&b, c->arena, &item[n]);
 		else if (item[n].kind == ITEM_THOUGHT)
-			put_recalled_thought(pile, &item[n], n);
+			put_recalled_thought(pile, &item[n]);
 		else
-			name_dropped(c, pile, n);
+			name_dropped(c, pile, item[n].field);
 	step->thoughts = take_pile(c, pile);
 	buf_putc(&b, ']');
 	step->calls = arena_take(c->arena, &b);
@@ -392,8 +392,9 @@ static int read_item_media(
 	struct session_parts *parts = arena_array(c->arena, struct session_parts, items->count + 1);
 	int err = 0;
 
+	*ret = parts;
 	for (size_t i = 0; !err && i < items->count; i++) {
-		const char *field = arena_printf(c->arena, "input[%zu].%s", i,
+		const char *field = arena_printf(c->arena, "%s.%s", item[i].field,
 			item[i].kind == ITEM_OUTPUT ? "output" : "content");
 
 		if (!item[i].content)
@@ -403,7 +404,6 @@ static int read_item_media(
 				"must be text: only what the user says and what calls give holds images, files or sounds");
 		err = openai_media(c, field, item[i].content, MEDIA_RESPONSES, &parts[i]);
 	}
-	*ret = parts;
 	return err ? err : session_parts_taken(c, agent_id, parts, items->count);
 }
 
@@ -453,10 +453,10 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 			*instructions ? "\n\n" : "", it->text);
 		return 0;
 	case ITEM_THOUGHT:
-		put_recalled_thought(pile, it, i);
+		put_recalled_thought(pile, it);
 		break;
 	case ITEM_OTHER: /* of a provider's own */
-		name_dropped(c, pile, i);
+		name_dropped(c, pile, it->field);
 		break;
 	case ITEM_CALL:
 		break;

@@ -329,6 +329,8 @@ static int read_item_list(struct item_reader *in, const char *json)
 		err = read_input_item(in, item);
 		if (!err)
 			in->items[in->count - 1].raw = without_id(in->c->arena, item);
+		if (!err)
+			in->items[in->count - 1].field = in->field;
 		if (!err && in->writes) {
 			size_t from = in->json.len;
 

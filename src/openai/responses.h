@@ -65,7 +65,8 @@ enum item_kind {
 /* One thing that was said, called or answered. */
 struct response_item {
 	enum item_kind kind;
-	const char *role; /* ITEM_MESSAGE: user, assistant, system */
+	const char *field; /* where it stood, as in "input[0]" */
+	const char *role;  /* ITEM_MESSAGE: user, assistant, system */
 	const char
 		*text; /* its words; ITEM_OUTPUT: the result; ITEM_THOUGHT: what was told of it */
 	const char *sealed;  /* ITEM_THOUGHT: what its model wants back, or NULL */
