@@ -30,7 +30,9 @@ TEST(events_are_written_as_they_always_were)
 	const struct MessageCall call = {
 		.id = "call_1", .name = "x", .client = -1, .alias = "x_2", .arguments = { "[1]" }
 	};
-	const struct DeltaEvent delta = { .message_id = ID_A, .text = "a\\b\t\xc3\xa9" };
+	const struct DeltaEvent delta = {
+		.message_id = ID_A, .text = "a\\b\t\xc3\xa9", .redacted = -1, .call = NIL
+	};
 	const struct ToolCallEvent tool = { .id = ID_A,
 		.message_id = ID_B,
 		.call_id = "call_1",
@@ -142,11 +144,26 @@ static int some_word(const struct words *words)
 	return (int)chance(n);
 }
 
+static void fill_field(struct arena *a, const struct field *f, void *object);
+
+static void fill_objects(struct arena *a, const struct schema *s, struct list *list)
+{
+	list->count = chance(4);
+	list->at = arena_alloc(a, (list->count + 1) * s->size);
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t j = 0; j < s->count; j++)
+			fill_field(a, &s->fields[j], (char *)list->at + i * s->size);
+}
+
 static void fill_list(struct arena *a, const struct field *f, struct list *list)
 {
 	struct field item = { .id = f->item_id };
 	const char **at;
 
+	if (f->item == OBJECT) {
+		fill_objects(a, f->of, list);
+		return;
+	}
 	CHECK_INT(f->item, TEXT); /* no event has another */
 	list->count = chance(4);
 	list->at = at = arena_array(a, const char *, list->count + 1);
