@@ -174,7 +174,6 @@ static const struct exception shown[] = {
 	{ "plans", " name slug " },
 	{ "responses", " metadata model status " },
 	{ "search_things", " label " },
-	{ "session_files", " name " },
 	{ "skills", " compatibility license created_by_agent_id " },
 	{ "tenants", " billing_email paid " },
 	{ 0 },
