@@ -1,10 +1,8 @@
 /* audit_chain.c - makes the chain of seals; see audit_chain.h.
  *
  * One writer at a time: on SQLite there is only one process, on PostgreSQL it
- * holds the row of the chain's head.  There it also reads committed rows
- * rather than being serialisable, for all it depends on is locked, and so no
- * request ever has to run again because of it.  It knows no tenant, and it
- * never decides what is logged. */
+ * holds the row of the chain's head.  It knows no tenant, and it never decides
+ * what is logged. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +68,6 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(chain_sql, sql);
 
-/* Not among the statements that are planned: PostgreSQL has no plan for it. */
-static const struct statement read_committed = { "chain_mode", "select 1",
-	.postgres = "set transaction isolation level read committed", .scan = "no table" };
-
 /* Takes hold of the head, making it for the first row.  1: another process has it. */
 static int hold_head(struct db *db, struct arena *a, const uint8_t *key, struct chain_head *ret,
 	struct problem *p)
@@ -134,11 +128,9 @@ int chain_extend(struct db *db, struct arena *a, const uint8_t key[CHAIN_KEY_LEN
 	struct chain_head head;
 	struct list rows;
 	char text[CHAIN_HEAD_TEXT + 1];
-	int err = db_run(db, &read_committed, NULL, NO_ARGS);
+	int err = hold_head(db, a, key, &head, p);
 
 	*ret_sealed = 0;
-	if (!err)
-		err = hold_head(db, a, key, &head, p);
 	if (err)
 		return err > 0 ? 0 : err;
 	err = db_all(db, a, &sql[UNSEALED], &rows, CHAIN_BATCH, ARGS(N(CHAIN_BATCH)));

@@ -79,11 +79,6 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(throttle_sql, sql);
 
-/* Counts of many at once wait for each other rather than fail.  Not among the statements that are
- * planned: PostgreSQL has no plan for it. */
-static const struct statement read_committed = { "throttle_mode", "select 1",
-	.postgres = "set transaction isolation level read committed", .scan = "no table" };
-
 struct count {
 	const char *subject;
 	int64_t most;
@@ -210,11 +205,9 @@ int throttle_take(struct db *db, struct arena *a, const struct throttle *t, int6
 	struct throttle_hold *ret, struct problem *p)
 {
 	struct count counts[THROTTLE_COUNTS];
-	int n = 0, err = db_run(db, &read_committed, NULL, NO_ARGS);
+	int n = 0, err = counts_of(db, a, t, now, counts, &n);
 
 	*ret = (struct throttle_hold){ 0 };
-	if (!err)
-		err = counts_of(db, a, t, now, counts, &n);
 	for (int i = 0; !err && i < n; i++) {
 		int64_t taken = 0;
 

@@ -68,11 +68,6 @@ void group_commit_join(struct group_commit *t, struct completion *r)
 {
 	int err = 0;
 
-	/* Where many connections write, those who need not wait for each other should not. */
-	if (!store_is_sqlite(t->store)) {
-		t->alone(r);
-		return;
-	}
 	pthread_mutex_lock(&t->lock);
 	r->next_waiting = NULL;
 	if (t->first)

@@ -395,8 +395,12 @@ int db_run(struct db *db, const struct statement *st, int64_t *ret_changed,
 	const struct value *args, size_t count)
 {
 	struct prepared *p;
-	int got = start_statement(db, st, &p, args, count);
+	int got;
 
+	db->acts = db->mode != READ_ONLY;
+	db->unasked = db->acts && !ret_changed && !db->eager;
+	got = start_statement(db, st, &p, args, count);
+	db->acts = db->unasked = false;
 	if (got)
 		return got;
 	while ((got = db->engine->step(db, p)) > 0)
@@ -479,7 +483,8 @@ int db_commit(struct db *db)
 	err = fault_statement(db, NULL, NO_ARGS);
 	if (!err) {
 		err = db->engine->commit(db);
-		db->uncertain = err == ERR_STORE && db->mode != READ_ONLY;
+		db->uncertain = err == ERR_STORE && db->mode != READ_ONLY &&
+				(!db->late || db->engine->broken(db));
 	}
 	if (err)
 		db_rollback(db);

@@ -39,6 +39,10 @@ struct db {
 	enum transaction mode;
 	bool uncertain;		/* a commit was sent and its outcome is not known */
 	bool in_pieces;		/* rows of the next statement may be large: not all at once */
+	bool eager;		/* every statement is waited for */
+	bool acts;		/* the next statement is run for what it does */
+	bool unasked;		/* nobody waits for what the next statement does */
+	bool late;		/* the last error is that of a statement that was not waited for */
 	uint64_t generation;	/* of the store when the transaction under way began */
 	int64_t version;	/* of the transaction under way; NIL: not asked yet */
 	struct notice *notices; /* of the transaction under way, newest first */
@@ -77,6 +81,8 @@ struct engine {
 	void (*rollback)(struct db *db);
 	/* True if the engine has given up the transaction by itself. */
 	bool (*lost)(struct db *db);
+	/* True if it takes no more statements until what failed is undone; NULL: that does not happen. */
+	bool (*stuck)(struct db *db);
 	/* See db_version. */
 	int64_t (*version)(struct db *db);
 	bool (*broken)(struct db *db);

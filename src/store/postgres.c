@@ -1,7 +1,5 @@
-/* postgres.c - the engine for more than one machine.  Connections block, so they belong to workers.
- * Writing transactions are serialisable: as on SQLite, each behaves as if it were alone, and one
- * that cannot is asked to run again. */
-#include <libpq-fe.h>
+/* postgres.c - the engine for more than one machine.  Connections block, so they belong to workers.  How
+ * statements travel, and what makes a writer be alone, is postgres_flight.c's. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -10,26 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "store/engine.h"
+#include "store/postgres.h"
 
 enum { TYPE_BYTEA = 17 }; /* its number in every catalogue */
 
-struct postgres {
-	PGconn *conn;
-	PGresult *result; /* of the statement under way */
-	int row, rows;
-	bool pieces;	   /* its rows come one by one */
-	unsigned prepared; /* names given so far */
-	char *where;
-};
-
-static struct postgres *pg_impl(struct db *db)
-{
-	return db->impl;
-}
-
-/* SQLSTATE in our words. */
-static int pg_fail(struct db *db, PGresult *result)
+int pg_fail(struct db *db, PGresult *result)
 {
 	static const struct {
 		const char *state;
@@ -55,7 +38,7 @@ static int pg_fail(struct db *db, PGresult *result)
 	return err;
 }
 
-static int pg_simple(struct db *db, const char *sql)
+int pg_simple(struct db *db, const char *sql)
 {
 	PGresult *result = PQexec(pg_impl(db)->conn, sql);
 	ExecStatusType status = PQresultStatus(result);
@@ -76,6 +59,7 @@ static int pg_connect(struct db *db)
 	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
 	 * asked to wait here; one that waits for more, a standby perhaps, keeps its way. */
 	static const char setup[] = "set client_min_messages = warning;"
+				    "set plan_cache_mode = force_generic_plan;"
 				    "set timezone = 'UTC';"
 				    "set statement_timeout = '60s';"
 				    "set idle_in_transaction_session_timeout = '60s';"
@@ -130,7 +114,9 @@ static void engine_close(struct db *db)
 
 static int engine_script(struct db *db, const char *sql)
 {
-	return pg_simple(db, sql);
+	int err = flight_leave(db);
+
+	return err ? err : pg_simple(db, sql);
 }
 
 static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
@@ -138,26 +124,18 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	struct postgres *p = pg_impl(db);
 	char name[16];
 	PGresult *result;
-	int err = 0;
+	int err;
 
 	snprintf(name, sizeof name, "s%u", ++p->prepared);
-	result = PQprepare(p->conn, name, sql, 0, NULL);
-	if (PQresultStatus(result) != PGRES_COMMAND_OK)
-		err = pg_fail(db, result);
-	PQclear(result);
+	err = flight_prepare(db, name, sql, &result);
 	if (err)
 		return err;
-	PQclear(p->result);
-	p->result = NULL;
-	result = PQdescribePrepared(p->conn, name);
-	if (PQresultStatus(result) != PGRES_COMMAND_OK)
-		err = pg_fail(db, result);
-	else
-		st->columns = PQnfields(result), st->params = PQnparams(result);
-	if (!err && !(st->handle = strdup(name)))
+	st->columns = PQnfields(result), st->params = PQnparams(result);
+	if (!(st->handle = strdup(name)))
 		abort();
+	PQclear(p->result);
 	p->result = result; /* column_name reads it; the next run clears it */
-	return err;
+	return 0;
 }
 
 static void engine_unprepare(struct db *db, struct prepared *st)
@@ -178,6 +156,7 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 	const char *values[DB_ARGS];
 	int lengths[DB_ARGS], binary[DB_ARGS];
 	char numbers[DB_ARGS][24];
+	struct pg_sent sent = { st->handle, NULL, (int)count, values, lengths, binary };
 
 	for (size_t i = 0; i < count; i++) {
 		values[i] = NULL;
@@ -194,51 +173,20 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 		}
 	}
 	PQclear(p->result);
+	p->result = NULL;
 	p->row = -1;
-	p->pieces = db->in_pieces;
-	if (p->pieces) {
-		p->result = NULL;
-		p->rows = 0;
-		if (!PQsendQueryPrepared(
-			    p->conn, st->handle, (int)count, values, lengths, binary, 0))
-			return pg_fail(db, NULL);
-		PQsetSingleRowMode(p->conn);
-		return 0;
-	}
-	p->result = PQexecPrepared(p->conn, st->handle, (int)count, values, lengths, binary, 0);
-	p->rows = PQntuples(p->result);
-	switch (PQresultStatus(p->result)) {
-	case PGRES_COMMAND_OK:
-	case PGRES_TUPLES_OK:
-		return 0;
-	default:
-		return pg_fail(db, p->result);
-	}
-}
-
-/* The next row of a statement whose rows come one by one; the last result has none. */
-static int next_piece(struct db *db)
-{
-	struct postgres *p = pg_impl(db);
-
-	PQclear(p->result);
-	p->result = PQgetResult(p->conn);
-	p->row = 0;
-	switch (PQresultStatus(p->result)) {
-	case PGRES_SINGLE_TUPLE:
-		return 1;
-	case PGRES_TUPLES_OK:
-		return 0;
-	default:
-		return pg_fail(db, p->result);
-	}
+	p->rows = 0;
+	p->changes += db->acts;
+	if (db->unasked && p->open)
+		return flight_add(db, &sent);
+	return flight_run(db, &sent, db->in_pieces);
 }
 
 static int engine_step(struct db *db, struct prepared *st)
 {
 	(void)st;
 	if (pg_impl(db)->pieces)
-		return next_piece(db);
+		return flight_piece(db);
 	return ++pg_impl(db)->row < pg_impl(db)->rows;
 }
 
@@ -249,9 +197,8 @@ static void engine_reset(struct db *db, struct prepared *st)
 	(void)st;
 	PQclear(p->result);
 	p->result = NULL;
-	while (p->pieces && (p->result = PQgetResult(p->conn)))
-		PQclear(p->result);
-	p->pieces = false;
+	if (p->pieces)
+		flight_drop_pieces(db);
 }
 
 static bool engine_integer(struct db *db, struct prepared *st, int column, int64_t *ret)
@@ -308,45 +255,19 @@ static int64_t engine_changed(struct db *db, struct prepared *st)
 	return strtoll(PQcmdTuples(pg_impl(db)->result), NULL, 10);
 }
 
-static int engine_begin(struct db *db, enum transaction mode)
-{
-	static const char *const begin[] = {
-		[READ_ONLY] = "begin isolation level repeatable read, read only",
-		[READ_WRITE] = "begin isolation level serializable",
-		[STEP_BY_STEP] = "begin isolation level read committed",
-	};
-
-	return pg_simple(db, begin[mode]);
-}
-
-static int engine_commit(struct db *db)
-{
-	PGresult *result = PQexec(pg_impl(db)->conn, "commit");
-	/* A failed transaction answers COMMIT with ROLLBACK, and no error. */
-	bool ok = PQresultStatus(result) == PGRES_COMMAND_OK &&
-		  strcmp(PQcmdStatus(result), "COMMIT") == 0;
-	int err = 0;
-
-	if (!ok)
-		err = PQresultStatus(result) == PGRES_COMMAND_OK
-			      ? db_fail(db, ERR_STORE,
-					"the transaction had failed before its commit")
-			      : pg_fail(db, result);
-	PQclear(result);
-	return err;
-}
-
-static void engine_rollback(struct db *db)
-{
-	if (PQstatus(pg_impl(db)->conn) == CONNECTION_OK &&
-		PQtransactionStatus(pg_impl(db)->conn) != PQTRANS_IDLE)
-		PQclear(PQexec(pg_impl(db)->conn, "rollback"));
-}
-
 static bool engine_lost(struct db *db)
 {
-	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK ||
-	       PQtransactionStatus(pg_impl(db)->conn) != PQTRANS_INTRANS;
+	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK;
+}
+
+static bool engine_stuck(struct db *db)
+{
+	return pg_impl(db)->stuck;
+}
+
+static int64_t engine_changes(struct db *db)
+{
+	return pg_impl(db)->changes;
 }
 
 static int64_t engine_version(struct db *db)
@@ -368,6 +289,8 @@ static int engine_mend(struct db *db)
 		return 0;
 	PQclear(p->result);
 	p->result = NULL;
+	p->owed = 0;
+	p->ending = p->open = p->stuck = p->pieces = false;
 	db_forget(db);
 	PQfinish(p->conn);
 	return pg_connect(db);
@@ -439,10 +362,12 @@ const struct engine postgres_engine = {
 	.bytes = engine_bytes,
 	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
-	.begin = engine_begin,
-	.commit = engine_commit,
-	.rollback = engine_rollback,
+	.changes = engine_changes,
+	.begin = flight_begin,
+	.commit = flight_commit,
+	.rollback = flight_rollback,
 	.lost = engine_lost,
+	.stuck = engine_stuck,
 	.version = engine_version,
 	.broken = engine_broken,
 	.mend = engine_mend,

@@ -1,0 +1,53 @@
+/* postgres.h - one connection to PostgreSQL, as postgres.c and postgres_flight.c share it. */
+#pragma once
+#include <libpq-fe.h>
+
+#include "store/engine.h"
+
+struct postgres {
+	PGconn *conn;
+	PGresult *result; /* of the statement under way */
+	int row, rows;
+	bool pieces;	   /* its rows come one by one */
+	unsigned prepared; /* names given so far */
+	char *where;
+	/* See postgres_flight.c. */
+	int owed;	 /* statements sent whose answers nobody has read */
+	bool ending;	 /* after them the server was asked to end the flight */
+	bool open;	 /* a transaction was begun */
+	bool stuck;	 /* and the server takes no more for it */
+	int64_t changes; /* so often was something done, or may have been: a notice counts too */
+};
+
+static inline struct postgres *pg_impl(struct db *db)
+{
+	return db->impl;
+}
+
+/* A statement as it is sent: its name, or else its text. */
+struct pg_sent {
+	const char *name, *text;
+	int count;
+	const char *const *values;
+	const int *lengths, *binary;
+};
+
+/* SQLSTATE in our words; NULL: what the connection itself says. */
+int pg_fail(struct db *db, PGresult *result);
+/* Text without arguments, outside of any flight. */
+int pg_simple(struct db *db, const char *sql);
+
+/* Sends it and waits for its answer, which is then p->result; what was owed before is read first. */
+int flight_run(struct db *db, const struct pg_sent *s, bool in_pieces);
+/* Sends it with what comes next.  That it failed is said then, with db->late. */
+int flight_add(struct db *db, const struct pg_sent *s);
+/* The next row of a statement whose rows come one by one: 1, or 0 at their end. */
+int flight_piece(struct db *db);
+/* Reads what is left of such a statement. */
+void flight_drop_pieces(struct db *db);
+int flight_prepare(struct db *db, const char *name, const char *sql, PGresult **ret);
+int flight_begin(struct db *db, enum transaction mode);
+int flight_commit(struct db *db);
+void flight_rollback(struct db *db);
+/* The connection takes plain text again. */
+int flight_leave(struct db *db);
