@@ -94,6 +94,33 @@ test("from an agent to the first streamed answer, by keyboard alone; a title, a 
   view.quiet();
 }, { ms: 180_000 });
 
+test("a picture is shown to an agent whose model sees it; where none does it is kept for people, and the agent is told", async (t) => {
+  const at = await stage(), mock = await slowModel(t);
+  const seeing = await agentOf(at, "Seeing", { models: [await modelAt(at, "seeing", mock.url, { supports_vision: true })] }), blind = await agentOf(at, "Blind");
+  const dot = { name: "dot.png", mimeType: "image/png", buffer: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64") };
+  const view = await at.open(t, `/t/${at.slug}/sessions/${await begin(at, seeing, {})}`, { expected: [422] });
+  const { page } = view;
+  await page.locator("input[type=file]").setInputFiles(dot);
+  await page.getByRole("textbox", { name: "Message" }).fill("What is it?");
+  await page.keyboard.press("Enter");
+  const answer = await mock.answer(0);
+  ok(JSON.stringify(answer.asked.messages).includes("data:image/png;base64,iVBOR"), "the model is shown it");
+  answer.say("A dot.");
+  answer.end();
+  await page.locator("article.assistant", { hasText: "A dot." }).waitFor();
+  await page.reload();
+  const shown = page.locator("article.user").getByRole("list", { name: "Parts of this message" });
+  const [saved] = await Promise.all([page.waitForEvent("download"), shown.getByRole("link", { name: "dot.png" }).click()]);
+  equal(saved.suggestedFilename(), "dot.png", "the name of the picture");
+  await view.looks("parts");
+  await page.goto(`${at.server.origin}/console/t/${at.slug}/sessions/${await begin(at, blind, {})}`);
+  await page.locator("input[type=file]").setInputFiles(dot);
+  await page.getByRole("textbox", { name: "Message" }).fill("And you?");
+  await page.keyboard.press("Enter");
+  await page.locator("article.user", { hasText: "File kept beside this session: dot.png" }).waitFor();
+  view.quiet();
+}, { ms: 120_000 });
+
 test("loaded again, killed, in a second tab: an answer is complete and never doubled; Stop stops; what is said meanwhile is queued", async (t) => {
   const at = await stage();
   const mock = await slowModel(t);

@@ -19,6 +19,7 @@ export async function slowModel(t) {
         reply.end("data: [DONE]\n\n");
       };
       mock.answers.push({
+        asked,
         told: String(asked.messages.findLast((m) => m.role === "user")?.content ?? ""),
         say: (text) => chunk({ role: "assistant", content: text }),
         /** Asks for these tools, [name, arguments] each, and ends; with so many tokens. */

@@ -4,8 +4,8 @@
 // are strangers' words: they are strings or Markdown's nodes.
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { ApprovalRead } from "../contract/types";
-import { call } from "../lib/api";
+import type { ApprovalRead, MessagePart } from "../contract/types";
+import { address, call } from "../lib/api";
 import type { Chat, Message, Note } from "../lib/chat";
 import { coloured } from "../lib/colour";
 import { useFocusKept } from "../lib/focus";
@@ -123,6 +123,16 @@ function Actions({ around, m }: { around: Surroundings; m: Message }) {
   );
 }
 
+/** What it holds besides its words.  The bytes come from outside: they are saved, and not shown. */
+const Parts = ({ around, parts }: { around: Surroundings; parts: MessagePart[] }) => (
+  <ul class="message-parts" aria-label="Parts of this message">{parts.map((p, i) => (
+    <li key={i}><Icon name="file" />{p.file_id
+      ? <a href={address("GET /tenant/{tenant_id}/sessions/{session_id}/files/{file_id}/content", { ...around.chat.path, file_id: p.file_id })} download><bdi>{straight(p.name ?? human(p.type))}</bdi></a>
+      : <bdi>{straight(p.url ?? p.name ?? human(p.type))}</bdi>}
+      <span class="muted small">{[p.content_type ?? human(p.type), ...(p.size_bytes ? [bytes(p.size_bytes)] : [])].join(", ")}</span></li>
+  ))}</ul>
+);
+
 const Article = memo(({ around, id, marked }: { around: Surroundings; id: string; marked: boolean }) => {
   const [near, setNear] = useState(false); // what can be done with it is made when somebody comes near: most are only read
   const m = around.chat.messages.of(id).value;
@@ -134,6 +144,7 @@ const Article = memo(({ around, id, marked }: { around: Surroundings; id: string
     <article id={`m-${id}`} tabIndex={0} onPointerEnter={() => setNear(true)} onFocusCapture={() => setNear(true)} class={`message ${m.role}${marked ? " marked" : ""}`} data-rail={streaming ? "pine" : m.status === "failed" ? "danger" : undefined} aria-busy={streaming || undefined}>
       <header><h2><bdi>{straight(who)}</bdi><span class="muted">, {m.sending ? "sending…" : <time dateTime={m.created_at} title={exact(m.created_at)}>{clock(m.created_at)}</time>}</span></h2>{near && !m.sending && !streaming && <Actions around={around} m={m} />}</header>
       {m.content && <Long text={m.content}>{(shown) => <Growing text={shown} done={!streaming} />}</Long>}
+      {m.parts && m.parts.length > 0 && <Parts around={around} parts={m.parts} />}
       {streaming && !m.content && <p class="muted">…</p>}
       {m.status === "failed" && <p class="error">This was not finished.</p>}
       {m.tool_calls.map((ask) => <ToolBlock key={ask.id} around={around} ask={ask} cost={m.cost_usd} />)}

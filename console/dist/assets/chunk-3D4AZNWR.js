@@ -1,1 +1,0 @@
-import{a as s}from"./chunk-VS2BVCEU.js";import{b as e}from"./chunk-KTK6O5HP.js";import{O as n,U as a}from"./chunk-RKM3NH4I.js";function d(i){let{data:r}=s("GET /tenant/{tenant_id}/agents/{agent_id}/access",{path:{tenant_id:a(),agent_id:i}},t=>t.event==="agent"||e(t,"member",n.value?.id)||e(t,"group"));return t=>r?.permissions.includes(t)??!1}export{d as a};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-ABDIF5FZ.js";import{T as t,q as n}from"./chunk-RKM3NH4I.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

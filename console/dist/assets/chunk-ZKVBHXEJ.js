@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-ABDIF5FZ.js";import{S as a,T as e,q as t}from"./chunk-RKM3NH4I.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-SW5IYSC4.js";import"./chunk-LZHGQRME.js";import"./chunk-AGGBKOD3.js";import"./chunk-TQMPWMVU.js";import"./chunk-VS2BVCEU.js";import"./chunk-F2YYBM4E.js";import"./chunk-KTK6O5HP.js";import"./chunk-6NYKOUJG.js";import"./chunk-LNU7RMOS.js";import"./chunk-U76CG3O7.js";import"./chunk-RKM3NH4I.js";export{c as default,a as modelState,b as priceOf};
