@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/few.h"
 #include "broker/endpoint.h"
 #include "broker/tokens.h"
 
@@ -231,12 +232,12 @@ const char *chat_need_place(const struct chat *c, struct arena *a, unsigned need
 
 const char *chat_left_out(const struct chat *c, struct arena *a, const char *kind)
 {
-	const char *all = NULL;
+	struct few left = { 0 };
 
 	for (const struct chat_hosted *h = c->hosted; h; h = h->next)
 		if (strcmp(h->shape, kind) != 0)
-			all = arena_printf(a, "%s%s%s", all ? all : "", all ? ", " : "", h->type);
-	return all;
+			few_add(&left, h->type, strlen(h->type));
+	return few_text(&left, a);
 }
 
 bool chat_has_images(const struct chat *c)

@@ -254,8 +254,10 @@ static bool take_unknown(struct endpoint_reading *r)
 		return false;
 	}
 	if (term)
-		e->dropped = e->dropped ? arena_printf(r->arena, "%s, %s", e->dropped, term->name)
-					: term->name;
+		e->dropped = e->dropped && !strstr(e->dropped, term->name)
+				     ? arena_printf(r->arena, "%s, %s", e->dropped, term->name)
+			     : e->dropped ? e->dropped
+					  : term->name;
 	else
 		keep_member(r);
 	return true;

@@ -265,8 +265,10 @@ static int take_part(struct form_reading *f, struct endpoint_part *p)
 		p->file = p->type = NULL;
 	}
 	if (term && term->rule == TERM_DROPPED && strcmp(plain, p->name) == 0) {
-		e->dropped = e->dropped ? arena_printf(f->arena, "%s, %s", e->dropped, term->name)
-					: term->name;
+		e->dropped = e->dropped && !strstr(e->dropped, term->name)
+				     ? arena_printf(f->arena, "%s, %s", e->dropped, term->name)
+			     : e->dropped ? e->dropped
+					  : term->name;
 		return 0;
 	}
 	if (term)

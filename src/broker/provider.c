@@ -1,8 +1,9 @@
 /* provider.c - the table of providers, and what is the same for all of them; see provider.h. */
 #include "broker/provider.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "base/few.h"
 
 const struct provider *const providers[] = {
 	&provider_openai,
@@ -44,18 +45,6 @@ const char *provider_url(struct arena *a, const struct provider *p, const struct
 	return arena_printf(a, "%.*s%s", (int)len, base, p->path);
 }
 
-/* A name as it may stand in a header. */
-static const char *text_token(struct arena *a, struct slice name)
-{
-	enum { TOKEN_MAX = 64 };
-	char *out = arena_strndup(a, name.at, name.len < TOKEN_MAX ? name.len : TOKEN_MAX);
-
-	for (char *s = out; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_' && *s != '-')
-			*s = '_';
-	return out;
-}
-
 /* These are there for one kind alone; the others are told the same by other names. */
 static bool is_told_otherwise(const struct chat_field *f)
 {
@@ -75,11 +64,10 @@ static bool carries_field(const struct provider *p, const struct chat_field *f)
 
 const char *provider_loses(struct arena *a, const struct provider *p, const struct chat *c)
 {
-	const char *all = NULL;
+	struct few lost = { 0 };
 
 	for (const struct chat_field *f = c->fields; f && !p->speak; f = f->next)
 		if (!carries_field(p, f) && !is_told_otherwise(f) && !text_is(f->raw, "null"))
-			all = arena_printf(a, "%s%s%s", all ? all : "", all ? ", " : "",
-				text_token(a, f->name));
-	return all;
+			few_add(&lost, f->name.at, f->name.len);
+	return few_text(&lost, a);
 }

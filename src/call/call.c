@@ -12,6 +12,8 @@
 #include "call/steps.h"
 #include "store/pool.h"
 
+enum { LARGE_BODY = 1 << 20 };
+
 #define NONE_LEFT "There is no memory left just now: try again in a moment."
 #define TOO_MUCH "The request takes more memory than one request is given: ask for less at a time."
 
@@ -136,7 +138,8 @@ void call_conclude(struct call *c, int err)
 		err = ERR_BUSY;
 		c->problem = (struct problem){ .err = err, .detail = NONE_LEFT };
 	} else if (err && arena_full(c->arena)) {
-		err = ERR_BUSY;
+		/* What was sent is no smaller when it is sent again. */
+		err = c->x->request.body_len > LARGE_BODY ? ERR_TOO_LARGE : ERR_BUSY;
 		c->problem = (struct problem){ .err = err, .detail = TOO_MUCH };
 	}
 	if (err) {

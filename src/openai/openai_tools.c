@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "openai/openai_page.h"
+#include "base/few.h"
 #include "base/json.h"
 
 enum { NAME_MAX_LEN = 64, LIST_MAX = 512 << 10 };
@@ -112,8 +113,9 @@ int openai_tools(struct call *c, const char *field, const char *list, enum tool_
 
 const char *openai_tools_passed_over(struct arena *a, const char *list)
 {
-	const char *tool, *all = NULL;
+	struct few passed = { 0 };
 	struct json_reader r;
+	const char *tool;
 	size_t len;
 
 	if (!list)
@@ -124,10 +126,9 @@ const char *openai_tools_passed_over(struct arena *a, const char *list)
 		const char *type = openai_text(a, arena_strndup(a, tool, len), "type");
 
 		if (type && strcmp(type, "function") != 0)
-			all = arena_printf(a, "%s%s%s", all ? all : "", all ? ", " : "",
-				openai_header_word(a, type));
+			few_add(&passed, type, strlen(type));
 	}
-	return all;
+	return few_text(&passed, a);
 }
 
 int openai_choice(struct call *c, const char *json, enum tool_shape shape, const char **ret_name)

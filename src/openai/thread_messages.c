@@ -67,6 +67,7 @@ enum {
 	WAITING_UPDATE,
 	SAID_UPDATE,
 	WAITING_REMOVE,
+	FILE_REMOVE,
 	SAID_KEEP,
 };
 
@@ -126,6 +127,8 @@ static const struct statement sql[] = {
 	[WAITING_REMOVE] = { "thread_waiting_remove",
 		"update thread_messages set deleted_at = $4, deleted_by_id = $5 "
 		"where tenant_id = $1 and thread_id = $2 and id = $3" },
+	[FILE_REMOVE] = { "thread_file_remove",
+		"delete from thread_files where tenant_id = $1 and thread_id = $2 and id = $3" },
 	[SAID_KEEP] = { "thread_said_keep",
 		"insert into deleted_messages (" KEPT ", deleted_at, deleted_by_id) select " KEPT
 		", cast($4 as bigint), cast($5 as text) from messages "
@@ -223,8 +226,8 @@ int thread_say(struct call *c, const struct thread *t, const struct ThreadMessag
 		return session_say(c->db, a, &words, ret_id, &c->problem);
 	id = id_new(&made);
 	*ret_id = arena_strdup(a, id.text);
-	err = session_parts_keep(c->db, a, PARTS_OF_THREAD, words.tenant_id, t->id, c->now, &parts,
-		&kept, &c->problem);
+	err = session_parts_keep(
+		c->db, a, PARTS_OF_THREAD, words.tenant_id, t->id, &parts, &kept, &c->problem);
 	return err ? err
 		   : db_put(c->db, &sql[WAITING_ADD],
 			     &(struct waiting_words){ .tenant_id = words.tenant_id,
@@ -363,8 +366,13 @@ static int hide_thread_message(struct call *c, const struct thread *t, const str
 {
 	const struct value args[] = { T(c->caller.tenant_id), T(t->id), T(m->id), N(c->now),
 		T(c->caller.user_id) };
+	const struct MessagePart *part = m->parts.at;
 	int err = db_run(c->db, &sql[t->agent_id ? SAID_KEEP : WAITING_REMOVE], NULL, args, 5);
 
+	for (size_t i = 0; !err && !t->agent_id && i < m->parts.count; i++)
+		if (part[i].file_id)
+			err = db_run(c->db, &sql[FILE_REMOVE], NULL,
+				ARGS(T(c->caller.tenant_id), T(t->id), T(part[i].file_id)));
 	if (!err && t->agent_id)
 		err = session_forget_message(
 			c->db, c->arena, c->caller.tenant_id, t->id, m->id, c->now);

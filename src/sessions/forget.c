@@ -6,6 +6,8 @@
 #include "sessions/session_tx.h"
 #include "sessions/session.h"
 
+enum { AT_ONCE_US = 1000000 }; /* what comes in one request is written within less */
+
 enum { RUN_END, DROP_PIECES, EMPTY_EVENTS, DROP_SUMMARIES, DROP_FILE, DROP_MESSAGE };
 
 /* $1 tenant, $2 session, $3 and $4 between which times, $5 how the data begins.  The times come first: they keep the text
@@ -29,8 +31,11 @@ static const struct statement sql[] = {
 	[DROP_SUMMARIES] = { "forget_summaries",
 		"delete from session_summaries where tenant_id = $1 and session_id = $2 "
 		"and last_message_id >= $3" },
+	/* One that was brought apart, earlier, stays: it is whoever brought it's. */
 	[DROP_FILE] = { "forget_file",
-		"delete from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
+		"delete from session_files where tenant_id = $1 and session_id = $2 and id = $3 "
+		"and created_at >= $4 and not exists (select 1 from messages m where m.tenant_id = $1 "
+		"and m.session_id = $2 and m.id <> $5 and m.parts like $6)" },
 	[DROP_MESSAGE] = { "forget_message",
 		"delete from messages where tenant_id = $1 and session_id = $2 and id = $3" },
 };
@@ -55,7 +60,7 @@ static int empty_events(struct session_tx *p, const struct message_row *m, const
 				     T(arena_printf(p->a, "{\"id\":\"%s\"%%", m->id)), T(emptied)));
 }
 
-/* Their bytes; what they were called stays with the message, for auditors. */
+/* The bytes that came with it, unless another message shows them too; what they were called stays with the message, for auditors. */
 static int drop_files(struct session_tx *p, const struct message_row *m)
 {
 	const struct MessagePart *part = m->parts.at;
@@ -64,7 +69,9 @@ static int drop_files(struct session_tx *p, const struct message_row *m)
 	for (size_t i = 0; !err && i < m->parts.count; i++)
 		if (part[i].file_id)
 			err = db_run(p->db, &sql[DROP_FILE], NULL,
-				ARGS(T(p->tenant_id), T(p->session_id), T(part[i].file_id)));
+				ARGS(T(p->tenant_id), T(p->session_id), T(part[i].file_id),
+					N(m->created_at - AT_ONCE_US), T(m->id),
+					T(arena_printf(p->a, "%%\"%s\"%%", part[i].file_id))));
 	return err;
 }
 

@@ -45,7 +45,15 @@ static int load_part(
 	return 0;
 }
 
-/* The newest first, as many as one request may hold. */
+static bool is_loaded(const struct media *list, size_t count, const char *file_id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].file_id, file_id) == 0)
+			return true;
+	return false;
+}
+
+/* The newest first, as many as one request may hold; one that stands in it twice counts twice. */
 int prompt_media_load(struct turn *t, struct db *db, const struct list *messages, struct list *ret)
 {
 	const struct message_row *m = messages->at;
@@ -57,14 +65,16 @@ int prompt_media_load(struct turn *t, struct db *db, const struct list *messages
 	for (size_t i = 0; i < messages->count; i++)
 		count += m[i].parts.count;
 	out = arena_array(&t->mind, struct media, count + 1);
-	for (size_t i = messages->count; !err && left > 0 && i-- > 0;) {
-		const struct MessagePart *part = m[i].parts.at;
+	for (size_t i = messages->count; !err && i-- > 0;) {
+		struct MessagePart *part = m[i].parts.at;
 
-		for (size_t j = m[i].parts.count; !err && left > 0 && j-- > 0;) {
-			if (!part[j].file_id)
-				continue;
-			left -= part[j].size_bytes;
-			if (left >= 0)
+		for (size_t j = m[i].parts.count; !err && j-- > 0;) {
+			if (part[j].file_id)
+				left -= part[j].size_bytes;
+			if (left < 0)
+				part[j].file_id =
+					NULL; /* told of in words, like all that is older */
+			if (part[j].file_id && !is_loaded(out, n, part[j].file_id))
 				err = load_part(t, db, &part[j], &out[n++]);
 		}
 	}

@@ -273,7 +273,7 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 	}
 	if (!err && in->parts)
 		err = session_parts_keep(db, a, PARTS_OF_SESSION, in->tenant_id, in->session_id,
-			in->now, in->parts, &m.parts, problem);
+			in->parts, &m.parts, problem);
 	if (!err)
 		err = tx_message_add(&p, &m);
 	if (!err)
@@ -488,7 +488,7 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 			"The results of a run's functions are given by the one who began it.");
 	if (!err)
 		err = session_parts_keep(
-			db, a, PARTS_OF_SESSION, tenant_id, session_id, now, parts, &kept, problem);
+			db, a, PARTS_OF_SESSION, tenant_id, session_id, parts, &kept, problem);
 	if (!err)
 		err = tx_call_result_with(
 			&p, found, CALL_STATE_COMPLETED, tool_cut(a, output), &kept);

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
+#include "sessions/session_media.h"
 #include "sessions/session_tx.h"
 #include "store/row.h"
 
-enum { BRANCH_MESSAGES_MAX = 20000 };
+enum { BRANCH_MESSAGES_MAX = 20000, BRANCH_FILES_MAX = 4 * SESSION_FILES_MAX };
 
 enum {
 	BRANCH_COUNT,
@@ -99,25 +100,60 @@ static int check_place(struct session_tx *from, const char *message_id, int64_t 
 	return 0;
 }
 
-/* Those that the messages show. */
-static int branch_files(
-	struct db *db, struct arena *a, const struct session_branch_asked *in, const char *id)
+struct shown_files {
+	const char **id; /* in order */
+	size_t count;
+	int64_t bytes;
+};
+
+/* Each once, however often it is shown. */
+static void add_shown(struct shown_files *f, const struct MessagePart *part)
 {
+	size_t low = 0, high = f->count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		int way = strcmp(f->id[mid], part->file_id);
+
+		if (way == 0)
+			return;
+		if (way < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (f->count == BRANCH_FILES_MAX)
+		return; /* there are fewer files in a session: the others were deleted */
+	memmove(f->id + low + 1, f->id + low, (f->count - low) * sizeof *f->id);
+	f->id[low] = part->file_id;
+	f->count++;
+	f->bytes += part->size_bytes;
+}
+
+/* Those that the messages show. */
+static int branch_files(struct db *db, struct arena *a, const struct session_branch_asked *in,
+	const char *id, struct problem *problem)
+{
+	struct shown_files shown = { arena_array(a, const char *, BRANCH_FILES_MAX), 0, 0 };
 	const struct branched_parts *row;
 	struct list rows;
 	int err = db_all(db, a, &sql[BRANCH_PARTS], &rows, BRANCH_MESSAGES_MAX,
 		ARGS(T(in->tenant_id), T(in->session_id), T(in->message_id)));
 
 	row = rows.at;
-	for (size_t i = 0; !err && i < rows.count; i++) {
+	for (size_t i = rows.count; !err && i-- > 0;) {
 		const struct MessagePart *part = row[i].parts.at;
 
-		for (size_t j = 0; !err && j < row[i].parts.count; j++)
+		for (size_t j = 0; j < row[i].parts.count; j++)
 			if (part[j].file_id)
-				err = db_run(db, &sql[BRANCH_FILE], NULL,
-					ARGS(T(in->tenant_id), T(in->session_id), T(id),
-						T(part[j].file_id)));
+				add_shown(&shown, &part[j]);
 	}
+	if (!err && shown.bytes > SESSION_FILES_BYTES)
+		return problem_set(problem, a, ERR_CONFLICT,
+			"A branch takes at most %d MiB of files along.", SESSION_FILES_BYTES >> 20);
+	for (size_t i = 0; !err && i < shown.count; i++)
+		err = db_run(db, &sql[BRANCH_FILE], NULL,
+			ARGS(T(in->tenant_id), T(in->session_id), T(id), T(shown.id[i])));
 	return err;
 }
 
@@ -147,7 +183,7 @@ int session_branch(struct db *db, struct arena *a, const struct session_branch_a
 		err = db_run(db, &sql[i], NULL,
 			ARGS(T(in->tenant_id), T(in->session_id), T(in->message_id), T(*ret_id)));
 	if (!err)
-		err = branch_files(db, a, in, *ret_id);
+		err = branch_files(db, a, in, *ret_id, problem);
 	if (!err)
 		err = tx_open(&to, db, a, in->tenant_id, *ret_id, in->now, problem);
 	if (err)

@@ -282,9 +282,10 @@ int session_part_add(struct arena *a, struct session_parts *to, const struct ses
 /* ---- keeping them ---- */
 
 static int keep_part(struct db *db, struct arena *a, enum parts_owner whose, const char *tenant_id,
-	const char *owner_id, int64_t now, const struct session_part *part, struct MessagePart *out)
+	const char *owner_id, const struct session_part *part, struct MessagePart *out)
 {
-	struct id id = id_new(NULL);
+	int64_t made;
+	struct id id = id_new(&made);
 
 	*out = part->told;
 	if (!part->bytes)
@@ -297,12 +298,12 @@ static int keep_part(struct db *db, struct arena *a, enum parts_owner whose, con
 			.name = out->name,
 			.content_type = out->content_type,
 			.size_bytes = out->size_bytes,
-			.created_at = now,
+			.created_at = made,
 			.content = { part->bytes, part->len } });
 }
 
 int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
-	const char *tenant_id, const char *owner_id, int64_t now, const struct session_parts *parts,
+	const char *tenant_id, const char *owner_id, const struct session_parts *parts,
 	struct list *ret, struct problem *p)
 {
 	struct kept_files kept = { 0 };
@@ -324,7 +325,7 @@ int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 			return problem_field(p, a, part->field, "too_long",
 				"is more than a session keeps: %d files, and %d bytes of them",
 				SESSION_FILES_MAX, SESSION_FILES_BYTES);
-		err = keep_part(db, a, whose, tenant_id, owner_id, now, part, &out[i]);
+		err = keep_part(db, a, whose, tenant_id, owner_id, part, &out[i]);
 	}
 	*ret = (struct list){ out, parts->count };
 	return err;

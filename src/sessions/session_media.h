@@ -57,7 +57,7 @@ int session_part_add(struct arena *a, struct session_parts *to, const struct ses
 /* Writes the bytes as files, and hands back what the message is to say of them: a list of struct MessagePart, of none if
  * there are none.  ERR_INVALID names the first part for which there is no room. */
 int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
-	const char *tenant_id, const char *owner_id, int64_t now, const struct session_parts *parts,
+	const char *tenant_id, const char *owner_id, const struct session_parts *parts,
 	struct list *ret, struct problem *p);
 /* Files that the session has already, as parts at that place of a message; each is named by its id, under file_ids[i].
  * ERR_INVALID names the first that is none of the session's, or is too large to be shown to a model. */

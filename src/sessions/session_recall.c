@@ -27,7 +27,7 @@ int session_recall(
 	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
 	if (!err)
 		err = session_parts_keep(db, a, PARTS_OF_SESSION, in->tenant_id, in->session_id,
-			in->now, in->parts, &m.parts, problem);
+			in->parts, &m.parts, problem);
 	if (!err)
 		err = tx_message_add(&p, &m);
 	return err ? err : tx_close(&p);

@@ -29,7 +29,9 @@ static const struct statement sql[] = {
 	[SAME_CALLS] = { "turn_same_calls",
 		"select count(*) from session_calls where tenant_id = $1 and session_id = $2 "
 		"and run_id = $3 and name = $4 and arguments = $5" },
-	[SUMMARY_ADD] = { "turn_summary_add", "insert into session_summaries ({*}) values ({$})",
+	[SUMMARY_ADD] = { "turn_summary_add",
+		"insert into session_summaries ({*}) values ({$}) "
+		"on conflict (tenant_id, session_id, last_message_id) do nothing",
 		.row = &new_summary_schema },
 	[ATTENTION] = { "turn_attention",
 		"update session_rows set attention_at = $3 where tenant_id = $1 and id = $2" },
@@ -372,8 +374,6 @@ static int store_summary(struct turn *t, struct session_tx *p)
 			.created_at = p->now });
 
 	t->summaries++;
-	if (err == ERR_DUPLICATE)
-		err = 0;
 	if (!err)
 		err = tx_notice(p, "summarised",
 			"The session has grown too long for the model; what is oldest was summed up.");

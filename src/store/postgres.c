@@ -257,7 +257,7 @@ static int64_t engine_changed(struct db *db, struct prepared *st)
 
 static bool engine_lost(struct db *db)
 {
-	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK;
+	return pg_broken(pg_impl(db));
 }
 
 static bool engine_stuck(struct db *db)
@@ -278,7 +278,7 @@ static int64_t engine_version(struct db *db)
 
 static bool engine_broken(struct db *db)
 {
-	return PQstatus(pg_impl(db)->conn) != CONNECTION_OK;
+	return pg_broken(pg_impl(db));
 }
 
 static int engine_mend(struct db *db)
@@ -290,7 +290,7 @@ static int engine_mend(struct db *db)
 	PQclear(p->result);
 	p->result = NULL;
 	p->owed = 0;
-	p->ending = p->open = p->stuck = p->pieces = false;
+	p->ending = p->gone = p->open = p->stuck = p->pieces = false;
 	db_forget(db);
 	PQfinish(p->conn);
 	return pg_connect(db);

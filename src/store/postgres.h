@@ -14,6 +14,7 @@ struct postgres {
 	/* See postgres_flight.c. */
 	int owed;	 /* statements sent whose answers nobody has read */
 	bool ending;	 /* after them the server was asked to end the flight */
+	bool gone;	 /* it broke, though libpq may not have seen the end of it yet */
 	bool open;	 /* a transaction was begun */
 	bool stuck;	 /* and the server takes no more for it */
 	int64_t changes; /* so often was something done, or may have been: a notice counts too */
@@ -22,6 +23,11 @@ struct postgres {
 static inline struct postgres *pg_impl(struct db *db)
 {
 	return db->impl;
+}
+
+static inline bool pg_broken(const struct postgres *p)
+{
+	return p->gone || PQstatus(p->conn) != CONNECTION_OK;
 }
 
 /* A statement as it is sent: its name, or else its text. */

@@ -28,6 +28,8 @@ static int take_off(struct db *db)
 {
 	PGconn *conn = pg_impl(db)->conn;
 
+	if (pg_impl(db)->gone)
+		return db_fail(db, ERR_STORE, "the server has ended the connection");
 	if (PQstatus(conn) != CONNECTION_OK ||
 		(PQpipelineStatus(conn) == PQ_PIPELINE_OFF && !PQenterPipelineMode(conn)))
 		return pg_fail(db, NULL);
@@ -91,20 +93,20 @@ static int read_owed(struct db *db, int left)
 	return err;
 }
 
-/* Ends the flight: the server forgets an error, and reads again. */
+/* Ends the flight: the server forgets an error, and says so.  One that is told to stop says that instead, when all before
+ * it is answered: the connection is of no use then, and what was answered holds. */
 static void end_flight(struct db *db)
 {
 	struct postgres *p = pg_impl(db);
 	PGresult *r;
 
-	if (!p->ending && (PQstatus(p->conn) != CONNECTION_OK || !PQpipelineSync(p->conn)))
+	if (!p->ending && (pg_broken(p) || !PQpipelineSync(p->conn)))
 		return;
 	p->ending = false;
 	while (p->owed > 0)
 		PQclear(take_answer(p));
 	r = PQgetResult(p->conn);
-	INVARIANT(!r || PQresultStatus(r) == PGRES_PIPELINE_SYNC ||
-		  PQstatus(p->conn) != CONNECTION_OK);
+	p->gone = p->gone || PQresultStatus(r) != PGRES_PIPELINE_SYNC;
 	PQclear(r);
 }
 
@@ -128,16 +130,31 @@ static int settle(struct db *db)
 	return take_off(db);
 }
 
+/* Each round trip ends its flight, so that the server sees a transaction that rests as one that does, and ends it when it rests too
+ * long: somebody may have stopped in the middle of it, with the writers' lock. */
+static int ask_for_answers(struct db *db)
+{
+	struct postgres *p = pg_impl(db);
+
+	if (!PQpipelineSync(p->conn))
+		return pg_fail(db, NULL);
+	p->ending = true;
+	return 0;
+}
+
 int flight_add(struct db *db, const struct pg_sent *s)
 {
 	struct postgres *p = pg_impl(db);
 
 	INVARIANT(p->open);
 	if (p->owed >= OWED_MAX) {
-		int err = PQsendFlushRequest(p->conn) ? read_owed(db, 0) : pg_fail(db, NULL);
+		int err = ask_for_answers(db);
 
+		if (!err)
+			err = read_owed(db, 0);
 		if (err)
 			return flight_fails(db, err, true);
+		end_flight(db);
 	}
 	return send_one(db, s);
 }
@@ -149,11 +166,10 @@ int flight_run(struct db *db, const struct pg_sent *s, bool in_pieces)
 
 	if (!err)
 		err = send_one(db, s);
-	if (!err && !(p->open ? PQsendFlushRequest(p->conn) : PQpipelineSync(p->conn)))
-		err = pg_fail(db, NULL);
+	if (!err)
+		err = ask_for_answers(db);
 	if (err)
 		return err;
-	p->ending = !p->open;
 	err = read_owed(db, 1);
 	if (err)
 		return flight_fails(db, err, true);
@@ -162,14 +178,14 @@ int flight_run(struct db *db, const struct pg_sent *s, bool in_pieces)
 		PQsetSingleRowMode(p->conn);
 		return 0;
 	}
+	PQclear(p->result); /* of a statement that failed, perhaps */
 	p->result = take_answer(p);
 	if (!is_good(p->result))
 		return flight_fails(db, pg_fail(db, p->result), false);
 	p->stuck = false; /* only what undoes the failure is taken after one */
 	p->rows = PQntuples(p->result);
 	count_changes(p, p->result);
-	if (!p->open)
-		end_flight(db);
+	end_flight(db);
 	return 0;
 }
 
@@ -191,8 +207,7 @@ void flight_drop_pieces(struct db *db)
 {
 	struct postgres *p = pg_impl(db);
 
-	if (p->owed > 0)
-		PQclear(take_answer(p));
+	end_flight(db);
 	p->pieces = false;
 }
 
@@ -209,9 +224,9 @@ int flight_prepare(struct db *db, const char *name, const char *sql, PGresult **
 	if (!PQsendDescribePrepared(p->conn, name))
 		return pg_fail(db, NULL);
 	p->owed++;
-	if (!(p->open ? PQsendFlushRequest(p->conn) : PQpipelineSync(p->conn)))
-		return pg_fail(db, NULL);
-	p->ending = !p->open;
+	err = ask_for_answers(db);
+	if (err)
+		return err;
 	err = read_owed(db, 2);
 	if (err)
 		return flight_fails(db, err, true);
@@ -223,7 +238,7 @@ int flight_prepare(struct db *db, const char *name, const char *sql, PGresult **
 		err = flight_fails(db, pg_fail(db, *ret), false);
 		PQclear(*ret);
 		*ret = NULL;
-	} else if (!p->open) {
+	} else {
 		end_flight(db);
 	}
 	return err;
@@ -236,8 +251,11 @@ int flight_begin(struct db *db, enum transaction mode)
 		[READ_WRITE] = "begin isolation level read committed",
 		[STEP_BY_STEP] = "begin isolation level read committed",
 	};
+	/* Neither is waited for without end: a lock that somebody has, and a process that stopped and has it. */
 	static const struct pg_sent alone = {
-		.text = "select pg_advisory_xact_lock(hashtextextended('lodge.writer.' || current_schema(), 0))"
+		.text = "select set_config('lock_timeout', '5s', true), "
+			"set_config('idle_in_transaction_session_timeout', '10s', true), "
+			"pg_advisory_xact_lock(hashtextextended('lodge.writer.' || current_schema(), 0))"
 	};
 	struct postgres *p = pg_impl(db);
 	int err = settle(db);
@@ -248,8 +266,13 @@ int flight_begin(struct db *db, enum transaction mode)
 	p->open = true;
 	p->stuck = false;
 	err = send_one(db, &(struct pg_sent){ .text = begin[mode] });
-	if (!err && mode == READ_WRITE)
-		err = send_one(db, &alone);
+	if (!err && mode == READ_WRITE) {
+		err = flight_run(db, &alone,
+			false); /* waited for: it fails for everybody, and for nobody's work */
+		db->late = false;
+		if (err)
+			flight_rollback(db);
+	}
 	p->open = !err;
 	return err;
 }
@@ -291,8 +314,8 @@ void flight_rollback(struct db *db)
 	if (!p->open)
 		return;
 	p->open = p->stuck = false;
-	if (PQstatus(p->conn) != CONNECTION_OK ||
-		send_one(db, &(struct pg_sent){ .text = "rollback" }) || !PQpipelineSync(p->conn))
+	if (pg_broken(p) || send_one(db, &(struct pg_sent){ .text = "rollback" }) ||
+		!PQpipelineSync(p->conn))
 		return;
 	p->ending = true;
 	if (db->mode != READ_ONLY)

@@ -50,6 +50,7 @@ int store_connect(struct store *s, struct db **ret, struct arena *a, struct prob
 		abort();
 	db->engine = s->engine;
 	db->store = s;
+	db->eager = true; /* whoever runs work again when it must decides otherwise */
 	err = identity_holds(s)
 		      ? db->engine->open(db, s->where, s->how)
 		      : db_fail(db, ERR_STORE, "its file was changed while it was served");

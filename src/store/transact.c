@@ -257,6 +257,8 @@ static void fail_all(struct transactor *t, struct work *batch, int err)
 
 void transact_batch(struct transactor *t, struct work *batch)
 {
+	int64_t end = clock_mono_ms() + BUSY_MS;
+
 	while (batch && batch->next) {
 		struct work *culprit;
 		int err;
@@ -280,6 +282,12 @@ void transact_batch(struct transactor *t, struct work *batch)
 			continue;
 		}
 		tally(&t->tallies->retries);
+		if (err == ERR_RETRY && !culprit && clock_mono_ms() < end)
+			continue; /* another process writes */
+		if (err == ERR_RETRY && !culprit) {
+			fail_all(t, batch, ERR_BUSY);
+			return;
+		}
 		/* The commit itself, or the beginning, or what another transaction did: let each find out for itself. */
 		if (!culprit || err == ERR_RETRY || mended(t, err))
 			break;

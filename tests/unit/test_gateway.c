@@ -387,6 +387,7 @@ TEST(gateway_says_what_it_dropped_and_refuses_what_has_no_bound)
 		"\"file\":{\"file_id\":\"f\"}}]}]}";
 	struct gateway_fixture s;
 	struct answer r;
+	struct buf tools;
 
 	gateway_open(&s);
 	gateway_agent(&s, (const char *const[]){ "ok", NULL });
@@ -400,6 +401,19 @@ TEST(gateway_says_what_it_dropped_and_refuses_what_has_no_bound)
 	r = gateway_ask(&s, s.f->admin, ",\"web_search_options\":{}");
 	CHECK_INT(r.status, 400);
 	CHECK_STR(text_at(&r, "error.param"), "web_search_options");
+
+	test_step("of thousands the first twenty");
+	buf_init(&tools, 1 << 20);
+	for (int i = 0; i < 4000; i++)
+		buf_printf(&tools, "%s{\"type\":\"t%d\"}", i ? "," : "", i);
+	r = ask(s.f, s.f->admin,
+		arena_printf(&s.f->arena, "{\"model\":\"%s\",\"input\":\"hi\",\"tools\":[%.*s]}",
+			s.model, (int)tools.len, tools.at),
+		"POST /v1/responses");
+	buf_free(&tools);
+	CHECK_INT(r.status, 200);
+	CHECK_STR(header_of(s.f, &r, "lodge-dropped"),
+		"t0, t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, ...");
 
 	test_step("a file, without a budget and with one");
 	STATUS(ask(s.f, s.f->admin, arena_printf(&s.f->arena, file, s.model),

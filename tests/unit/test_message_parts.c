@@ -263,7 +263,7 @@ TEST(parts_in_threads)
 {
 	struct gateway_fixture s;
 	struct answer r;
-	const char *thread, *message, *body;
+	const char *thread, *other, *message, *body;
 
 	gateway_open(&s);
 	gateway_agent(&s, (const char *const[]){ "ok", NULL });
@@ -280,6 +280,16 @@ TEST(parts_in_threads)
 	CHECK_STR(text_at(&r, "data.0.content.1.image_file.detail"), "low");
 	CHECK_STR(text_at(&r, "data.0.content.2.image_url.url"), "https://example.org/a.png");
 	message = text_at(&r, "data.0.id");
+
+	test_step("deleted before any run its bytes are gone");
+	r = ask(s.f, s.f->admin, body, "POST /v1/threads");
+	other = text_at(&r, "id");
+	r = ask(s.f, s.f->admin, NULL, "GET /v1/threads/%s/messages", other);
+	CHECK_INT(fixture_count(s.f, "select count(*) from thread_files"), 2);
+	STATUS(ask(s.f, s.f->admin, NULL, "DELETE /v1/threads/%s/messages/%s", other,
+		       text_at(&r, "data.0.id")),
+		200);
+	CHECK_INT(fixture_count(s.f, "select count(*) from thread_files"), 1);
 
 	test_step("an agent that reads no images");
 	body = arena_printf(&s.f->arena, "{\"assistant_id\":\"%s\",\"stream\":true}", s.agent_id);
@@ -359,7 +369,7 @@ TEST(parts_files_of_the_session_are_shown_by_messages)
 {
 	struct gateway_fixture s;
 	struct answer r;
-	const char *session, *other, *text, *image;
+	const char *session, *other, *text, *image, *message;
 
 	gateway_open(&s);
 	gateway_agent(&s, (const char *const[]){ "ok", NULL });
@@ -386,6 +396,38 @@ TEST(parts_files_of_the_session_are_shown_by_messages)
 	r = of_session(&s, session, "messages");
 	CHECK_STR(text_at(&r, "items.1.parts.1.content_type"), "image/png");
 	CHECK_STR(text_at(&r, "items.1.parts.1.file_id"), image);
+
+	test_step(
+		"shown again it counts again, and what is too much is told in words; a branch has it once");
+	fixture_sql(s.f,
+		"update messages set parts = replace(parts, '\"size_bytes\":12', '\"size_bytes\":16777210')",
+		NO_ARGS);
+	r = SAY(session, "{\"content\":\"again\",\"file_ids\":[\"%s\"]}", image);
+	STATUS(r, 200);
+	CHECK(strstr(s.mock.last_body, PNG) != NULL);
+	CHECK(strstr(strstr(s.mock.last_body, PNG) + 1, PNG) == NULL);
+	CHECK(strstr(s.mock.last_body, "not shown") != NULL);
+	fixture_sql(s.f, "update messages set parts = replace(parts, ':16777210', ':12')", NO_ARGS);
+	r = of_session(&s, session, "messages");
+	message = text_at(&r, "items.1.id");
+	r = ask(s.f, s.f->admin, arena_printf(&s.f->arena, "{\"message_id\":\"%s\"}", message),
+		"POST /tenant/%s/sessions/%s/branch", s.f->tenant_id, session);
+	STATUS(r, 201);
+	r = of_session(&s, text_at(&r, "id"), "files");
+	CHECK(at(&r, "items.1") && !at(&r, "items.2"));
+	fixture_sql(s.f,
+		"update messages set parts = replace(parts, '\"size_bytes\":12', '\"size_bytes\":104857600')",
+		NO_ARGS);
+	STATUS(ask(s.f, s.f->admin, arena_printf(&s.f->arena, "{\"message_id\":\"%s\"}", message),
+		       "POST /tenant/%s/sessions/%s/branch", s.f->tenant_id, session),
+		409);
+	fixture_sql(
+		s.f, "update messages set parts = replace(parts, ':104857600', ':12')", NO_ARGS);
+
+	test_step("a message that is deleted leaves what was brought apart");
+	STATUS(ask(s.f, s.f->admin, NULL, "DELETE /v1/threads/%s/messages/%s", session, message),
+		200);
+	STATUS(of_session(&s, session, arena_printf(&s.f->arena, "files/%s/content", image)), 200);
 
 	test_step("the export names them");
 	r = of_session(&s, session, "export?format=markdown");
