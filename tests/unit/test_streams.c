@@ -210,8 +210,9 @@ TEST(streams_cut_off_who_takes_nothing_and_take_them_back)
 		snprintf(data, BIG + 64, "{\"pad\":\"%0*d\"}", BIG, i);
 		stream_add(&s, id, SESSION_EVENT_NOTICE, data);
 	}
-	/* It reads nothing for longer than it may: then it finds what had been sent, and no end. */
-	usleep(1200 * 1000);
+	/* It reads nothing for longer than it may, until nobody listens any more: then it finds what had been sent, and no end. */
+	for (int i = 0; i < 30000 && hub_stats(s.f->app.hub).watches; i++)
+		usleep(1000);
 	while (reader_next(&c, 3000))
 		CHECK_INT((int)strtol(c.id, NULL, 10), ++seen);
 	CHECK(c.over && !c.whole);
