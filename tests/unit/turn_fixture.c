@@ -8,7 +8,7 @@
 #include "contract/decode.h"
 #include "sessions/session_events.h"
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 120000 };
 
 void turn_tool(struct turn_fixture *s, const char *agent_id, const char *name)
 {
