@@ -9,7 +9,7 @@ enum {
 	QUEUE_FIXTURE_TENANTS = 4,
 	QUEUE_FIXTURE_LOG = 20000,
 	QUEUE_FIXTURE_KINDS = 3,
-	PATIENCE_MS = 20000
+	PATIENCE_MS = 60000
 };
 
 /* A job as it was begun. */

@@ -9,7 +9,7 @@
 #include "store/pool.h"
 #include "stream_fixture.h"
 
-enum { LARGE = 80 * 1024, POOL = 100 /* as the fixture makes it */, PATIENCE_MS = 10000 };
+enum { LARGE = 80 * 1024, POOL = 100 /* as the fixture makes it */, PATIENCE_MS = 60000 };
 
 /* Keeps the only thread that reads until it is let go. */
 static struct blocker {

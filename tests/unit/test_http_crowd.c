@@ -12,7 +12,7 @@
 #include "http/http.h"
 #include "t.h"
 
-enum { MOST = 8, SHARE = 2, PATIENCE_MS = 10000, HEADS = 200 };
+enum { MOST = 8, SHARE = 2, PATIENCE_MS = 60000, HEADS = 200 };
 
 #define KEEP "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 #define ONCE "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

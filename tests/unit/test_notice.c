@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "store/engine.h"
 
-enum { HEARD_MAX = 64, PATIENCE_MS = 10000 };
+enum { HEARD_MAX = 64, PATIENCE_MS = 60000 };
 
 struct ear {
 	pthread_mutex_t lock;
