@@ -13,6 +13,7 @@
  * A call whose body is short may find out only by looking that it has much to
  * read; it steps aside then, and is taken in once more, which its short body
  * makes cheap. */
+#include "call/loop_store.h"
 #include "call/steps.h"
 #include "store/pool.h"
 
@@ -75,7 +76,7 @@ enum http_verdict call_aside(struct call *c)
 
 bool call_step_aside(struct call *c)
 {
-	if (c->aside || !c->app->reading || !http_loop_get(c->x->loop))
+	if (c->aside || !c->app->reading || !loop_store_reads(c->x->loop))
 		return false;
 	c->deferred = call_aside;
 	return true;

@@ -8,6 +8,7 @@
 #include "call/call.h"
 
 #include "base/log.h"
+#include "call/loop_store.h"
 #include "call/maintenance.h"
 #include "call/steps.h"
 #include "store/pool.h"
@@ -203,7 +204,9 @@ static void done_elsewhere(struct work *w, int err)
 
 static enum http_verdict submit_call(struct call *c)
 {
-	int err = store_submit(c->app->store, &c->work);
+	bool short_read = c->work.mode == READ_ONLY && !c->op->long_read && !c->aside;
+	int err = short_read ? loop_store_submit(c->app, c->x->loop, &c->work)
+			     : store_submit(c->app->store, &c->work);
 
 	if (!err)
 		return HTTP_KEPT;
@@ -309,7 +312,7 @@ static void call_looked(struct work *w, int err)
 struct db *call_db_here(const struct call *c)
 {
 	if (!c->aside)
-		return http_loop_get(c->x->loop);
+		return loop_store_db(c->x->loop);
 	return store_is_sqlite(c->app->store) ? pool_db(c->app->store) : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "call/held.h"
 #include "call/listeners.h"
+#include "call/loop_store.h"
 #include "call/metrics.h"
 #include "call/steps.h"
 
@@ -110,28 +111,16 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 static void on_loop_begin(void *ctx, struct http_loop *loop)
 {
 	struct app *app = ctx;
-	struct arena scratch = { 0 };
-	struct problem p = { 0 };
-	struct db *db;
 
-	if (store_is_sqlite(app->store)) {
-		if (store_connect(app->store, &db, &scratch, &p))
-			log_error("the store cannot be read", LOG_S("error", p.detail));
-		else
-			http_loop_set(loop, db);
-	}
-	arena_free(&scratch);
+	loop_store_begin(app, loop);
 	if (app->loop_begins)
 		app->loop_begins(app, loop);
 }
 
 static void on_rest(void *ctx, struct http_loop *loop)
 {
-	struct db *db = http_loop_get(loop);
-
 	(void)ctx;
-	if (db)
-		store_rest(db);
+	loop_store_rest(loop);
 }
 
 static void on_loop_end(void *ctx, struct http_loop *loop)
@@ -140,8 +129,7 @@ static void on_loop_end(void *ctx, struct http_loop *loop)
 
 	if (app->loop_ends)
 		app->loop_ends(app, loop);
-	db_close(http_loop_get(loop));
-	http_loop_set(loop, NULL);
+	loop_store_end(loop);
 }
 
 struct http_handler call_handler(struct app *app)

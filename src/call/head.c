@@ -7,6 +7,7 @@
  * names), what is asked here is to see the place at all. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "call/loop_store.h"
 #include "call/steps.h"
 
 enum { SMALL_BODY = 64 * 1024 };
@@ -59,7 +60,7 @@ static enum http_verdict check_proven(struct call *c, int err)
 		if (here)
 			err = store_read_here(c->app->store, here, &c->work);
 		else
-			err = store_submit(c->app->store, &c->work);
+			err = loop_store_submit(c->app, c->x->loop, &c->work);
 		if (!err && !here)
 			return HTTP_KEPT;
 	}

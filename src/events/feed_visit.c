@@ -105,6 +105,7 @@ static bool is_behind(const struct feed_watch *w)
 int feed_visit(struct feed *f, struct feed_watch *w, const struct feed_span *span, bool *ret_again)
 {
 	int64_t now = clock_mono_ms();
+	bool first = w->checked_ms == NIL; /* its place may be of another history */
 	int err = 0;
 
 	if (atomic_exchange(&w->resumed, false))
@@ -112,14 +113,14 @@ int feed_visit(struct feed *f, struct feed_watch *w, const struct feed_span *spa
 	for (size_t i = 0; i < w->tenant_count; i++)
 		if (w->tenants[i]->look)
 			w->need = span->started;
-	if (w->checked_ms == NIL || now - w->checked_ms >= HUB_CHECK_MS) {
-		if (w->checked_ms == NIL)
+	if (first || now - w->checked_ms >= HUB_CHECK_MS) {
+		if (first)
 			w->need = span->started;
 		if (!check_watch(f, w))
 			atomic_store(&w->ended, true);
 	}
 	if (!w->paused && !atomic_load(&w->ended) &&
-		(is_behind(w) || now - w->spoke_ms >= HUB_QUIET_MS))
+		(first || is_behind(w) || now - w->spoke_ms >= HUB_QUIET_MS))
 		err = turn_of(f, w, span);
 	*ret_again = *ret_again || (!w->paused && !atomic_load(&w->ended) && is_behind(w));
 	arena_reset(&f->arena);

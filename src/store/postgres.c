@@ -88,6 +88,13 @@ static int pg_connect(struct db *db)
 	return pg_simple(db, setup);
 }
 
+static void drop_result(struct postgres *p)
+{
+	if (!p->reads)
+		PQclear(p->result);
+	p->result = NULL;
+}
+
 static int engine_open(struct db *db, const char *where, enum store_open how)
 {
 	struct postgres *p = calloc(1, sizeof *p);
@@ -105,7 +112,7 @@ static void engine_close(struct db *db)
 
 	if (!p)
 		return;
-	PQclear(p->result);
+	drop_result(p);
 	PQfinish(p->conn);
 	free(p->where);
 	free(p);
@@ -126,14 +133,18 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	PGresult *result;
 	int err;
 
-	snprintf(name, sizeof name, "s%u", ++p->prepared);
-	err = flight_prepare(db, name, sql, &result);
+	if (p->reads) {
+		err = reads_prepare(p->reads, st, sql, &result);
+	} else {
+		snprintf(name, sizeof name, "s%u", ++p->prepared);
+		err = flight_prepare(db, name, sql, &result);
+		if (!err && !(st->handle = strdup(name)))
+			abort();
+	}
 	if (err)
 		return err;
 	st->columns = PQnfields(result), st->params = PQnparams(result);
-	if (!(st->handle = strdup(name)))
-		abort();
-	PQclear(p->result);
+	drop_result(p);
 	p->result = result; /* column_name reads it; the next run clears it */
 	return 0;
 }
@@ -172,10 +183,11 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 			binary[i] = 1;
 		}
 	}
-	PQclear(p->result);
-	p->result = NULL;
+	drop_result(p);
 	p->row = -1;
 	p->rows = 0;
+	if (p->reads)
+		return reads_run(p->reads, st, &sent, !db->in_pieces);
 	p->changes += db->acts;
 	if (db->unasked && p->open)
 		return flight_add(db, &sent);
@@ -195,8 +207,7 @@ static void engine_reset(struct db *db, struct prepared *st)
 	struct postgres *p = pg_impl(db);
 
 	(void)st;
-	PQclear(p->result);
-	p->result = NULL;
+	drop_result(p);
 	if (p->pieces)
 		flight_drop_pieces(db);
 }
@@ -287,8 +298,7 @@ static int engine_mend(struct db *db)
 
 	if (!engine_broken(db))
 		return 0;
-	PQclear(p->result);
-	p->result = NULL;
+	drop_result(p);
 	p->owed = 0;
 	p->ending = p->gone = p->open = p->stuck = p->pieces = false;
 	db_forget(db);

@@ -18,6 +18,7 @@ struct postgres {
 	bool open;	 /* a transaction was begun */
 	bool stuck;	 /* and the server takes no more for it */
 	int64_t changes; /* so often was something done, or may have been: a notice counts too */
+	struct reads *reads; /* whose connection it is, or NULL; results are theirs then */
 };
 
 static inline struct postgres *pg_impl(struct db *db)
@@ -57,3 +58,8 @@ int flight_commit(struct db *db);
 void flight_rollback(struct db *db);
 /* The connection takes plain text again. */
 int flight_leave(struct db *db);
+
+/* reads.c: the same for work that is run there.  ERR_RETRY: when the answer has come. */
+struct reads;
+int reads_run(struct reads *r, const struct prepared *st, const struct pg_sent *s, bool plain);
+int reads_prepare(struct reads *r, struct prepared *st, const char *sql, PGresult **ret);

@@ -55,7 +55,7 @@ static void tally(_Atomic uint64_t *count)
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-static void finish_work(struct transactor *t, struct work *w, int err)
+void transact_finish(struct transactor *t, struct work *w, int err)
 {
 	if (err == ERR_STORE_FULL || (!err && t->store->fault))
 		health_note(t->store, err, w->mode != READ_ONLY);
@@ -69,7 +69,7 @@ static void finish_all(struct transactor *t, struct work *batch)
 		struct work *w = batch;
 
 		batch = w->next;
-		finish_work(t, w, w->err);
+		transact_finish(t, w, w->err);
 	}
 }
 
@@ -163,7 +163,7 @@ void transact_one(struct transactor *t, struct work *w)
 	int err = run_alone(t, w);
 
 	transact_complain(t->store, t->db, err);
-	finish_work(t, w, err);
+	transact_finish(t, w, err);
 }
 
 enum { ERR_UNDO = -1000 }; /* none of those that work returns */
@@ -293,7 +293,7 @@ void transact_batch(struct transactor *t, struct work *batch)
 			break;
 		transact_complain(t->store, t->db, err);
 		batch = batch_without(batch, culprit);
-		finish_work(t, culprit, err);
+		transact_finish(t, culprit, err);
 	}
 	run_one_by_one(t, batch);
 }

@@ -8,6 +8,8 @@ struct tallies {
 	_Atomic uint64_t done, failed, commits, retries, reconnects;
 };
 
+struct tallies *store_tallies(struct store *s);
+
 /* Whoever runs work: a thread of the queue's, with its connection. */
 struct transactor {
 	struct store *store;
@@ -20,6 +22,8 @@ struct transactor {
 void transact_batch(struct transactor *t, struct work *batch);
 /* The same for one, of any mode. */
 void transact_one(struct transactor *t, struct work *w);
+/* Counts how it ended and calls its done(). */
+void transact_finish(struct transactor *t, struct work *w, int err);
 /* Says in the log that the store failed, if it did. */
 void transact_complain(struct store *s, const struct db *db, int err);
 /* Waits, longer with each try, and never the same for two that met. */

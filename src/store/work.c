@@ -209,6 +209,11 @@ void queue_stop(struct queue *q)
 	q->checkpointer = NULL;
 }
 
+struct tallies *store_tallies(struct store *s)
+{
+	return &s->queue->tallies;
+}
+
 struct store_stats queue_stats(const struct queue *q)
 {
 	struct queue *lockable = (struct queue *)q;

@@ -160,7 +160,7 @@ TEST(closing_has_the_work_of_the_tenant_wait)
 		int asked;
 
 		test_step("%s", states[i]);
-		turn_open_mock(&s, (const char *const[]){ "later-50", NULL },
+		turn_open_mock(&s, (const char *const[]){ "later-400", NULL },
 			(const char *const[]){ "calculator", NULL });
 		CHECK_INT(turn_say(&s, "hi"), 0);
 		turn_await_count(&s,

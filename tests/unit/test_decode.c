@@ -70,9 +70,11 @@ static const char *letters(struct under_test *u, const char *letter, size_t n)
 	char *text = arena_alloc(&u->arena, n * each + 3), *p = text;
 
 	*p++ = '"';
-	for (size_t i = 0; i < n; i++, p += each)
-		memcpy(p, letter, each);
-	*p = '"';
+	if (each == 1)
+		memset(p, *letter, n);
+	for (size_t i = 0; each > 1 && i < n * each; i++)
+		p[i] = letter[i % each];
+	p[n * each] = '"';
 	return text;
 }
 

@@ -1,0 +1,111 @@
+/* loop_store.c - see loop_store.h. */
+#include "call/loop_store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/reads.h"
+
+struct loop_store {
+	struct http_source source; /* the reads' connection */
+	struct http_loop *loop;
+	pthread_t thread;
+	struct db *db;
+	struct reads *reads;
+	struct reads_watch watched;
+};
+
+/* Has the loop wait for what the reads wait for. */
+static void watch_reads(struct loop_store *s)
+{
+	struct reads_watch now = reads_watch(s->reads);
+	struct epoll_event event = { .events = EPOLLIN | (now.write ? EPOLLOUT : 0),
+		.data.ptr = &s->source };
+	bool same = now.fd == s->watched.fd && now.connection == s->watched.connection;
+
+	if (now.fd >= 0 && (!same || now.write != s->watched.write) &&
+		epoll_ctl(http_loop_epoll(s->loop), same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, now.fd,
+			&event))
+		log_line(LOG_ERROR, "a loop cannot wait for the store", NULL);
+	/* One that broke was closed, and is waited for no more. */
+	s->watched = now;
+}
+
+static void on_answers(struct http_source *source, uint32_t events)
+{
+	struct loop_store *s = (struct loop_store *)source;
+
+	(void)events;
+	reads_turn(s->reads);
+	watch_reads(s);
+}
+
+void loop_store_begin(struct app *app, struct http_loop *loop)
+{
+	struct loop_store *s = memory_zeroed(sizeof *s);
+	struct arena scratch = { 0 };
+	struct problem p = { 0 };
+
+	s->source.event = on_answers;
+	s->loop = loop;
+	s->thread = pthread_self();
+	s->watched.fd = -1;
+	if (!store_is_sqlite(app->store))
+		s->reads = reads_new(app->store);
+	else if (store_connect(app->store, &s->db, &scratch, &p))
+		log_error("the store cannot be read", LOG_S("error", p.detail));
+	arena_free(&scratch);
+	http_loop_set(loop, s);
+	if (s->reads)
+		watch_reads(s);
+}
+
+void loop_store_rest(struct http_loop *loop)
+{
+	struct loop_store *s = http_loop_get(loop);
+
+	if (s && s->db)
+		store_rest(s->db);
+	if (s && s->reads) {
+		reads_turn(s->reads);
+		watch_reads(s);
+	}
+}
+
+void loop_store_end(struct http_loop *loop)
+{
+	struct loop_store *s = http_loop_get(loop);
+
+	if (!s)
+		return;
+	http_loop_set(loop, NULL);
+	reads_free(s->reads);
+	db_close(s->db);
+	free(s);
+}
+
+bool loop_store_reads(const struct http_loop *loop)
+{
+	const struct loop_store *s = http_loop_get(loop);
+
+	return s && (s->db || s->reads);
+}
+
+struct db *loop_store_db(const struct http_loop *loop)
+{
+	const struct loop_store *s = http_loop_get(loop);
+
+	return s ? s->db : NULL;
+}
+
+int loop_store_submit(struct app *app, struct http_loop *loop, struct work *w)
+{
+	struct loop_store *s = http_loop_get(loop);
+
+	if (s && s->reads && pthread_equal(s->thread, pthread_self()) && reads_take(s->reads, w))
+		return 0;
+	return store_submit(app->store, w);
+}
