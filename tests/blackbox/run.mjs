@@ -5,7 +5,7 @@
 // LODGE_BIN names the program (build-test/lodge otherwise), LODGE_TEST_POSTGRES a PostgreSQL (one
 // is started otherwise), LODGE_KILLS how often kill.test.mjs kills.  One line for each failure;
 // the last line is "N passed, N failed".
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beginFile, endingsOf, here, Scope, startCluster, tests, within } from "./harness.mjs";
@@ -26,10 +26,17 @@ function fail(label, err) {
   console.log(`FAILED ${label}: ${err.constructor.name === "Failure" ? err.message : err.stack}`);
 }
 
+/** Milliseconds of processor time of this process and of all that it has started and that are over. */
+function processorTime() {
+  const fields = readFileSync("/proc/self/stat", "utf8").replace(/^.*\) /, "").split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+}
+
 async function runOne({ file, name, run, ms }) {
   const label = `${file}: ${name}`;
   const scope = new Scope();
   const began = Date.now();
+  const spent = processorTime();
   let fault = null;
   try {
     await within(ms, Promise.resolve().then(() => run(scope)), "the whole test");
@@ -43,7 +50,7 @@ async function runOne({ file, name, run, ms }) {
   }
   if (fault) fail(label, fault);
   else passed++;
-  if (verbose) console.log(`${fault ? "failed" : "passed"} ${label} (${Date.now() - began} ms)`);
+  if (verbose) console.log(`${fault ? "failed" : "passed"} ${label} (${Date.now() - began} ms, ${processorTime() - spent} of a processor)`);
 }
 
 process.on("unhandledRejection", () => {}); // a race that was lost has been reported by its winner

@@ -3,6 +3,7 @@
 
 #include "api/tenants/erase.h"
 #include "base/clock.h"
+#include "queue/parts.h"
 #include "turn_fixture.h"
 
 #include <unistd.h>
@@ -150,12 +151,28 @@ TEST(closing_by_deleting_can_be_taken_back_until_its_time_has_come)
 	fixture_close(h.f);
 }
 
+/* Straight in the store, and whoever runs jobs hears of it. */
+struct tenant_status {
+	const char *tenant_id, *status;
+};
+
+static int set_status(struct db *db, void *data)
+{
+	static const struct statement set = { "test", "update tenants set status = $1",
+		.scan = "a test" };
+	const struct tenant_status *in = data;
+	int err = db_run(db, &set, NULL, ARGS(T(in->status)));
+
+	return err ? err : jobs_tell(db, in->tenant_id, 0, 0);
+}
+
 /* What was at work stands still, and goes on when the tenant runs again. */
 TEST(closing_has_the_work_of_the_tenant_wait)
 {
 	static const char *const states[] = { "suspended", "closed", "abandoned" };
 
 	for (size_t i = 0; i < 3; i++) {
+		struct tenant_status status;
 		struct turn_fixture s;
 		int asked;
 
@@ -167,13 +184,15 @@ TEST(closing_has_the_work_of_the_tenant_wait)
 			"select case when count(*) > 0 then 1 else 0 end from messages "
 			"where session_id = %s and role = 'tool'",
 			1);
-		fixture_sql(s.f, "update tenants set status = $1", ARGS(T(states[i])));
+		status = (struct tenant_status){ s.f->tenant_id, states[i] };
+		CHECK_INT(fixture_work(s.f, set_status, &status), 0);
 		turn_await_count(&s, "select count(*) from jobs where state = 'waiting'", 1);
 		asked = s.gateway.mock.asked;
 		CHECK_STR(turn_text(&s, "select status as value from sessions where id = %s"),
 			"running");
 		CHECK_INT(turn_count(&s, "select attempts from jobs"), 0);
-		fixture_sql(s.f, "update tenants set status = 'active'", NO_ARGS);
+		status.status = "active";
+		CHECK_INT(fixture_work(s.f, set_status, &status), 0);
 		for (int n = 0; n < 20000 && s.gateway.mock.asked < asked + 2; n++)
 			usleep(1000);
 		CHECK(s.gateway.mock.asked >= asked + 2);
