@@ -16,7 +16,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ADMIN, equal, here, ok, Scope, shared, short } from "./harness.mjs";
+import { ADMIN, equal, here, ok, PATIENCE, Scope, shared, short } from "./harness.mjs";
 
 const modules = join(here, "browser/node_modules");
 const { chromium } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
@@ -25,6 +25,8 @@ const axe = readFileSync(join(modules, "axe-core/axe.min.js"), "utf8");
 export const WIDE = { width: 1440, height: 900 };
 export const SMALL = { width: 360, height: 740 };
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+let looked = 0; // views so far
 
 class View {
   constructor(page, context, origin, complaints) {
@@ -42,16 +44,22 @@ class View {
     await this.page.getByRole("button", { name: "Sign in", exact: true }).click();
   }
 
-  /** What stands in view can be read and used, narrow and dark, wide and light, and with LODGE_TEST_EVERY in the other two ways; leaves it wide and light. */
+  /**
+   * What stands in view can be read and used, narrow and dark, wide and light, and with LODGE_TEST_EVERY in the other two
+   * ways; leaves it wide and light.  axe takes seconds, and looks at one of the two, another from view to view.
+   */
   async looks(name) {
+    const every = Boolean(process.env.LODGE_TEST_EVERY);
+    const judged = ++looked % 2 ? WIDE : SMALL;
     for (const size of [SMALL, WIDE])
       for (const colorScheme of ["dark", "light"]) {
-        if ((size === WIDE) !== (colorScheme === "light") && !process.env.LODGE_TEST_EVERY) continue;
+        if ((size === WIDE) !== (colorScheme === "light") && !every) continue;
         const how = `${name}, ${colorScheme}, ${size.width}`;
         await this.page.setViewportSize(size);
         await this.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const wide = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         ok(wide <= 0, `${how} is ${wide} pixels wider than the window`);
+        if (size !== judged && !every && !process.env.LODGE_SCREENSHOTS) continue;
         // The order of headings is ours to keep, but not in what somebody else wrote.
         const { violations } = await this.page.evaluate((tags) => globalThis.axe.run(document, { runOnly: tags, resultTypes: ["violations"], rules: { "heading-order": { enabled: !document.querySelector(".prose") } } }), RULES);
         const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.failureSummary}`).slice(0, 3).join("; ")}`);
@@ -86,7 +94,7 @@ async function openPage(browser, server, scope, { expected = [], viewport = WIDE
   // Whether somebody is signed in shows only by asking.
   const statuses = [401, ...expected];
   const watch = (page) => {
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(20_000 * PATIENCE);
     page.on("console", (line) => ["error", "warning"].includes(line.type()) &&
       !statuses.some((status) => line.text().includes(`status of ${status}`)) && complaints.push(line.text()));
     page.on("pageerror", (err) => complaints.push(String(err)));
@@ -106,7 +114,7 @@ export function console_stage({ flags = [], engine = "sqlite" } = {}) {
   return shared(async (scope) => {
     const server = await scope.serve(await scope.place(engine), { flags });
     const tenant = await server.enter();
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", timeout: 30_000 * PATIENCE, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
     scope.onEnd(() => browser.close());
     const me = await server.request("GET", "/me");
 

@@ -1,6 +1,6 @@
 // run.mjs - runs the black-box tests against the program itself.
 //
-//   node tests/blackbox/run.mjs [-v] [FILE...] [--only=PART]
+//   node tests/blackbox/run.mjs [-v] [FILE | -FILE | FILE*]... [--only=PART]
 //
 // LODGE_BIN names the program (build-test/lodge otherwise), LODGE_TEST_POSTGRES a PostgreSQL (one
 // is started otherwise), LODGE_KILLS how often kill.test.mjs kills.  One line for each failure;
@@ -13,9 +13,12 @@ import { beginFile, endingsOf, here, Scope, startCluster, tests, within } from "
 const words = process.argv.slice(2);
 const verbose = words.includes("-v");
 const only = words.find((w) => w.startsWith("--only="))?.slice(7) ?? "";
-const named = words.filter((w) => !w.startsWith("-")).map((w) => basename(w).replace(/\.test\.mjs$/, ""));
+const bare = (word) => basename(word).replace(/\.test\.mjs$/, "");
+const named = words.filter((w) => !w.startsWith("-")).map(bare);
+const left = words.filter((w) => /^-[^-]./.test(w)).map((w) => bare(w.slice(1)));
+const fits = (list, f) => list.some((w) => (w.endsWith("*") ? bare(f).startsWith(w.slice(0, -1)) : bare(f) === w));
 const files = readdirSync(here).filter((f) => f.endsWith(".test.mjs")).sort()
-  .filter((f) => named.length === 0 || named.includes(f.replace(/\.test\.mjs$/, "")));
+  .filter((f) => (named.length === 0 || fits(named, f)) && !fits(left, f));
 
 let passed = 0;
 let failed = files.length ? 0 : 1;

@@ -38,7 +38,7 @@ const serveArgs = ["serve", "--listen", "127.0.0.1:0"];
 testBoth("the first start prints a password once, and it opens the door", async (t, engine) => {
   const place = await t.place(engine);
   const random = { env: { LODGE_ADMIN_PASSWORD: "", LODGE_ADMIN_EMAIL: "" } };
-  const first = await t.serve(place, random);
+  const first = await t.serve(place, { ...random, bare: true });
   const said = /Made the super administrator admin@localhost with the password (\S{20})\n/.exec(first.stdout);
   ok(said, `standard output says ${short(first.stdout)}`);
   ok(!first.stderr.includes(said[1]), "the password is in the log");
@@ -57,7 +57,7 @@ testBoth("the first start prints a password once, and it opens the door", async 
 
 testBoth("the first start takes the administrator it is given", async (t, engine) => {
   const place = await t.place(engine);
-  const server = await t.serve(place, { env: { LODGE_ADMIN_EMAIL: "Boss@Example.com", LODGE_ADMIN_PASSWORD: "Given-Password-1" } });
+  const server = await t.serve(place, { bare: true, env: { LODGE_ADMIN_EMAIL: "Boss@Example.com", LODGE_ADMIN_PASSWORD: "Given-Password-1" } });
   ok(!(server.stdout + server.stderr).includes("Given-Password-1"), "the given password was printed");
   const { json } = await server.login({ email: "boss@example.com", password: "Given-Password-1" });
   equal(json.user.email, "Boss@Example.com", "the address");
@@ -89,7 +89,7 @@ test("a short password is refused wherever the administrator's is read", async (
 test("the master key is for its owner alone, and the store is no wider", async (t) => {
   const place = await t.place("sqlite");
   mkdirSync(place.data, { mode: 0o755 });
-  await t.serve(place);
+  await t.serve(place, { bare: true });
   equal(statSync(join(place.data, "master.key")).mode & 0o777, 0o600, "the mode of master.key");
   match(readFileSync(join(place.data, "master.key"), "latin1"), /^[0-9a-f]{64}\n$/, "master.key");
   equal(statSync(join(place.data, "lodge.db")).mode & 0o077, 0, "what others may do with lodge.db");
@@ -97,12 +97,12 @@ test("the master key is for its owner alone, and the store is no wider", async (
 
 test("a folder made by the first start is for its owner alone", async (t) => {
   const place = await t.place("sqlite");
-  await t.serve(place);
+  await t.serve(place, { bare: true });
   equal(statSync(place.data).mode & 0o777, 0o700, "the mode of the data folder");
 });
 
 test("with port 0 the address that is printed is the one that answers", async (t) => {
-  const server = await t.serve(await t.place("sqlite"));
+  const server = await t.serve(await t.place("sqlite"), { bare: true });
   await server.healthy();
   await until(20_000, "its line", () => server.stdout.includes("Lodge is at"));
   ok(server.stdout.includes(`Lodge is at ${server.origin} `), `standard output says ${short(server.stdout)}`);
