@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 
 	if (!count || !crypto_init())
 		return fprintf(stderr, "permit STORE READS ROUNDS\n"), 2;
-	settings.where = arena_printf(&a, "sqlite:%s", argv[1]);
+	settings.where = argv[1];
 	if (store_open(&store, &settings, STORE_BESIDE, &a, &p) ||
 		store_connect(store, &db, &a, &p))
 		return fprintf(stderr, "%s\n", p.detail), 1;

@@ -1,4 +1,4 @@
-/* queue.c - what the queue costs: queue FOLDER JOBS WAITING.
+/* queue.c - what the queue costs: queue STORE JOBS WAITING.
  * On a fresh store with ten tenants, all as work for the store's one writer, durable:
  *   raw    inserts of the same row into a table with one key, in SQLite's own words
  *   add    jobs_add
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 		return 2;
 	jobs = atoi(argv[2]);
 	waiting = atoi(argv[3]);
-	settings.where = arena_printf(&a, "sqlite:%s/queue.db", argv[1]);
+	settings.where = argv[1];
 	if (store_open(&store, &settings, STORE_NEW, &a, &p) ||
 		store_migrate(store, &from, &to, &a, &p) || store_connect(store, &db, &a, &p)) {
 		fprintf(stderr, "%s\n", p.detail);

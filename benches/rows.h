@@ -12,18 +12,24 @@
 
 enum { ID_LEN = 25, TIME_DIGITS = 11 };
 
-#define INSERT_AGENT                                                                                            \
-	"insert into agent_rows (place, tenant_id, id, name, slug, kind, resource_class, code_ref, image_ref, " \
-	"repo_url, is_active, is_admin_only, is_seed, hidden, default_role_enabled, "                           \
-	"can_author_skills, editor_enabled, external_mail_enabled, meeting_managed, "                           \
-	"environment_mode, skill_visibility_scope, iteration_warn_threshold, hourly_limit_pd, "                 \
-	"voice, avatar_sha256, created_by_id, created_by_agent_id, created_at, updated_at, "                    \
-	"name_folded, ssh_public_key, description, initial_greeting, description_prompt, "                      \
-	"bootstrap_instructions) values ((select max(t.place << 32, coalesce((select a.place + 1 "              \
-	"from agents a where a.place < ((t.place + 1) << 32) order by a.place desc limit 1), 0)) "              \
-	"from tenants t where t.id = ?1), ?1, ?2, ?3, ?4, 'user', 'small', 'main', null, null, 1, "             \
-	"0, 0, 0, 1, 0, 0, 1, 0, 'shared', 'private_only', null, null, null, null, ?5, null, ?6, "              \
-	"?6, ?7, null, ?8, ?9, ?10, null)"
+/* Without its place among its tenant's, which only SQLite has. */
+#define AGENT_NAMES                                                                             \
+	"tenant_id, id, name, slug, kind, resource_class, code_ref, image_ref, "                \
+	"repo_url, is_active, is_admin_only, is_seed, hidden, default_role_enabled, "           \
+	"can_author_skills, editor_enabled, external_mail_enabled, meeting_managed, "           \
+	"environment_mode, skill_visibility_scope, iteration_warn_threshold, hourly_limit_pd, " \
+	"voice, avatar_sha256, created_by_id, created_by_agent_id, created_at, updated_at, "    \
+	"name_folded, ssh_public_key, description, initial_greeting, description_prompt, "      \
+	"bootstrap_instructions"
+#define AGENT_VALUES                                                                               \
+	"?1, ?2, ?3, ?4, 'user', 'small', 'main', null, null, 1, "                                 \
+	"0, 0, 0, 1, 0, 0, 1, 0, 'shared', 'private_only', null, null, null, null, ?5, null, ?6, " \
+	"?6, ?7, null, ?8, ?9, ?10, null"
+#define INSERT_AGENT                                                                               \
+	"insert into agent_rows (place, " AGENT_NAMES ") values ("                                 \
+	"(select max(t.place << 32, coalesce((select a.place + 1 "                                 \
+	"from agents a where a.place < ((t.place + 1) << 32) order by a.place desc limit 1), 0)) " \
+	"from tenants t where t.id = ?1), " AGENT_VALUES ")"
 #define INSERT_DIRECTORY "insert into directory (id, tenant_id) values (?1, ?2)"
 #define INSERT_ROLE                                                                             \
 	"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) " \

@@ -4,7 +4,7 @@
 # Changes rows behind the service's back; it makes its index anew at the next start.
 change_rows() {
 	stop "$pid"
-	sqlite3 "$scratch/one/lodge.db" "$1; delete from meta where key = 'search_version'"
+	store_sql "$scratch/one" "$1; delete from meta where key = 'search_version'"
 	start_lodge "$scratch/one"
 }
 
@@ -14,7 +14,7 @@ completions() {
 
 	for q in "" a su support+d zzzz support+x; do
 		echo "/tenant/$tenant/autocomplete?q=$q $2" >"$scratch/complete.lines"
-		read -r clock50 clock99 cpu50 cpu99 _ < <("$scratch/latency" "sqlite:$scratch/one/lodge.db" "$scratch/complete.lines" 2000)
+		read -r clock50 clock99 cpu50 cpu99 _ < <("$scratch/latency" "$(store_url "$scratch/one")" "$scratch/complete.lines" 2000)
 		load "http://127.0.0.1:$port/" 1 1 1 "BENCH_REQUESTS=$scratch/complete.lines"
 		row "autocomplete: $1, q=$q" "p50 $clock50 us, p99 $clock99 us inside; CPU p50 $cpu50 us, p99 $cpu99 us" \
 			"p50 $(calc "$p50" %.0f) us, p99 $(calc "$p99" %.0f) us over HTTP" - \
@@ -29,8 +29,8 @@ part_autocomplete() {
 	compile_inside latency
 	read -r tenant owner < <(sed 's|/tenant/\([^/]*\)/agents|\1|' "$scratch/one.lists" | head -n 1)
 	start_lodge "$scratch/one"
-	change_rows "update agent_rows set name = 'Accounts auditor ' || substr(slug, -7), name_folded =
-		'accounts auditor ' || substr(slug, -7), slug = 'auditor' || substr(slug, -7) where substr(slug, -1) in ('3', '7')"
+	change_rows "update agent_rows set name = 'Accounts auditor ' || substr(slug, length(slug) - 6), name_folded =
+		'accounts auditor ' || substr(slug, length(slug) - 6), slug = 'auditor' || substr(slug, length(slug) - 6) where substr(slug, length(slug)) in ('3', '7')"
 	invited=$(call POST "/tenant/$tenant/members" "$owner" '{"email":"member@example.org"}')
 	user=$(field user_id <<<"$invited")
 	member=$(call POST /auth/accept-invite "$owner" \

@@ -41,5 +41,5 @@ part_billing() {
 	report "series, hours of a week by agent" "timeseries?period=7d&bucket=hour&by=agent" -
 	report "series, hours by model" "timeseries?period=30d&bucket=hour&by=model" -
 	stop "$pid"
-	rm -rf "$scratch/ledger-store"
+	store_gone "$scratch/ledger-store"
 }

@@ -45,8 +45,7 @@ part_operations() {
 	make_store small 1 1000
 	make_store large 1000 1000000
 	for size in small large; do
-		rm -rf "$scratch/$size-copy"
-		cp -r "$scratch/$size" "$scratch/$size-copy" # it is written to
+		store_twin "$scratch/$size" "$scratch/$size-copy" # it is written to
 		start_lodge "$scratch/$size-copy"
 		ports[$size]=$port
 		pids[$size]=$pid
@@ -70,6 +69,6 @@ part_operations() {
 	operation "create an agent" "BENCH_LINE=$scratch/SIZE.first" "BENCH_BODY=$here/agent.json"
 	for size in small large; do
 		stop "${pids[$size]}"
-		rm -rf "$scratch/$size-copy"
+		store_gone "$scratch/$size-copy"
 	done
 }

@@ -7,8 +7,9 @@ part_permission() {
 	make_store some 100 100000
 	say "Measuring permission"
 	compile_inside permit
+	store_load "$scratch/some"
 	for ((round = 0; round < rounds; round++)); do
-		read -r one two < <("$scratch/permit" "$scratch/some/lodge.db" "$scratch/some.reads" 20)
+		read -r one two < <("$scratch/permit" "$(store_url "$scratch/some")" "$scratch/some.reads" 20)
 		remembered+=("$one")
 		afresh+=("$two")
 	done

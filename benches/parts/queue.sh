@@ -8,8 +8,9 @@ part_queue() {
 	say "Measuring the queue"
 	for ((round = 0; round < rounds; round++)); do
 		mkdir "$scratch/queue-$round"
-		read -r -a figures < <("$scratch/queue" "$scratch/queue-$round" "$queue_jobs" 100000)
-		rm -rf "$scratch/queue-$round"
+		store_load "$scratch/queue-$round"
+		read -r -a figures < <("$scratch/queue" "$(store_url "$scratch/queue-$round")" "$queue_jobs" 100000)
+		store_gone "$scratch/queue-$round"
 		raw+=("${figures[0]}")
 		add+=("${figures[1]}")
 		run+=("${figures[2]}")

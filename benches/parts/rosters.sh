@@ -8,10 +8,10 @@ roster_requests() {
 	token=$(curl -fs -H 'Content-Type: application/json' "http://127.0.0.1:$port/auth/login" \
 		-d '{"email":"bench@localhost","password":"a-long-password"}' | sed 's/^{"token":"\([^"]*\)".*/\1/')
 	for table in tenants users; do # of those with a whole page after them
-		sqlite3 -readonly "$scratch/$name/lodge.db" "select id from (select id from $table order by id desc
-			limit (select count(*) - 51 from $table)) order by random() limit 1000" >"$scratch/$name.$table"
+		store_sql "$scratch/$name" "select id from (select id from $table order by id desc
+			limit (select count(*) - 51 from $table)) x order by random() limit 1000" >"$scratch/$name.$table"
 	done
-	pages=$(sqlite3 -readonly "$scratch/$name/lodge.db" 'select max(1, count(*) / 50) from tenants')
+	pages=$(store_sql "$scratch/$name" 'select count(*) / 50 + 1 from tenants')
 	echo "/admin/tenants?total=false $token" >"$scratch/$name.first"
 	echo "/admin/tenants $token" >"$scratch/$name.total"
 	echo "/admin/tenants?total=false&page=$pages $token" >"$scratch/$name.page"

@@ -16,10 +16,10 @@ talkers() {
 
 # Fills a session behind the service's back: fill_session ID MESSAGES; uses tenant.
 fill_session() {
-	sqlite3 "$folder/lodge.db" "with recursive n(i) as (select 1 union all select i + 1 from n where i < $2)
+	store_sql "$folder" "with recursive n(i) as (select 1 union all select i + 1 from n where i < $2)
 		insert into messages (tenant_id, session_id, id, role, status, prompt_tokens, completion_tokens, cache_read_tokens,
 			cache_write_tokens, cost_pd, created_at, tool_calls, content)
-		select '$tenant', '$1', printf('c%024d', i), case i % 2 when 1 then 'user' else 'assistant' end, 'complete', 10, 20, 0, 0,
+		select '$tenant', '$1', 'c' || substr('000000000000000000000000', 1, 24 - length(cast(i as text))) || i, case i % 2 when 1 then 'user' else 'assistant' end, 'complete', 10, 20, 0, 0,
 			1000, i, '[]', 'Message ' || i || ' of a conversation that has gone on for a while.' from n;
 		update session_rows set message_count = $2 where id = '$1'"
 }

@@ -50,7 +50,7 @@ part_tokens() {
 	stop "$pid"
 	stop "$proxy_pid"
 	stop "$provider_pid"
-	rm -rf "$folder"
+	store_gone "$folder"
 	mkdir "$folder"
 	chmod 700 "$folder"
 	start_tokens 100000 50
