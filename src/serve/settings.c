@@ -96,7 +96,8 @@ const struct setting settings_table[] = {
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),
 	SETTING(store_workers, .group = "Threads", .preset = "4", BETWEEN(1, 256),
-		.doc = "Connections to PostgreSQL that read, each with its thread; one more writes."),
+		.doc = "Connections to PostgreSQL for reads that take longer, each with its thread; one more writes, "
+		       "and each loop has one of its own."),
 	SETTING(slow_workers, .group = "Threads", .preset = "3", BETWEEN(1, 64),
 		.doc = "Threads for work that takes its time, such as hashing passwords; one tenant, "
 		       "and those who sign in, have all but one at most."),

@@ -65,8 +65,8 @@ struct reads {
 	struct owed_answer ring[OWED_RING];
 	unsigned head, tail;
 	bool in_batch, sent, writes;
-	bool failed; /* the transaction; the rest of the batch is not for here */
-	bool broken; /* the connection */
+	bool failed;	 /* the transaction; the rest of the batch is not for here */
+	bool broken;	 /* the connection */
 	int64_t mend_ms; /* when to try next, while it is away */
 	_Atomic int state;
 	uint64_t connection;
@@ -193,8 +193,8 @@ int reads_run(struct reads *r, const struct prepared *st, const struct pg_sent *
 	l->asked[l->answered] = st->st;
 	l->awaits = true;
 	reads_send(r,
-		PQsendQueryPrepared(reads_conn(r), s->name, s->count, s->values, s->lengths,
-			s->binary, 0),
+		PQsendQueryPrepared(
+			reads_conn(r), s->name, s->count, s->values, s->lengths, s->binary, 0),
 		OWED_ROWS, l);
 	return ERR_RETRY;
 }

@@ -27,9 +27,8 @@ static int64_t ask_int(struct db *db, int which, int64_t with, int *err)
 	int64_t n = NIL;
 
 	if (!*err)
-		*err = which == USERS || which == SELF
-			       ? db_int(db, &sql[which], &n, NO_ARGS)
-			       : db_int(db, &sql[which], &n, ARGS(N(with)));
+		*err = which == USERS || which == SELF ? db_int(db, &sql[which], &n, NO_ARGS)
+						       : db_int(db, &sql[which], &n, ARGS(N(with)));
 	return n;
 }
 
