@@ -53,8 +53,8 @@ void loop_store_begin(struct app *app, struct http_loop *loop)
 	s->loop = loop;
 	s->thread = pthread_self();
 	s->watched.fd = -1;
-	if (!store_is_sqlite(app->store))
-		s->reads = reads_new(app->store);
+	if (!store_is_sqlite(app->store)) /* which needs a loop that can wait for it */
+		s->reads = http_loop_epoll(loop) < 0 ? NULL : reads_new(app->store);
 	else if (store_connect(app->store, &s->db, &scratch, &p))
 		log_error("the store cannot be read", LOG_S("error", p.detail));
 	arena_free(&scratch);

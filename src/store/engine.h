@@ -93,6 +93,8 @@ struct engine {
 	 * many of the log's are moved, and with `flush` has these on the disk even if others are left. */
 	int64_t (*log_pages)(struct db *db);
 	int (*checkpoint)(struct db *db, bool flush, int64_t *ret_moved);
+	/* Answers are remembered within transactions that write, on this connection, where that is of use. */
+	int (*remember)(struct db *db);
 	/* Where the engine carries notices itself: asks for a channel's; then waits for some and hands
 	 * them on.  1 when `stop` is readable, 0 to be called again, an error when the connection broke. */
 	int (*listen)(struct db *db, const char *channel);

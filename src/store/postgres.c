@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/memory.h"
 #include "store/postgres.h"
 
 enum { TYPE_BYTEA = 17 }; /* its number in every catalogue */
@@ -90,9 +91,19 @@ static int pg_connect(struct db *db)
 
 static void drop_result(struct postgres *p)
 {
-	if (!p->reads)
+	if (!p->borrowed)
 		PQclear(p->result);
 	p->result = NULL;
+	p->borrowed = false;
+}
+
+struct pg_statement *pg_statement_new(const struct postgres *p, const char *name, const char *sql)
+{
+	struct pg_statement *st = memory_zeroed(sizeof *st + strlen(name) + 1);
+
+	st->sense = memo_sense(p->memo, sql);
+	memcpy(st->name, name, strlen(name) + 1);
+	return st;
 }
 
 static int engine_open(struct db *db, const char *where, enum store_open how)
@@ -113,6 +124,7 @@ static void engine_close(struct db *db)
 	if (!p)
 		return;
 	drop_result(p);
+	memo_free(p->memo);
 	PQfinish(p->conn);
 	free(p->where);
 	free(p);
@@ -138,14 +150,15 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	} else {
 		snprintf(name, sizeof name, "s%u", ++p->prepared);
 		err = flight_prepare(db, name, sql, &result);
-		if (!err && !(st->handle = strdup(name)))
-			abort();
+		if (!err)
+			st->handle = pg_statement_new(p, name, sql);
 	}
 	if (err)
 		return err;
 	st->columns = PQnfields(result), st->params = PQnparams(result);
 	drop_result(p);
 	p->result = result; /* column_name reads it; the next run clears it */
+	p->borrowed = p->reads != NULL;
 	return 0;
 }
 
@@ -167,7 +180,10 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 	const char *values[DB_ARGS];
 	int lengths[DB_ARGS], binary[DB_ARGS];
 	char numbers[DB_ARGS][24];
-	struct pg_sent sent = { st->handle, NULL, (int)count, values, lengths, binary };
+	const struct pg_statement *told = st->handle;
+	struct pg_sent sent = { told->name, NULL, (int)count, values, lengths, binary };
+	bool remembers = p->memo && db->mode == READ_WRITE && p->open;
+	int err;
 
 	for (size_t i = 0; i < count; i++) {
 		values[i] = NULL;
@@ -186,12 +202,60 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 	drop_result(p);
 	p->row = -1;
 	p->rows = 0;
-	if (p->reads)
+	if (p->reads) {
+		p->borrowed = true;
 		return reads_run(p->reads, st, &sent, !db->in_pieces);
+	}
+	if (remembers && told->sense.pure &&
+		(p->result = memo_find(p->memo, st->st, args, count))) {
+		p->borrowed = true;
+		p->rows = PQntuples(p->result);
+		return 0;
+	}
 	p->changes += db->acts;
+	if (remembers)
+		memo_changes(p->memo, &told->sense);
 	if (db->unasked && p->open)
 		return flight_add(db, &sent);
-	return flight_run(db, &sent, db->in_pieces);
+	err = flight_run(db, &sent, db->in_pieces);
+	if (!err && remembers && !p->pieces)
+		p->borrowed = memo_keep(p->memo, st->st, &told->sense, args, count, p->result);
+	return err;
+}
+
+static int engine_begin(struct db *db, enum transaction mode)
+{
+	if (pg_impl(db)->memo)
+		memo_clear(pg_impl(db)->memo);
+	return flight_begin(db, mode);
+}
+
+/* The names of what there is; a program asks only for what there was when it connected. */
+static int learn_relations(struct db *db)
+{
+	static const char sql[] =
+		"select c.relname, case when c.relkind = 'v' then pg_get_viewdef(c.oid) end "
+		"from pg_class c where c.relnamespace = current_schema()::regnamespace "
+		"and c.relkind in ('r', 'p', 'v') order by c.relkind = 'v', 1";
+	struct postgres *p = pg_impl(db);
+	PGresult *r;
+	int err = flight_leave(db);
+
+	if (err)
+		return err;
+	r = PQexec(p->conn, sql);
+	err = PQresultStatus(r) == PGRES_TUPLES_OK ? 0 : pg_fail(db, r);
+	for (int i = 0; !err && PQntuples(r) <= MEMO_RELATIONS && i < PQntuples(r); i++)
+		memo_name(p->memo, PQgetvalue(r, i, 0),
+			PQgetisnull(r, i, 1) ? NULL : PQgetvalue(r, i, 1));
+	PQclear(r);
+	return err;
+}
+
+static int engine_remember(struct db *db)
+{
+	pg_impl(db)->memo = memo_new();
+	return learn_relations(db);
 }
 
 static int engine_step(struct db *db, struct prepared *st)
@@ -373,7 +437,7 @@ const struct engine postgres_engine = {
 	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
 	.changes = engine_changes,
-	.begin = flight_begin,
+	.begin = engine_begin,
 	.commit = flight_commit,
 	.rollback = flight_rollback,
 	.lost = engine_lost,
@@ -381,6 +445,7 @@ const struct engine postgres_engine = {
 	.version = engine_version,
 	.broken = engine_broken,
 	.mend = engine_mend,
+	.remember = engine_remember,
 	.listen = engine_listen,
 	.hear = engine_hear,
 };

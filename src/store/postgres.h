@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 
 #include "store/engine.h"
+#include "store/postgres_memo.h"
 
 struct postgres {
 	PGconn *conn;
@@ -18,7 +19,9 @@ struct postgres {
 	bool open;	 /* a transaction was begun */
 	bool stuck;	 /* and the server takes no more for it */
 	int64_t changes; /* so often was something done, or may have been: a notice counts too */
-	struct reads *reads; /* whose connection it is, or NULL; results are theirs then */
+	struct reads *reads; /* whose connection it is, or NULL */
+	struct memo *memo;   /* NULL: nothing is remembered */
+	bool borrowed;	     /* the result is somebody else's */
 };
 
 static inline struct postgres *pg_impl(struct db *db)
@@ -30,6 +33,13 @@ static inline bool pg_broken(const struct postgres *p)
 {
 	return p->gone || PQstatus(p->conn) != CONNECTION_OK;
 }
+
+/* What is kept of a statement that the server was told. */
+struct pg_statement {
+	struct statement_sense sense;
+	char name[];
+};
+struct pg_statement *pg_statement_new(const struct postgres *p, const char *name, const char *sql);
 
 /* A statement as it is sent: its name, or else its text. */
 struct pg_sent {

@@ -158,6 +158,7 @@ static void lane_run(struct reads *r, struct read_lane *l)
 	err = w->run(w, db);
 	db->in_transaction = false;
 	pg_impl(db)->result = NULL; /* the lane's */
+	pg_impl(db)->borrowed = false;
 	r->current = NULL;
 	if (l->unfit || (!l->awaits && (err == ERR_RETRY || transact_is_store_error(err)))) {
 		hand_over(r, l);
@@ -206,9 +207,7 @@ int reads_prepare(struct reads *r, struct prepared *st, const char *sql, PGresul
 	int ok;
 
 	if (l->form && l->told == st->st) {
-		st->handle = strdup(l->name);
-		if (!st->handle)
-			abort();
+		st->handle = pg_statement_new(p, l->name, sql);
 		*ret = l->form;
 		return 0;
 	}

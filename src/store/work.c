@@ -185,6 +185,10 @@ int queue_start(struct queue *q)
 			(err = identity_take(q->store, w->self.db)))
 			log_error(
 				"the store cannot be served", LOG_S("error", db_error(w->self.db)));
+		if (!err && writes && q->store->engine->remember &&
+			(err = q->store->engine->remember(w->self.db)))
+			log_error(
+				"the store cannot be served", LOG_S("error", db_error(w->self.db)));
 		arena_free(&scratch);
 		w->queue = q;
 		w->line = &q->lines[writes ? LINE_WRITE : LINE_OTHER];
