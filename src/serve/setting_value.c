@@ -167,7 +167,12 @@ bool setting_check_listen(const char *text)
 
 bool setting_check_store(const char *text)
 {
-	static const char *const forms[] = { "sqlite:", "postgres://", "postgresql://" };
+	return (strncmp(text, "sqlite:", 7) == 0 && text[7]) || setting_check_postgres(text);
+}
+
+bool setting_check_postgres(const char *text)
+{
+	static const char *const forms[] = { "postgres://", "postgresql://" };
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		size_t n = strlen(forms[i]);

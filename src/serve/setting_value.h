@@ -22,6 +22,7 @@ const char *setting_text(const struct setting *row, struct arena *a, const struc
 /* Forms of text. */
 bool setting_check_listen(const char *text);
 bool setting_check_store(const char *text);
+bool setting_check_postgres(const char *text);
 bool setting_check_url(const char *text);
 bool setting_check_private(const char *text);
 /* True for the words that a flag takes; *ret is what it says. */

@@ -28,8 +28,12 @@ struct notice {
 	const char *channel, *text;
 };
 
+/* What a connection is for, which says by which of the store's addresses it goes: see store_connect_way. */
+enum store_way { WAY_SESSION, WAY_WRITER, WAY_READER, WAY_LISTENER, WAY_REPLICA };
+
 struct db {
 	const struct engine *engine;
+	enum store_way way;
 	struct store *store;
 	void *impl;
 	struct prepared *cache[DB_STATEMENTS]; /* open addressing by the statement's address */
@@ -158,6 +162,10 @@ struct store {
 	int64_t sign_asked;    /* monotonic milliseconds; the watcher's own, like the next */
 	uint64_t sign_beneath; /* so much work had ended by then */
 	_Atomic(const char *) shut;
+	struct {
+		_Atomic uint64_t system;
+		_Atomic unsigned timeline;
+	} server; /* the last that was taken on PostgreSQL; see postgres_connect.c */
 };
 
 /* What the tests may order: an error at the nth statement, a death at the nth commit. */
@@ -178,6 +186,15 @@ void fault_commit(bool before);
 #define fault_statement(...) 0 /* NO_ARGS is two of its arguments */
 #define fault_commit(before) ((void)0)
 #endif
+
+/* store_connect makes one that is a session of its own.  Where the store has a second, direct address, the
+ * first leads through a pooler, and only the workers' go that way: each transaction may have another session. */
+int store_connect_way(
+	struct store *s, enum store_way way, struct db **ret, struct arena *a, struct problem *p);
+const char *way_name(enum store_way way);
+bool way_is_pooled(const struct store *s, enum store_way way);
+/* Says in the log, at a start, if the address of the setting leads to another machine that is not verified. */
+void pg_warn_of_address(const char *setting, const char *where);
 
 int db_prepare(struct db *db, const struct statement *st, struct prepared **ret);
 /* Forgets every prepared statement: the connection behind them is gone. */

@@ -1,12 +1,10 @@
 /* postgres.c - the engine for more than one machine.  Connections block, so they belong to workers.  How
- * statements travel, and what makes a writer be alone, is postgres_flight.c's. */
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+ * they are made is postgres_connect.c's; how statements travel, and what makes a writer be alone,
+ * postgres_flight.c's. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/memory.h"
 #include "store/postgres.h"
@@ -34,6 +32,9 @@ int pg_fail(struct db *db, PGresult *result)
 	for (size_t i = 0; state && i < sizeof states / sizeof *states; i++)
 		if (strcmp(state, states[i].state) == 0)
 			err = states[i].err;
+	/* read_only_sql_transaction: it is no primary any more, and the connection is one to the wrong server. */
+	if (state && strcmp(state, "25006") == 0 && db->in_transaction && db->mode != READ_ONLY)
+		pg_impl(db)->gone = true;
 	db_fail(db, err, "%s%s%.*s", state ? state : "", state ? ": " : "",
 		(int)strcspn(text, "\n"), text);
 	return err;
@@ -47,46 +48,6 @@ int pg_simple(struct db *db, const char *sql)
 
 	PQclear(result);
 	return err;
-}
-
-static void pg_drop_notice(void *arg, const char *message)
-{
-	(void)arg;
-	(void)message;
-}
-
-static int pg_connect(struct db *db)
-{
-	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
-	 * asked to wait here; one that waits for more, a standby perhaps, keeps its way. */
-	static const char setup[] = "set client_min_messages = warning;"
-				    "set plan_cache_mode = force_generic_plan;"
-				    "set timezone = 'UTC';"
-				    "set statement_timeout = '60s';"
-				    "set idle_in_transaction_session_timeout = '60s';"
-				    "select set_config('synchronous_commit', 'on', false)"
-				    " where current_setting('synchronous_commit') = 'off'";
-	struct postgres *p = pg_impl(db);
-	const char *encoding;
-
-	p->conn = PQconnectdb(p->where);
-	if (PQstatus(p->conn) != CONNECTION_OK) {
-		const char *text = PQerrorMessage(p->conn);
-
-		return db_fail(
-			db, ERR_STORE, "cannot connect: %.*s", (int)strcspn(text, "\n"), text);
-	}
-	PQsetNoticeProcessor(p->conn, pg_drop_notice, NULL);
-	/* Every text is UTF-8: another encoding would refuse some only when they come, or change them. */
-	encoding = PQparameterStatus(p->conn, "server_encoding");
-	if (!encoding || strcmp(encoding, "UTF8") != 0)
-		return db_fail(db, ERR_STORE,
-			"the database has the encoding %s and must have UTF8: make one with createdb --encoding=UTF8 "
-			"--template=template0",
-			encoding ? encoding : "that is not told");
-	if (PQsetClientEncoding(p->conn, "UTF8"))
-		return db_fail(db, ERR_STORE, "the client encoding cannot be set to UTF8");
-	return pg_simple(db, setup);
 }
 
 static void drop_result(struct postgres *p)
@@ -113,6 +74,7 @@ static int engine_open(struct db *db, const char *where, enum store_open how)
 	(void)how;
 	if (!p || !(p->where = strdup(where)))
 		abort();
+	p->pooled = way_is_pooled(db->store, db->way);
 	db->impl = p;
 	return pg_connect(db);
 }
@@ -148,10 +110,12 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	if (p->reads) {
 		err = reads_prepare(p->reads, st, sql, &result);
 	} else {
-		snprintf(name, sizeof name, "s%u", ++p->prepared);
+		/* A pooler gives the next transaction another session: there it has no name, and its text is sent each
+		 * time. */
+		snprintf(name, sizeof name, p->pooled ? "" : "s%u", ++p->prepared);
 		err = flight_prepare(db, name, sql, &result);
 		if (!err)
-			st->handle = pg_statement_new(p, name, sql);
+			st->handle = pg_statement_new(p, p->pooled ? sql : name, sql);
 	}
 	if (err)
 		return err;
@@ -181,7 +145,8 @@ static int engine_run(struct db *db, struct prepared *st, const struct value *ar
 	int lengths[DB_ARGS], binary[DB_ARGS];
 	char numbers[DB_ARGS][24];
 	const struct pg_statement *told = st->handle;
-	struct pg_sent sent = { told->name, NULL, (int)count, values, lengths, binary };
+	struct pg_sent sent = { p->pooled ? NULL : told->name, p->pooled ? told->name : NULL,
+		(int)count, values, lengths, binary };
 	bool remembers = p->memo && db->mode == READ_WRITE && p->open;
 	int err;
 
@@ -370,28 +335,10 @@ static int engine_mend(struct db *db)
 	return pg_connect(db);
 }
 
-/* A server that vanished without a word is noticed within a minute. */
-static void keep_alive(int fd)
-{
-	static const struct {
-		int level, name, value;
-	} options[] = {
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 30 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
-		{ IPPROTO_TCP, TCP_KEEPCNT, 4 },
-	};
-
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-			sizeof options[i].value); /* a local socket needs none */
-}
-
 static int engine_listen(struct db *db, const char *channel)
 {
 	char sql[256];
 
-	keep_alive(PQsocket(pg_impl(db)->conn));
 	snprintf(sql, sizeof sql,
 		"do $do$ begin execute format('listen %%I', 'lodge.' || "
 		"left(current_schema(), 32) || '.%s'); end $do$",

@@ -1,4 +1,4 @@
-/* postgres.h - one connection to PostgreSQL, as postgres.c and postgres_flight.c share it. */
+/* postgres.h - one connection to PostgreSQL, as postgres.c, postgres_connect.c and postgres_flight.c share it. */
 #pragma once
 #include <libpq-fe.h>
 
@@ -12,12 +12,14 @@ struct postgres {
 	bool pieces;	   /* its rows come one by one */
 	unsigned prepared; /* names given so far */
 	char *where;
+	bool pooled; /* the session is lent for a transaction: nothing stays on it */
 	/* See postgres_flight.c. */
 	int owed;	 /* statements sent whose answers nobody has read */
 	bool ending;	 /* after them the server was asked to end the flight */
 	bool gone;	 /* it broke, though libpq may not have seen the end of it yet */
 	bool open;	 /* a transaction was begun */
 	bool stuck;	 /* and the server takes no more for it */
+	bool warned;	 /* the server had a warning, since this was last false */
 	int64_t changes; /* so often was something done, or may have been: a notice counts too */
 	struct reads *reads; /* whose connection it is, or NULL */
 	struct memo *memo;   /* NULL: nothing is remembered */
@@ -48,6 +50,9 @@ struct pg_sent {
 	const char *const *values;
 	const int *lengths, *binary;
 };
+
+/* Connects by p->where, and leaves nothing that is not set up. */
+int pg_connect(struct db *db);
 
 /* SQLSTATE in our words; NULL: what the connection itself says. */
 int pg_fail(struct db *db, PGresult *result);

@@ -45,7 +45,8 @@ static int send_one(struct db *db, const struct pg_sent *s)
 		return err;
 	ok = s->name ? PQsendQueryPrepared(
 			       p->conn, s->name, s->count, s->values, s->lengths, s->binary, 0)
-		     : PQsendQueryParams(p->conn, s->text, 0, NULL, NULL, NULL, NULL, 0);
+		     : PQsendQueryParams(
+			       p->conn, s->text, s->count, NULL, s->values, s->lengths, s->binary, 0);
 
 	if (!ok)
 		return pg_fail(db, NULL);
@@ -253,9 +254,18 @@ int flight_begin(struct db *db, enum transaction mode)
 	};
 	/* Neither is waited for without end: a lock that somebody has, and a process that stopped and has it. */
 	static const struct pg_sent alone = {
-		.text = "select set_config('lock_timeout', '5s', true), "
+		.text = "select pg_is_in_recovery() or current_setting('transaction_read_only')::bool, "
+			"set_config('lock_timeout', '5s', true), "
 			"set_config('idle_in_transaction_session_timeout', '10s', true), "
 			"pg_advisory_xact_lock(hashtextextended('lodge.writer.' || current_schema(), 0))"
+	};
+	/* What pg_connect sets on a session that stays. */
+	static const struct pg_sent lent = {
+		.text = "select set_config('timezone', 'UTC', true), "
+			"set_config('statement_timeout', '60s', true), "
+			"set_config('idle_in_transaction_session_timeout', '60s', true), "
+			"set_config('synchronous_commit', replace(current_setting('synchronous_commit'), "
+			"'off', 'on'), true)"
 	};
 	struct postgres *p = pg_impl(db);
 	int err = settle(db);
@@ -266,9 +276,15 @@ int flight_begin(struct db *db, enum transaction mode)
 	p->open = true;
 	p->stuck = false;
 	err = send_one(db, &(struct pg_sent){ .text = begin[mode] });
+	if (!err && p->pooled)
+		err = send_one(db, &lent);
 	if (!err && mode == READ_WRITE) {
 		err = flight_run(db, &alone,
 			false); /* waited for: it fails for everybody, and for nobody's work */
+		if (!err && *PQgetvalue(p->result, 0, 0) == 't') {
+			p->gone = true; /* and the next connection is another server's */
+			err = db_fail(db, ERR_STORE, "the server takes no changes: it is a standby");
+		}
 		db->late = false;
 		if (err)
 			flight_rollback(db);
@@ -283,6 +299,7 @@ int flight_commit(struct db *db)
 	int err = send_one(db, &(struct pg_sent){ .text = "commit" });
 	PGresult *r;
 
+	p->warned = false;
 	if (!err && !PQpipelineSync(p->conn))
 		err = pg_fail(db, NULL);
 	if (err)
@@ -302,6 +319,10 @@ int flight_commit(struct db *db)
 		err = pg_fail(db, r);
 	else if (strcmp(PQcmdStatus(r), "COMMIT") != 0)
 		err = db_fail(db, ERR_STORE, "the transaction had failed before its commit");
+	else if (p->warned) { /* of a wait for a standby that was ended: nobody knows who has it */
+		p->gone = true;
+		err = db_fail(db, ERR_STORE, "the commit is not known to be on every server");
+	}
 	PQclear(r);
 	end_flight(db);
 	return err;

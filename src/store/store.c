@@ -41,7 +41,39 @@ static int open_problem(const struct db *db, const char *where, struct arena *a,
 	return problem_set(p, a, ERR_STORE, "the store %s: %s", where, db_error(db));
 }
 
+static const struct {
+	const char *name;
+	bool pooled;
+} ways[] = {
+	[WAY_SESSION] = { "session", false },
+	[WAY_WRITER] = { "writer", true },
+	[WAY_READER] = { "reader", true },
+	[WAY_LISTENER] = { "listener", false },
+	[WAY_REPLICA] = { "replica", false },
+};
+
+const char *way_name(enum store_way way)
+{
+	return ways[way].name;
+}
+
+bool way_is_pooled(const struct store *s, enum store_way way)
+{
+	return ways[way].pooled && s->settings.direct;
+}
+
+static const char *address_of_way(const struct store *s, enum store_way way)
+{
+	return s->settings.direct && !ways[way].pooled ? s->settings.direct : s->where;
+}
+
 int store_connect(struct store *s, struct db **ret, struct arena *a, struct problem *p)
+{
+	return store_connect_way(s, WAY_SESSION, ret, a, p);
+}
+
+int store_connect_way(
+	struct store *s, enum store_way way, struct db **ret, struct arena *a, struct problem *p)
 {
 	struct db *db = calloc(1, sizeof *db);
 	int err;
@@ -50,9 +82,10 @@ int store_connect(struct store *s, struct db **ret, struct arena *a, struct prob
 		abort();
 	db->engine = s->engine;
 	db->store = s;
+	db->way = way;
 	db->eager = true; /* whoever runs work again when it must decides otherwise */
 	err = identity_holds(s)
-		      ? db->engine->open(db, s->where, s->how)
+		      ? db->engine->open(db, address_of_way(s, way), s->how)
 		      : db_fail(db, ERR_STORE, "its file was changed while it was served");
 	if (err) {
 		open_problem(db, store_is_sqlite(s) ? s->where : "on PostgreSQL", a, p);
@@ -92,6 +125,8 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 		   where_begins(settings->where, "postgresql://")) {
 		s->engine = &postgres_engine;
 		s->where = arena_strdup(&s->arena, settings->where);
+		if (settings->direct)
+			s->settings.direct = arena_strdup(&s->arena, settings->direct);
 	} else {
 		err = problem_set(p, a, ERR_USAGE,
 			"the store must be sqlite:PATH or postgres://..., not \"%s\"",
@@ -108,8 +143,14 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 
 int store_start(struct store *s)
 {
-	int err = hearing_start(s);
+	int err;
 
+	if (!store_is_sqlite(s)) {
+		pg_warn_of_address("store", s->where);
+		if (s->settings.direct)
+			pg_warn_of_address("store_direct", s->settings.direct);
+	}
+	err = hearing_start(s);
 	return err ? err : queue_start(s->queue);
 }
 

@@ -19,7 +19,7 @@
 enum {
 	CAUTION = 32,
 	BUSY_MS = 15000, /* so long is work run again that meets others */
-	MEND_TRIES = 20,
+	MEND_MS = 2000,
 	MEND_PAUSE_MS = 100
 };
 
@@ -86,11 +86,11 @@ static int commit_work(struct db *db)
 /* A server that restarts is away for a moment: wait for it a little before giving up. */
 static int mend_connection(struct transactor *t)
 {
-	int err = ERR_STORE;
+	int64_t end = clock_mono_ms() + MEND_MS;
+	int err = t->store->engine->mend(t->db);
 
-	for (int tries = 0; err && tries < MEND_TRIES; tries++) {
-		if (tries)
-			pause_ms(MEND_PAUSE_MS);
+	while (err && clock_mono_ms() < end) {
+		pause_ms(MEND_PAUSE_MS);
 		err = t->store->engine->mend(t->db);
 	}
 	if (err)

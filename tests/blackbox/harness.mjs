@@ -178,11 +178,24 @@ export class Scope {
       return { engine, folder, data, store: `sqlite:${path}`, sql: (text) => sqlite(path, text) };
     }
     ok(url, "LODGE_TEST_POSTGRES is not set");
+    if (process.env.LODGE_TEST_POOLER && url === process.env.LODGE_TEST_POSTGRES) return this.#pooled(folder, data, url);
     const schema = `bb_${process.pid}_${++schemas}`;
     await psql(url, `create schema ${schema}`);
     this.onEnd(() => psql(url, `drop schema if exists ${schema} cascade`).catch(() => {}));
     const store = `${url}?options=-csearch_path%3D${schema}`;
     return { engine, folder, data, store, sql: (text) => psql(store, text) };
+  }
+
+  /** By way of a pooler (LODGE_TEST_POOLER is its HOST:PORT), which knows no search path: a database of its own. */
+  async #pooled(folder, data, url) {
+    const name = `bb_${process.pid}_${++schemas}`;
+    const at = new URL(url);
+    await psql(url, `create database ${name} template template0`);
+    this.onEnd(() => psql(url, `drop database if exists ${name} with (force)`).catch(() => {}));
+    at.pathname = `/${name}`;
+    const direct = at.href;
+    at.host = process.env.LODGE_TEST_POOLER;
+    return { engine: "postgres", folder, data, store: at.href, direct, sql: (text) => psql(direct, text) };
   }
 
   /**
@@ -216,7 +229,7 @@ export class Scope {
 
   /** A subcommand on a place. */
   on(place, args, options = {}) {
-    return this.run([...args, "--data", place.data, "--store", place.store], { cwd: place.folder, ...options });
+    return this.run([...args, "--data", place.data, "--store", place.store, ...around(place)], { cwd: place.folder, ...options });
   }
 
   async end() {
@@ -230,6 +243,8 @@ export class Scope {
     ok(problems.length === 0, `a sanitizer complained: ${problems.join("\n")}`);
   }
 }
+
+const around = (place) => (place.direct ? ["--store-direct", place.direct] : []);
 
 export function command(program, args, { cwd, env, ms = RUN_MS, input } = {}) {
   return new Promise((done, no) => {
@@ -269,7 +284,7 @@ export class Server {
     const admin = env.LODGE_ADMIN_PASSWORD === undefined
       ? { LODGE_ADMIN_EMAIL: ADMIN.email, LODGE_ADMIN_PASSWORD: ADMIN.password }
       : {};
-    const args = ["serve", "--data", place.data, "--store", place.store, "--listen", listen, ...flags];
+    const args = ["serve", "--data", place.data, "--store", place.store, ...around(place), "--listen", listen, ...flags];
     this.child = spawn(files ? "prlimit" : bin, files ? [`--nofile=${files}`, bin, ...args] : args,
       { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"],
         ...(as === undefined ? {} : { uid: as, gid: as }) });
