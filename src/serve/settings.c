@@ -88,10 +88,9 @@ const struct setting settings_table[] = {
 		.what = "a store", .wanted = "sqlite:PATH or postgres://USER@HOST/DATABASE",
 		.doc = "The database: sqlite:PATH, postgres://... or postgresql://... A password in it "
 		       "belongs in the file or the variable, where other users cannot see it."),
-	SETTING(store_direct, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX),
-		.shows = "STORE", .derived = "none: store is direct", .check = setting_check_postgres,
-		.secret = true, .what = "a PostgreSQL database",
-		.wanted = "postgres://USER@HOST/DATABASE",
+	SETTING(store_direct, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "STORE",
+		.derived = "none: store is direct", .check = setting_check_postgres, .secret = true,
+		.what = "a PostgreSQL database", .wanted = "postgres://USER@HOST/DATABASE",
 		.doc = "The same database by a way around a pooler. It says that store leads through one "
 		       "in transaction mode, such as PgBouncer, where nothing may stay on a session; "
 		       "what needs one, such as hearing of changes and lodge migrate, goes this way."),

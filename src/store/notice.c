@@ -174,7 +174,8 @@ int hearing_start(struct store *s)
 	s->hearing = h;
 	h->store = s;
 	h->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = h->stop < 0 ? ERR_INTERNAL : store_connect_way(s, WAY_LISTENER, &h->db, &scratch, &problem);
+	err = h->stop < 0 ? ERR_INTERNAL
+			  : store_connect_way(s, WAY_LISTENER, &h->db, &scratch, &problem);
 	if (!err)
 		err = begin_listening(h);
 	if (err)

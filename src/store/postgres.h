@@ -12,7 +12,8 @@ struct postgres {
 	bool pieces;	   /* its rows come one by one */
 	unsigned prepared; /* names given so far */
 	char *where;
-	bool pooled; /* the session is lent for a transaction: nothing stays on it */
+	unsigned hosts, turn; /* how many it names, and with which of them to begin */
+	bool pooled;	      /* the session is lent for a transaction: nothing stays on it */
 	/* See postgres_flight.c. */
 	int owed;	 /* statements sent whose answers nobody has read */
 	bool ending;	 /* after them the server was asked to end the flight */

@@ -19,13 +19,14 @@
 #include "base/log.h"
 #include "store/postgres.h"
 
-enum { OPTIONS_MAX = 96 };
+enum { OPTIONS_MAX = 96, HOSTS_TEXT_MAX = 2048 };
 #define SYSTEM_ROOTS "/etc/ssl/certs/ca-certificates.crt"
 
 struct dialling {
 	PQconninfoOption *options; /* as the address has them; NULL: it cannot be read */
 	const char *names[OPTIONS_MAX], *values[OPTIONS_MAX];
 	size_t count;
+	char turned[3][HOSTS_TEXT_MAX]; /* lists of hosts, addresses and ports */
 };
 
 /* What the address or the environment says of it, or NULL. */
@@ -79,11 +80,48 @@ static const char *remote_host(const PQconninfoOption *o, size_t *ret_len)
 	return NULL;
 }
 
-static bool several_hosts(const PQconninfoOption *o)
+static unsigned list_length(const char *list)
 {
-	const char *host = said_of(o, "host"), *address = said_of(o, "hostaddr");
+	unsigned n = 1;
 
-	return (host && strchr(host, ',')) || (address && strchr(address, ','));
+	while (list && (list = strchr(list, ',')))
+		n++, list++;
+	return n;
+}
+
+static unsigned host_count(const PQconninfoOption *o)
+{
+	unsigned hosts = list_length(said_of(o, "host")),
+		 addresses = list_length(said_of(o, "hostaddr"));
+
+	return hosts > addresses ? hosts : addresses;
+}
+
+/* The list from another of its items on, so that libpq begins there; as it is, if it is too long. */
+static const char *turn_list(char *out, const char *list, unsigned by)
+{
+	const char *at = list;
+
+	if (strlen(list) + 2 > HOSTS_TEXT_MAX || !strchr(list, ','))
+		return list;
+	for (by %= list_length(list); by > 0; by--)
+		at = strchr(at, ',') + 1;
+	if (at == list)
+		return list;
+	snprintf(out, HOSTS_TEXT_MAX, "%s,%.*s", at, (int)(at - list - 1), list);
+	return out;
+}
+
+static void dial_hosts(struct dialling *d, unsigned turn)
+{
+	static const char *const lists[] = { "host", "hostaddr", "port" };
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		const char *list = said_of(d->options, lists[i]);
+
+		if (list)
+			put_option(d, lists[i], turn_list(d->turned[i], list, turn));
+	}
 }
 
 static void dial_tls(struct dialling *d)
@@ -106,11 +144,13 @@ static void dial_tls(struct dialling *d)
 	}
 }
 
-static void dial_options(struct dialling *d, const struct db *db)
+static void dial_options(struct dialling *d, struct db *db)
 {
 	for (const PQconninfoOption *o = d->options; o->keyword; o++)
-		if (o->val && strcmp(o->keyword, "client_encoding") != 0)
+		if (o->val && strcmp(o->keyword, "client_encoding") != 0 &&
+			strncmp(o->keyword, "host", 4) != 0 && strcmp(o->keyword, "port") != 0)
 			put_option(d, o->keyword, o->val);
+	dial_hosts(d, pg_impl(db)->turn);
 	put_option(d, "client_encoding", "UTF8");
 	offer_option(d, "connect_timeout", "5"); /* seconds, for each host */
 	/* Whoever waits for an answer, and whoever sends, notices within ten seconds that the other side is gone. */
@@ -119,8 +159,7 @@ static void dial_options(struct dialling *d, const struct db *db)
 	offer_option(d, "keepalives_count", "2");
 	offer_option(d, "tcp_user_timeout", "8000");
 	/* Where several are named, and wherever something is served: a name may lead to several as well. */
-	if (db->way != WAY_REPLICA &&
-		(several_hosts(d->options) || db->store->how == STORE_SERVE))
+	if (db->way != WAY_REPLICA && (host_count(d->options) > 1 || db->store->how == STORE_SERVE))
 		offer_option(d, "target_session_attrs", "read-write");
 	dial_tls(d);
 }
@@ -136,6 +175,7 @@ static PGconn *dial(struct db *db, const char *where, char *error, size_t size)
 		snprintf(name, sizeof name, "lodge %s %d", way_name(db->way), (int)getpid());
 		dial_options(&d, db);
 		offer_option(&d, "fallback_application_name", name);
+		pg_impl(db)->hosts = host_count(d.options);
 		conn = PQconnectdbParams(d.names, d.values, 0);
 		PQconninfoFree(d.options);
 	} else {
@@ -159,7 +199,7 @@ static void on_server_notice(void *arg, const PGresult *r)
 
 /* Of a connection that is the session's own.  One that does not tell is taken: not every server that speaks the protocol has a log
  * with timelines. */
-static int pg_refuse_old(struct db *db)
+static int pg_refuse_old(struct db *db, bool *ret_old)
 {
 	static const char ask[] =
 		"select s.system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
@@ -175,7 +215,8 @@ static int pg_refuse_old(struct db *db)
 					? atomic_load(&s->server.timeline)
 					: 0;
 
-		if (timeline < seen)
+		*ret_old = timeline < seen;
+		if (*ret_old)
 			err = db_fail(db, ERR_STORE,
 				"the server is an old primary: it is of timeline %u, and %u was served before",
 				timeline, seen);
@@ -186,7 +227,7 @@ static int pg_refuse_old(struct db *db)
 	return err;
 }
 
-static int pg_set_up(struct db *db)
+static int pg_set_up(struct db *db, bool *ret_old)
 {
 	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
 	 * asked to wait here; one that waits for more, a standby perhaps, keeps its way. */
@@ -211,11 +252,11 @@ static int pg_set_up(struct db *db)
 		return 0;
 	err = pg_simple(db, setup);
 	if (!err && db->way != WAY_REPLICA)
-		err = pg_refuse_old(db);
+		err = pg_refuse_old(db, ret_old);
 	return err;
 }
 
-int pg_connect(struct db *db)
+static int pg_connect_once(struct db *db, bool *ret_old)
 {
 	struct postgres *p = pg_impl(db);
 	char fault[256] = "there is no memory";
@@ -229,8 +270,24 @@ int pg_connect(struct db *db)
 			db, ERR_STORE, "cannot connect: %.*s", (int)strcspn(text, "\n"), text);
 	}
 	PQsetNoticeReceiver(p->conn, on_server_notice, p);
-	err = pg_set_up(db);
+	err = pg_set_up(db, ret_old);
 	p->gone = err != 0; /* what is not set up is not used, but made anew */
+	return err;
+}
+
+int pg_connect(struct db *db)
+{
+	struct postgres *p = pg_impl(db);
+	bool old = false;
+	int err = pg_connect_once(db, &old);
+
+	/* libpq was content with it: the next time it begins with the host after. */
+	for (unsigned tries = 1; old && tries < p->hosts; tries++) {
+		PQfinish(p->conn);
+		old = false;
+		p->turn++;
+		err = pg_connect_once(db, &old);
+	}
 	return err;
 }
 
@@ -245,8 +302,9 @@ void pg_warn_of_address(const char *setting, const char *where)
 		char name[256];
 
 		snprintf(name, sizeof name, "%.*s", (int)len, host);
-		log_warn("the database's certificate is not verified: whoever is between can read and change "
-			 "everything; say sslmode=verify-full",
+		log_warn(
+			"the database's certificate is not verified: whoever is between can read and change "
+			"everything; say sslmode=verify-full",
 			LOG_S("setting", setting), LOG_S("host", name), LOG_S("sslmode", mode));
 	}
 	PQconninfoFree(o);

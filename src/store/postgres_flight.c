@@ -45,8 +45,8 @@ static int send_one(struct db *db, const struct pg_sent *s)
 		return err;
 	ok = s->name ? PQsendQueryPrepared(
 			       p->conn, s->name, s->count, s->values, s->lengths, s->binary, 0)
-		     : PQsendQueryParams(
-			       p->conn, s->text, s->count, NULL, s->values, s->lengths, s->binary, 0);
+		     : PQsendQueryParams(p->conn, s->text, s->count, NULL, s->values, s->lengths,
+			       s->binary, 0);
 
 	if (!ok)
 		return pg_fail(db, NULL);
@@ -283,7 +283,8 @@ int flight_begin(struct db *db, enum transaction mode)
 			false); /* waited for: it fails for everybody, and for nobody's work */
 		if (!err && *PQgetvalue(p->result, 0, 0) == 't') {
 			p->gone = true; /* and the next connection is another server's */
-			err = db_fail(db, ERR_STORE, "the server takes no changes: it is a standby");
+			err = db_fail(
+				db, ERR_STORE, "the server takes no changes: it is a standby");
 		}
 		db->late = false;
 		if (err)

@@ -155,10 +155,11 @@ struct work {
 struct store;
 
 struct store_settings {
-	const char *where;  /* sqlite:PATH or postgres://... */
-	const char *direct; /* or NULL; if not, `where` leads to a pooler that lends a session for a transaction */
-	int workers;	   /* connections of the pool on PostgreSQL */
-	size_t queue_max;  /* work waiting; more is refused with ERR_BUSY */
+	const char *where; /* sqlite:PATH or postgres://... */
+	const char *
+		direct; /* or NULL; if not, `where` leads to a pooler that lends a session for a transaction */
+	int workers;	  /* connections of the pool on PostgreSQL */
+	size_t queue_max; /* work waiting; more is refused with ERR_BUSY */
 };
 
 enum store_open {

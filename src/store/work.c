@@ -174,8 +174,8 @@ int queue_start(struct queue *q)
 		bool writes = q->started == 0;
 		struct arena scratch = { 0 };
 		struct problem problem = { 0 };
-		int err = store_connect_way(q->store, writes ? WAY_WRITER : WAY_READER,
-			&w->self.db, &scratch, &problem);
+		int err = store_connect_way(q->store, writes ? WAY_WRITER : WAY_READER, &w->self.db,
+			&scratch, &problem);
 
 		if (err)
 			log_error("the store cannot be reached", LOG_S("error", problem.detail));
