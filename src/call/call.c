@@ -365,6 +365,48 @@ static enum http_verdict begin_long_read(struct call *c)
 	return HTTP_REPLIED;
 }
 
+/* ---- a report, on a replica ----
+ *
+ * The primary permits it, and only then is it read; permitted once more there, by rows that may be older.  So
+ * nothing that was taken away is given by a replica; and what it refuses, or cannot do, the primary does. */
+
+static void finish_read_here(struct call *c)
+{
+	c->work.done = done_elsewhere;
+	if (submit_call(c) == HTTP_REPLIED)
+		http_finish(c->x);
+}
+
+static void stale_read(struct work *w, int err)
+{
+	if (err)
+		finish_read_here((struct call *)((char *)w - offsetof(struct call, work)));
+	else
+		done_elsewhere(w, 0);
+}
+
+static void stale_permitted(struct work *w, int err)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	if (err) {
+		call_conclude(c, err);
+		http_finish(c->x);
+		return;
+	}
+	c->stage = STAGE_READ;
+	c->work.done = stale_read;
+	if (store_submit_stale(c->app->store, &c->work))
+		finish_read_here(c);
+}
+
+static enum http_verdict begin_stale_read(struct call *c)
+{
+	c->stage = STAGE_LOOK;
+	c->work.done = stale_permitted;
+	return submit_call(c);
+}
+
 static enum http_verdict begin_read(struct call *c)
 {
 	struct db *here = call_db_here(c);
@@ -376,6 +418,8 @@ static enum http_verdict begin_read(struct call *c)
 	/* Known to be away: nobody waits for it to be found out once more. */
 	if (store_trouble(c->app->store) == ERR_STORE && ran_unstored(c))
 		return HTTP_REPLIED;
+	if (!here && c->op->stale_ok && store_replica_ready(c->app->store))
+		return begin_stale_read(c);
 	if (here && !c->aside && c->op->long_read && c->app->reading)
 		return begin_long_read(c);
 	if (here)

@@ -39,6 +39,7 @@ struct export_run {
 	struct buf text;
 	char after[KEY_MAX], last[KEY_MAX]; /* within the part; empty: at its beginning */
 	bool begun, more;
+	bool stale; /* its pages are read from a replica, as long as that does */
 };
 
 static void write_export_line(struct buf *out, const struct schema *s, const void *row)
@@ -159,6 +160,9 @@ static int next_page(struct export_run *e)
 {
 	struct app *app = e->c->app;
 
+	if (e->stale && !store_submit_stale(app->store, &e->work))
+		return 0;
+	e->stale = false;
 	if (store_is_sqlite(app->store))
 		return pool_submit(app->reading, e->c->caller.tenant_id, &e->work);
 	return store_submit(app->store, &e->work);
@@ -212,6 +216,12 @@ static void page_read(struct work *w, int err)
 	struct http_exchange *x = e->c->x;
 	bool more = e->more;
 
+	if (err && e->stale) { /* the primary may know better */
+		e->stale = false;
+		err = next_page(e);
+		if (!err)
+			return;
+	}
 	if (err) {
 		fail_export(e, err);
 		return;
@@ -254,6 +264,7 @@ enum http_verdict export_begin(struct call *c)
 		.done = page_read,
 		.mode = READ_ONLY };
 	touch_credential(c->app, &c->caller, c->caller.last_used, c->now);
+	e->stale = c->op->stale_ok;
 	if (atomic_fetch_add(&c->app->exports, 1) < EXPORTS_MAX)
 		err = next_page(e);
 	if (!err)

@@ -209,6 +209,9 @@ void metrics_write(const struct app *app, struct buf *out)
 		{ "lodge_store_retries_total", "counter", "Transactions run again.", s.retries },
 		{ "lodge_store_reconnects_total", "counter", "Connections made anew.",
 			s.reconnects },
+		{ "lodge_store_replica_reads_total", "counter",
+			"Reports that were read from the replica.",
+			store_replica_reads(app->store) },
 		{ "lodge_store_queued", "gauge", "Work waiting for the store.", s.queued },
 	};
 

@@ -88,6 +88,9 @@ static bool has_operation(struct lint *l, const struct route *r)
 		return lint_bad(l, "Route %s has no operation with an id.", route_name(l, r));
 	if (!r->op->apply)
 		return lint_bad(l, "Operation %s has no apply.", r->op->id);
+	if (r->op->stale_ok &&
+		(r->method != METHOD_GET || r->writes || r->op->look || r->op->prepare))
+		return lint_bad(l, "Operation %s may be stale and does more than read.", r->op->id);
 	if (r->op->reserve && (!r->op->prepare || !r->op->release))
 		return lint_bad(
 			l, "Operation %s reserves what it cannot spend or release.", r->op->id);

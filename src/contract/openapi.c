@@ -36,6 +36,7 @@ static const char description[] =
 	"x-long marks a text of many lines, x-unused a field that is kept and that nothing is done with. "
 	"x-any marks a value that may be any JSON, because somebody else decides what it is. "
 	"x-events lists the events of a stream by name, with the schema of their data; the schema of the stream is that of one event's data. "
+	"x-stale marks a report that may be some seconds old where the service reads it from a replica. "
 	"x-to-come says why no operation takes or gives a type yet.\n\n"
 	"What begins with /v1 and is no path of this service's own answers errors as OpenAI's service does, and what begins with /v1/messages as Anthropic's. "
 	"Faults of HTTP itself, which no operation sees, are 408, 413, 414, 417, 431, 501 and 505; a path that is not "
@@ -441,6 +442,8 @@ static void write_operation(struct document *d, const struct route *r)
 	if (is_public(d, r))
 		doc_json(o, "security", "[]");
 	doc_text(o, "x-permission", d->parts->permission_name(r->permission));
+	if (r->op->stale_ok)
+		doc_json(o, "x-stale", "true");
 	if (r->also)
 		doc_text(o, "x-permission-also", d->parts->permission_name(r->also));
 	if (r->audit)

@@ -55,6 +55,7 @@ struct operation {
 	bool unstored;	 /* while the store is away it answers too, with call.db NULL */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
+	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */
 	bool open_query;    /* ignores parameters it does not know */
 	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
 	const char *awaits; /* what it cannot succeed without yet, or NULL */

@@ -44,6 +44,7 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 	struct store_settings settings = {
 		.where = s->store,
 		.direct = *s->store_direct ? s->store_direct : NULL,
+		.replica = *s->store_replica ? s->store_replica : NULL,
 		.workers = (int)s->store_workers,
 		.queue_max = QUEUE_MAX,
 	};

@@ -105,6 +105,7 @@
 	X(bootstrap_sql) \
 	X(new_user_sql) \
 	X(health_sql) \
+	X(replica_sql) \
 	X(machine_key_sql) \
 	X(throttle_sql) \
 	X(proof_sql) \

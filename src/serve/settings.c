@@ -94,6 +94,13 @@ const struct setting settings_table[] = {
 		.doc = "The same database by a way around a pooler. It says that store leads through one "
 		       "in transaction mode, such as PgBouncer, where nothing may stay on a session; "
 		       "what needs one, such as hearing of changes and lodge migrate, goes this way."),
+	SETTING(store_replica, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX),
+		.shows = "STORE", .derived = "none", .check = setting_check_postgres,
+		.secret = true, .what = "a PostgreSQL database",
+		.wanted = "postgres://USER@HOST/DATABASE",
+		.doc = "A standby of the database, for reports: what may be up to 10 seconds old is read "
+		       "there while it is reachable and no older. Who may read it is decided by the "
+		       "database itself."),
 	SETTING(master_key_file, .group = "Data", .preset = "", PATH,
 		.derived = "<data>/master.key", .file = FILE_MASTER_KEY,
 		.doc = "The key that seals stored secrets. Back it up apart from the store: without "

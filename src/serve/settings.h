@@ -42,7 +42,7 @@ struct settings {
 	const char *listen, *public_url;
 	const char *tls_cert, *tls_key; /* both or neither; "" for plain HTTP */
 	struct settings_networks trusted_proxies;
-	const char *data, *store, *store_direct, *master_key_file;
+	const char *data, *store, *store_direct, *store_replica, *master_key_file;
 	int64_t loops, store_workers, slow_workers, tool_threads;
 	int64_t jobs, agent_jobs; /* at a time */
 	struct settings_span job_lease;

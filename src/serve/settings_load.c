@@ -438,10 +438,13 @@ static int check_together(struct load *l)
 			"%s %s: it is given without %s; give both for HTTPS or neither for HTTP",
 			have, settings_origin(s, have)->words, lack);
 	}
-	if (*s->store_direct && strncmp(s->store, "postgres", 8) != 0)
+	if ((*s->store_direct || *s->store_replica) && strncmp(s->store, "postgres", 8) != 0) {
+		const char *which = *s->store_direct ? "store_direct" : "store_replica";
+
 		return problem_set(l->p, l->a, ERR_USAGE,
-			"store_direct %s: it is the way around a pooler, and store names no PostgreSQL",
-			settings_origin(s, "store_direct")->words);
+			"%s %s: it is of a PostgreSQL database, and store names none", which,
+			settings_origin(s, which)->words);
+	}
 	if (s->session_idle.ms > s->session_lifetime.ms) {
 		const char *which =
 			settings_given(s, "session_idle") ? "session_idle" : "session_lifetime";

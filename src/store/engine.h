@@ -152,6 +152,7 @@ struct store {
 	struct listener listeners[NOTICE_CHANNELS_MAX];
 	size_t listener_count;
 	struct hearing *hearing;
+	struct replica *replica;     /* NULL: there is none */
 	_Atomic uint64_t generation; /* counts commits: raised after each, before anybody is told */
 	_Atomic int fault;	     /* see health.c */
 	struct complaints complaints;
@@ -262,6 +263,14 @@ void checkpoint_look(struct checkpointer *c, struct db *writer);
 void notices_tell(struct db *db);
 void notices_forget(struct db *db);
 int hearing_start(struct store *s);
+
+/* See replica.c.  Inside a transaction of the primary's: how far it is. */
+int replica_sample(struct db *db);
+/* With store_watch: is it there, and near enough? */
+void replica_watch(struct store *s);
+int replica_start(struct store *s);
+void replica_stop(struct store *s);
+void replica_free(struct store *s);
 void hearing_stop(struct store *s);
 
 /* What every copy ends with: all of it in one file, which no log belongs to. */

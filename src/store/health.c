@@ -59,6 +59,8 @@ static int life_sign_run(struct work *w, struct db *db)
 	int err = db_int(db, &sql[1], &version, NO_ARGS);
 
 	(void)w;
+	if (!err && db->store->replica)
+		err = replica_sample(db);
 	if (err || version <= store_version_wanted())
 		return err;
 	if (!store_closed(db->store))
@@ -94,6 +96,7 @@ void store_watch(struct store *s)
 		identity_holds(s);
 		return;
 	}
+	replica_watch(s);
 	if (atomic_load(&s->signing)) {
 		/* Busy is not silent: work that ends is a sign as well. */
 		if (now - s->sign_asked >= SILENT_MS && work_ended(s) == s->sign_beneath &&

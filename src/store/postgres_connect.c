@@ -66,18 +66,24 @@ static bool host_is_local(const char *host, size_t len)
 	       (len == 3 && strncmp(host, "::1", len) == 0);
 }
 
-/* The first of the hosts that is another machine; NULL if none is. */
-static const char *remote_host(const PQconninfoOption *o, size_t *ret_len)
+static const char *remote_of(const char *list, size_t *ret_len)
 {
-	const char *at = said_of(o, "hostaddr");
-
-	for (at = at ? at : said_of(o, "host"); at && *at; at += strspn(at, ",")) {
-		*ret_len = strcspn(at, ",");
-		if (!host_is_local(at, *ret_len))
-			return at;
-		at += *ret_len;
+	for (; list && *list; list += strspn(list, ",")) {
+		*ret_len = strcspn(list, ",");
+		if (!host_is_local(list, *ret_len))
+			return list;
+		list += *ret_len;
 	}
 	return NULL;
+}
+
+/* The first of the hosts that is another machine, by its name (a tunnel to it may begin here) or by its number; NULL if
+ * none is. */
+static const char *remote_host(const PQconninfoOption *o, size_t *ret_len)
+{
+	const char *name = remote_of(said_of(o, "host"), ret_len);
+
+	return name ? name : remote_of(said_of(o, "hostaddr"), ret_len);
 }
 
 static unsigned list_length(const char *list)
@@ -126,10 +132,11 @@ static void dial_hosts(struct dialling *d, unsigned turn)
 
 static void dial_tls(struct dialling *d)
 {
+	const char *mode = said_of(d->options, "sslmode");
 	size_t len;
 
-	if (!remote_host(d->options, &len))
-		return;
+	if (!remote_host(d->options, &len) || (mode && strncmp(mode, "verify", 6) != 0))
+		return; /* with a list of authorities libpq would verify what is said not to be */
 	offer_option(d, "sslmode", "verify-full");
 	/* libpq looks in the home for a list of authorities; one that is not there is the system's. */
 	if (!said_of(d->options, "sslrootcert") && access(SYSTEM_ROOTS, R_OK) == 0) {
@@ -303,7 +310,7 @@ void pg_warn_of_address(const char *setting, const char *where)
 
 		snprintf(name, sizeof name, "%.*s", (int)len, host);
 		log_warn(
-			"the database's certificate is not verified: whoever is between can read and change "
+			"the database's certificate and name are not verified: whoever is between can read and change "
 			"everything; say sslmode=verify-full",
 			LOG_S("setting", setting), LOG_S("host", name), LOG_S("sslmode", mode));
 	}

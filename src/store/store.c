@@ -64,6 +64,8 @@ bool way_is_pooled(const struct store *s, enum store_way way)
 
 static const char *address_of_way(const struct store *s, enum store_way way)
 {
+	if (way == WAY_REPLICA)
+		return s->settings.replica;
 	return s->settings.direct && !ways[way].pooled ? s->settings.direct : s->where;
 }
 
@@ -127,6 +129,8 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 		s->where = arena_strdup(&s->arena, settings->where);
 		if (settings->direct)
 			s->settings.direct = arena_strdup(&s->arena, settings->direct);
+		if (settings->replica)
+			s->settings.replica = arena_strdup(&s->arena, settings->replica);
 	} else {
 		err = problem_set(p, a, ERR_USAGE,
 			"the store must be sqlite:PATH or postgres://..., not \"%s\"",
@@ -149,14 +153,19 @@ int store_start(struct store *s)
 		pg_warn_of_address("store", s->where);
 		if (s->settings.direct)
 			pg_warn_of_address("store_direct", s->settings.direct);
+		if (s->settings.replica)
+			pg_warn_of_address("store_replica", s->settings.replica);
 	}
 	err = hearing_start(s);
+	if (!err)
+		err = replica_start(s);
 	return err ? err : queue_start(s->queue);
 }
 
 void store_stop(struct store *s)
 {
 	identity_holds(s); /* a file that is another by now is not written to while closing */
+	replica_stop(s);   /* what it cannot do any more goes to the queue */
 	queue_stop(s->queue);
 	hearing_stop(s);
 }
@@ -166,6 +175,8 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	hearing_stop(s);
+	replica_stop(s);
+	replica_free(s);
 	queue_free(s->queue);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

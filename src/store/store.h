@@ -158,8 +158,9 @@ struct store_settings {
 	const char *where; /* sqlite:PATH or postgres://... */
 	const char *
 		direct; /* or NULL; if not, `where` leads to a pooler that lends a session for a transaction */
-	int workers;	  /* connections of the pool on PostgreSQL */
-	size_t queue_max; /* work waiting; more is refused with ERR_BUSY */
+	const char *replica; /* of a standby, or NULL */
+	int workers;	     /* connections of the pool on PostgreSQL */
+	size_t queue_max;    /* work waiting; more is refused with ERR_BUSY */
 };
 
 enum store_open {
@@ -184,6 +185,13 @@ int store_version(struct store *s, int *ret, struct arena *a, struct problem *p)
 bool store_is_sqlite(const struct store *s);
 /* ERR_BUSY if the queue is full, else done() will be called. */
 int store_submit(struct store *s, struct work *w);
+/* The same on a replica, which may have replayed all up to so long ago and no more.  ERR_BUSY if there is none that is near
+ * enough; done() may be told an error that the primary would not give: then ask there. */
+enum { STALE_MAX_MS = 10000 };
+int store_submit_stale(struct store *s, struct work *w);
+bool store_replica_ready(const struct store *s);
+uint64_t store_replica_reads(const struct store *s);
+extern const struct statement_set replica_sql;
 /* Before store_start().  fn is called on a thread of the store's (or of whoever commits on a connection
  * of their own) and must not wait, nor use the connection; a text of NULL says
  * that notices may have been missed (the connection was away): look for yourself. */

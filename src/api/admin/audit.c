@@ -243,12 +243,12 @@ static int answer_audit_query(
 	return call_list(c, statements, BY_NAME(audit_span, span));
 }
 
-LIST_OPERATION(listAuditLogs, audit_query, AuditLogRead, .exports = true)
+LIST_OPERATION(listAuditLogs, audit_query, AuditLogRead, .exports = true, .stale_ok = true)
 {
 	return answer_audit_query(c, c->caller.tenant_id, in, false);
 }
 
-LIST_OPERATION(listAllAuditLogs, admin_audit_query, AuditLogRead, .exports = true)
+LIST_OPERATION(listAllAuditLogs, admin_audit_query, AuditLogRead, .exports = true, .stale_ok = true)
 {
 	struct audit_query filters;
 

@@ -131,7 +131,8 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(session_audit_sql, sql);
 
-QUERY_OPERATION(listSessionsForAudit, session_query, AuditSessionListResponse, .long_read = true)
+QUERY_OPERATION(listSessionsForAudit, session_query, AuditSessionListResponse, .long_read = true,
+	.stale_ok = true)
 {
 	int walk = in->user_id	    ? WALK_USER
 		   : in->agent_id   ? WALK_AGENT
@@ -187,7 +188,8 @@ static int fill_messages(
 	return 0;
 }
 
-OPERATION(readSessionForAudit, NONE, AuditSessionDetailResponse, .long_read = true)
+OPERATION(
+	readSessionForAudit, NONE, AuditSessionDetailResponse, .long_read = true, .stale_ok = true)
 {
 	const char *session_id = call_param(c, "session_id");
 	struct who_row who = { 0 };

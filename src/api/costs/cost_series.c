@@ -106,7 +106,8 @@ static int fill_series(struct call *c, const struct series_query *in,
 	return err;
 }
 
-QUERY_OPERATION(readCostSeries, series_query, CostSeriesResponse, .long_read = true)
+QUERY_OPERATION(
+	readCostSeries, series_query, CostSeriesResponse, .long_read = true, .stale_ok = true)
 {
 	int64_t unit = in->bucket == BUCKET_HOUR ? HOUR_US : DAY_US;
 	struct CostPeriod *p = arena_new(c->arena, struct CostPeriod);

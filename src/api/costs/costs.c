@@ -380,8 +380,8 @@ static int make_report(struct call *c, struct AgentCostsResponse *out)
 	return err;
 }
 
-QUERY_OPERATION(
-	readAgentCosts, costs_query, AgentCostsResponse, .long_read = true, .gives = "text/csv")
+QUERY_OPERATION(readAgentCosts, costs_query, AgentCostsResponse, .long_read = true,
+	.stale_ok = true, .gives = "text/csv")
 {
 	int err;
 
