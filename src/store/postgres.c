@@ -33,7 +33,7 @@ int pg_fail(struct db *db, PGresult *result)
 		if (strcmp(state, states[i].state) == 0)
 			err = states[i].err;
 	/* read_only_sql_transaction: it is no primary any more, and the connection is one to the wrong server. */
-	if (state && strcmp(state, "25006") == 0 && db->in_transaction && db->mode != READ_ONLY)
+	if (state && strcmp(state, "25006") == 0 && !(db->in_transaction && db->mode == READ_ONLY))
 		pg_impl(db)->gone = true;
 	db_fail(db, err, "%s%s%.*s", state ? state : "", state ? ": " : "",
 		(int)strcspn(text, "\n"), text);

@@ -15,12 +15,12 @@ struct postgres {
 	unsigned hosts, turn; /* how many it names, and with which of them to begin */
 	bool pooled;	      /* the session is lent for a transaction: nothing stays on it */
 	/* See postgres_flight.c. */
-	int owed;	 /* statements sent whose answers nobody has read */
-	bool ending;	 /* after them the server was asked to end the flight */
-	bool gone;	 /* it broke, though libpq may not have seen the end of it yet */
-	bool open;	 /* a transaction was begun */
-	bool stuck;	 /* and the server takes no more for it */
-	bool warned;	 /* the server had a warning, since this was last false */
+	int owed;      /* statements sent whose answers nobody has read */
+	bool ending;   /* after them the server was asked to end the flight */
+	bool gone;     /* it broke, though libpq may not have seen the end of it yet */
+	bool open;     /* a transaction was begun */
+	bool stuck;    /* and the server takes no more for it */
+	bool unwaited; /* a commit did not wait for a standby to the end, since this was last false */
 	int64_t changes; /* so often was something done, or may have been: a notice counts too */
 	struct reads *reads; /* whose connection it is, or NULL */
 	struct memo *memo;   /* NULL: nothing is remembered */

@@ -194,14 +194,14 @@ static PGconn *dial(struct db *db, const char *where, char *error, size_t size)
 }
 
 /* What the server says beside its answers.  That somebody ended the wait for a standby is a mere warning there, with
- * a commit that looks as any other. */
+ * a commit that looks as any other; its words are translated and its state is that of every warning, but not where it comes from. */
 static void on_server_notice(void *arg, const PGresult *r)
 {
 	struct postgres *p = arg;
-	const char *severity = PQresultErrorField(r, PG_DIAG_SEVERITY_NONLOCALIZED);
+	const char *file = PQresultErrorField(r, PG_DIAG_SOURCE_FILE);
 
-	if (severity && strcmp(severity, "WARNING") == 0)
-		p->warned = true;
+	if (file && strcmp(file, "syncrep.c") == 0)
+		p->unwaited = true;
 }
 
 /* Of a connection that is the session's own.  One that does not tell is taken: not every server that speaks the protocol has a log

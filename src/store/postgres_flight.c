@@ -300,7 +300,7 @@ int flight_commit(struct db *db)
 	int err = send_one(db, &(struct pg_sent){ .text = "commit" });
 	PGresult *r;
 
-	p->warned = false;
+	p->unwaited = false;
 	if (!err && !PQpipelineSync(p->conn))
 		err = pg_fail(db, NULL);
 	if (err)
@@ -320,7 +320,8 @@ int flight_commit(struct db *db)
 		err = pg_fail(db, r);
 	else if (strcmp(PQcmdStatus(r), "COMMIT") != 0)
 		err = db_fail(db, ERR_STORE, "the transaction had failed before its commit");
-	else if (p->warned) { /* of a wait for a standby that was ended: nobody knows who has it */
+	else if (
+		p->unwaited) { /* of a wait for a standby that was ended: nobody knows who has it */
 		p->gone = true;
 		err = db_fail(db, ERR_STORE, "the commit is not known to be on every server");
 	}

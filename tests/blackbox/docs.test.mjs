@@ -13,6 +13,7 @@ const LEFT_OUT = {
   "docs/PERFORMANCE.md": "the bench",
   "docs/operating.md": "a machine of one's own, with systemd and proxies; tools/check-packaging runs it",
   "docs/keys.md": "rekey.test.mjs",
+  "docs/postgres.md": "further servers: pooler, hosts, replica, store_tls and failover.test.mjs",
 };
 const ELSEWHERE = /mcp\.example\.org|v1\/embeddings/; // needs servers that are not here: mcp.test.mjs, voice.test.mjs
 const ONE_OF_MANY = /^(\.\/run|LODGE_ADMIN_PASSWORD=\S+ \.\/run|\.\/test|\.\/bench)/; // other tests start the program
