@@ -44,11 +44,14 @@ test("an old primary that comes back as one is not written to, and a cancelled w
   const held = two.process.child.pid;
   const receivers = spawnSync("pgrep", ["-P", String(held)], { encoding: "utf8" }).stdout.split("\n").filter(Boolean).map(Number);
   for (const pid of receivers) process.kill(pid, "SIGSTOP");
-  const made = create(server);
-  await until(20_000, "a commit that waits", async () => (await psql(one.url, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'")) !== "0");
-  await psql(one.url, "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
-  equal((await made).status, 503, "a change of which nobody knows whether the standby has it");
-  for (const pid of receivers) process.kill(pid, "SIGCONT");
+  try {
+    const made = create(server);
+    await until(20_000, "a commit that waits", async () => (await psql(one.url, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'")) !== "0");
+    await psql(one.url, "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
+    equal((await made).status, 503, "a change of which nobody knows whether the standby has it");
+  } finally {
+    for (const pid of receivers) process.kill(pid, "SIGCONT");
+  }
   await worksWithin(server, 20_000);
 
   await one.kill();
