@@ -67,25 +67,6 @@ static int ensure_derived_rows(struct store *store, struct arena *a, struct prob
 	return err;
 }
 
-/* Which store it is, for whoever reads what was done: the whole path of a file; a server without its password. */
-static const char *named_store(const struct settings *s, struct arena *a)
-{
-	const char *where = s->store, *rest = strstr(where, "://"), *at;
-	char *whole;
-
-	if (strncmp(where, "sqlite:", 7) == 0) {
-		whole = realpath(where + 7, NULL);
-		where = arena_strdup(a, whole ? whole : where + 7);
-		free(whole);
-		return where;
-	}
-	rest = rest ? rest + 3 : where;
-	for (at = rest; *at && *at != '/' && *at != '?'; at++)
-		if (*at == '@')
-			rest = at + 1;
-	return arena_printf(a, "on PostgreSQL, %.*s", (int)strcspn(rest, "?"), rest);
-}
-
 int command_migrate(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -100,12 +81,12 @@ int command_migrate(const struct settings *s, struct arena *a)
 	if (err)
 		return complain(&p);
 	if (from == to)
-		printf("The store %s is at version %d already.\n", named_store(s, a), to);
+		printf("The store %s is at version %d already.\n", store_said(s->store, a), to);
 	else if (!from)
-		printf("Made the store %s, at version %d.\n", named_store(s, a), to);
+		printf("Made the store %s, at version %d.\n", store_said(s->store, a), to);
 	else
-		printf("The store %s was brought from version %d to %d.\n", named_store(s, a), from,
-			to);
+		printf("The store %s was brought from version %d to %d.\n", store_said(s->store, a),
+			from, to);
 	return 0;
 }
 
@@ -389,7 +370,7 @@ int command_backup(const struct settings *s, struct arena *a)
 		return complain(&p);
 	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
 	       "stay sealed.\n",
-		s->arguments[0], named_store(s, a));
+		s->arguments[0], store_said(s->store, a));
 	return 0;
 }
 
@@ -416,11 +397,15 @@ int command_restore(const struct settings *s, struct arena *a)
 {
 	struct problem p = { 0 };
 	const char *kept = NULL;
-	int err = store_restore(s->store, s->arguments[0], &kept, a, &p);
+	int err;
+
+	if (strncmp(s->store, "sqlite:", 7) != 0)
+		return command_restore_rows(s, a);
+	err = store_restore(s->store, s->arguments[0], &kept, a, &p);
 
 	if (err)
 		return complain(&p);
-	printf("Put %s in the place of the store %s.\n", s->arguments[0], named_store(s, a));
+	printf("Put %s in the place of the store %s.\n", s->arguments[0], store_said(s->store, a));
 	if (kept)
 		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
 	compare_key(s, a);

@@ -30,8 +30,15 @@ const struct subcommand subcommands[] = {
 		command_backup },
 	{ "restore", "FILE",
 		"Put a copy that backup made in the place of the SQLite store, with the service stopped. The copy is proven "
-		"first, and the former store is kept beside it.",
+		"first, and the former store is kept beside it. A store on PostgreSQL must be empty: the rows of FILE are "
+		"brought there as by copy.",
 		command_restore },
+	{ "copy", "--from URL --to URL [--anew] [--quiet]",
+		"Copy all of a store into another that is empty, each at sqlite:PATH or postgres://..., with the service stopped. "
+		"Every row is read again and held against its source; until then the target is not served. One that was "
+		"broken off goes on when the same command is run again; with --anew it begins again. With --quiet it does "
+		"not say how far it is. The master key stays the same.",
+		command_copy },
 	{ "rekey", "[--anew]",
 		"Make a new master key and seal every secret with it, while the service runs. It waits until every "
 		"process that serves the store has taken the new key in, says for whom it waits, and "

@@ -23,3 +23,5 @@ int open_derived(struct db *db, struct arena *a);
 const char *first_admin_fault(void);
 /* One line on standard error: what failed.  Returns the exit status. */
 int complain(const struct problem *p);
+/* copy_commands.c: what restore does where the store is on PostgreSQL. */
+int command_restore_rows(const struct settings *s, struct arena *a);

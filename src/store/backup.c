@@ -2,7 +2,7 @@
  *
  * Whatever the engine, the copy is an SQLite store that `lodge serve` can
  * open: from SQLite by VACUUM INTO, from PostgreSQL table by table inside one
- * repeatable-read transaction. */
+ * repeatable-read transaction, by the walk that lodge copy uses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "store/engine.h"
-
-enum { FETCH_ROWS = 1000 };
+#include "store/copy_parts.h"
 
 /* A statement made at run time; the connection must forget it before the arena goes. */
 static struct statement *make_statement(struct arena *a, const char *sql)
@@ -27,17 +25,17 @@ static struct statement *make_statement(struct arena *a, const char *sql)
 }
 
 /* A copy under way: made under another name, so that what bears its own is whole. */
-struct copying {
+struct backing_up {
 	const char *path, *part;
 	int fd; /* of the part: the lock against another copy to the same place */
 };
 
-static int refuse_copy(const struct copying *c, int why, struct arena *a, struct problem *p)
+static int refuse_copy(const struct backing_up *c, int why, struct arena *a, struct problem *p)
 {
 	return problem_set(p, a, ERR_STORE, "cannot make %s: %s", c->path, strerror(why));
 }
 
-static void drop_traces(const struct copying *c, struct arena *a)
+static void drop_traces(const struct backing_up *c, struct arena *a)
 {
 	unlink(arena_printf(a, "%s-journal", c->part));
 	unlink(arena_printf(a, "%s-wal", c->part));
@@ -45,7 +43,7 @@ static void drop_traces(const struct copying *c, struct arena *a)
 }
 
 /* An empty file of our own; one that was broken off is gone over. */
-static int copy_begin(struct copying *c, struct arena *a, struct problem *p)
+static int copy_begin(struct backing_up *c, struct arena *a, struct problem *p)
 {
 	if (access(c->path, F_OK) == 0)
 		return refuse_copy(c, EEXIST, a, p);
@@ -67,7 +65,7 @@ bool store_rename_new(const char *from, const char *to)
 }
 
 /* On the disk first, then by its name; never over what exists. */
-static int copy_end(const struct copying *c, struct arena *a, struct problem *p)
+static int copy_end(const struct backing_up *c, struct arena *a, struct problem *p)
 {
 	if (fsync(c->fd))
 		return problem_set(p, a, ERR_STORE, "cannot sync %s: %s", c->part, strerror(errno));
@@ -82,114 +80,35 @@ int store_copy_done(struct db *db)
 		"pragma user_version = 0; pragma wal_checkpoint(truncate); pragma journal_mode = delete");
 }
 
-static int copy_row(
-	struct db *from, struct prepared *source, struct db *to, const struct statement *insert)
+/* All rows of a table, in the place of those that the migrations put there. */
+static int copy_table(struct db *from, struct db *to, const struct copy_table *t, struct arena *a)
 {
-	struct value args[DB_ARGS];
-	struct arena scratch = { 0 };
-	int err;
+	struct copy_reader r;
+	struct copy_writer w;
+	int err = to->engine->script(to, arena_printf(a, "delete from %s", t->name)), got = 0;
 
-	for (int i = 0; i < source->columns; i++) {
-		bool bytes = from->engine->is_bytes(from, source, i);
-		size_t len;
-		const char *at = bytes ? from->engine->bytes(from, source, i, &scratch, &len)
-				       : from->engine->text(from, source, i, &len);
-
-		args[i] = !at	  ? value_text(NULL)
-			  : bytes ? value_bytes(at, len)
-				  : (struct value){ .kind = VALUE_TEXT, .text = at, .len = len };
-	}
-	err = db_run(to, insert, NULL, args, (size_t)source->columns);
-	arena_free(&scratch);
-	return err;
-}
-
-/* The columns of a table, as "a, b, c", and as many placeholders; a place is given anew. */
-static int columns_of(
-	struct db *to, struct arena *a, const char *table, char **ret_names, char **ret_marks)
-{
-	struct statement *st = make_statement(a,
-		arena_printf(a,
-			"select name from pragma_table_info('%s') where name <> 'place' order by cid",
-			table));
-	struct prepared *p;
-	int err = db_prepare(to, st, &p), n = 0;
-
-	*ret_names = *ret_marks = arena_strdup(a, "");
 	if (!err)
-		err = to->engine->run(to, p, NO_ARGS);
-	while (!err && to->engine->step(to, p) > 0) {
-		size_t len;
-		const char *name = to->engine->text(to, p, 0, &len);
-
-		n++;
-		*ret_names = arena_printf(a, "%s%s%s", *ret_names, n > 1 ? ", " : "", name);
-		*ret_marks = arena_printf(a, "%s%s$%d", *ret_marks, n > 1 ? ", " : "", n);
-	}
-	if (!err)
-		to->engine->reset(to, p);
-	return err;
-}
-
-static int copy_table(struct db *from, struct db *to, struct arena *a, const char *table)
-{
-	char *names, *marks, *script;
-	struct statement *insert, *fetch;
-	int err = columns_of(to, a, table, &names, &marks), copied;
-
+		err = copy_read_begin(&r, from, t, a);
 	if (err)
 		return err;
-	insert = make_statement(
-		a, arena_printf(a, "insert into %s (%s) values (%s)", table, names, marks));
-	fetch = make_statement(a, arena_printf(a, "fetch %d from copied", FETCH_ROWS));
-	script = arena_printf(a, "declare copied cursor for select %s from %s", names, table);
-	err = to->engine->script(to, arena_printf(a, "delete from %s", table));
-	if (!err)
-		err = from->engine->script(from, script);
-	do {
-		struct prepared *p;
-
-		copied = 0;
-		if (!err)
-			err = db_prepare(from, fetch, &p);
-		if (!err)
-			err = from->engine->run(from, p, NO_ARGS);
-		while (!err && from->engine->step(from, p) > 0) {
-			err = copy_row(from, p, to, insert);
-			copied++;
-		}
-		if (!err)
-			from->engine->reset(from, p);
-	} while (!err && copied);
-	return err ? err : from->engine->script(from, "close copied");
+	err = copy_write_begin(&w, to, t, a);
+	if (!err) {
+		while (!err && (got = copy_read_next(&r)) > 0)
+			err = copy_write(&w, r.row);
+		err = copy_write_end(&w, err ? err : got);
+	}
+	copy_read_end(&r);
+	return err;
 }
 
-static const struct statement table_names = {
-	"table_names",
-	"select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by rowid",
-	.scan = "the catalogue",
-};
-
-/* Every table in the order it was made: parents before children. */
-static int copy_tables(struct db *from, struct db *to, struct arena *a)
+static int copy_tables(
+	struct db *from, struct db *to, int version, struct arena *a, struct problem *p)
 {
-	enum { TABLES_MAX = 256 };
-	const char *names[TABLES_MAX];
-	struct prepared *p;
-	int count = 0, err = db_prepare(to, &table_names, &p);
+	struct copy_tables tables;
+	int err = copy_plan(version, false, &tables, a, p);
 
-	if (!err)
-		err = to->engine->run(to, p, NO_ARGS);
-	while (!err && count < TABLES_MAX && to->engine->step(to, p) > 0) {
-		size_t len;
-		const char *name = to->engine->text(to, p, 0, &len);
-
-		names[count++] = arena_strndup(a, name, len);
-	}
-	if (!err)
-		to->engine->reset(to, p);
-	for (int i = 0; i < count && !err; i++)
-		err = copy_table(from, to, a, names[i]);
+	for (size_t i = 0; i < tables.count && !err; i++)
+		err = copy_table(from, to, &tables.at[i], a);
 	return err;
 }
 
@@ -213,12 +132,15 @@ static int copy_to_sqlite(
 		err = store_migrate_to(copy, version, &before, &after, a, p);
 	if (!err)
 		err = store_connect(copy, &to, a, p);
+	/* A table is read to its end, however long that takes. */
+	if (!err)
+		err = from->engine->script(from, "set statement_timeout = 0");
 	if (!err)
 		err = db_begin(from, READ_ONLY);
 	if (!err)
 		err = db_begin(to, READ_WRITE);
 	if (!err)
-		err = copy_tables(from, to, a);
+		err = copy_tables(from, to, version, a, p);
 	if (!err)
 		err = db_commit(to);
 	if (!err)
@@ -269,7 +191,7 @@ static int copy_to(struct store *s, const char *path, struct arena *a, struct pr
 
 int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p)
 {
-	struct copying c = { .path = path, .part = arena_printf(a, "%s.part", path), .fd = -1 };
+	struct backing_up c = { .path = path, .part = arena_printf(a, "%s.part", path), .fd = -1 };
 	int err = copy_begin(&c, a, p);
 	bool ours = !err;
 

@@ -70,6 +70,11 @@ struct engine {
 	int (*run)(struct db *db, struct prepared *p, const struct value *args, size_t count);
 	int (*step)(struct db *db, struct prepared *p);
 	void (*reset)(struct db *db, struct prepared *p);
+	/* Many rows into a table, where there is a quicker way than a statement for each: `sql` begins it, and until the end
+	 * nothing else is asked of the connection.  NULL: there is none. */
+	int (*load_begin)(struct db *db, const char *sql);
+	int (*load_row)(struct db *db, const struct value *row, size_t count);
+	int (*load_end)(struct db *db, bool given_up);
 	/* A column's value; NULL or false if it is null. */
 	const char *(*text)(struct db *db, struct prepared *p, int column, size_t *ret_len);
 	bool (*integer)(struct db *db, struct prepared *p, int column, int64_t *ret);
@@ -167,6 +172,7 @@ struct store {
 		_Atomic uint64_t system;
 		_Atomic unsigned timeline;
 	} server; /* the last that was taken on PostgreSQL; see postgres_connect.c */
+	bool filling; /* it is the target of a copy under way, and this is the copy */
 };
 
 /* What the tests may order: an error at the nth statement, a death at the nth commit. */
@@ -278,9 +284,28 @@ int store_copy_done(struct db *db);
 /* Never over what exists; false with errno. */
 bool store_rename_new(const char *from, const char *to);
 
+/* An empty store in memory with the tables of that version; both are to be closed, whatever comes of it. */
+int shape_blank(int version, struct store **ret_store, struct db **ret_db, struct arena *a,
+	struct problem *p);
 /* See store_fits; of the version that it is said to have. */
 int shape_check(
 	struct db *db, int version, const char **ret_beyond, struct arena *a, struct problem *p);
+
+/* What is there, in words; NULL: nothing is. */
+int shape_said(struct db *db, const char **ret, struct arena *a);
+
+/* served.c, on PostgreSQL: a process that serves says so for as long as it has the connection; refused while the store is
+ * somebody's alone. */
+int served_say(struct db *db);
+/* It is this connection's alone, and nobody serves it; or else a sentence about it. */
+int served_take(struct db *db, const char *said, struct arena *a, struct problem *p);
+/* Nobody has it alone. */
+int served_admits(struct db *db, bool *ret);
+/* No process writes to it while the connection lasts. */
+int served_still(struct db *db);
+
+/* Whether it is a copy that is not complete. */
+int copy_unfinished(struct db *db, bool *ret);
 
 struct migration {
 	int number;

@@ -99,6 +99,43 @@ int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, 
 	return store_migrate_to(s, store_version_wanted(), ret_from, ret_to, a, p);
 }
 
+static const struct statement copy_exists = {
+	"copy_exists",
+	"select count(*) from sqlite_master where type = 'table' and name = 'copy_under_way'",
+	.postgres = "select count(*) from pg_class where relname = 'copy_under_way' "
+		    "and relnamespace = current_schema()::regnamespace",
+	.scan = "the catalogue",
+};
+
+int copy_unfinished(struct db *db, bool *ret)
+{
+	int64_t there = 0;
+	int err = db_int(db, &copy_exists, &there, NO_ARGS);
+
+	*ret = there > 0;
+	return err;
+}
+
+/* A copy that is not complete is no store, and one that is being copied is not written to. */
+static int refuse_copies(struct db *db, bool to_write, struct arena *a, struct problem *p)
+{
+	bool unfinished = false, admits = true;
+	int err = db->store->filling ? 0 : copy_unfinished(db, &unfinished);
+
+	if (!err && to_write && !db->store->filling)
+		err = served_admits(db, &admits);
+	if (err)
+		return problem_set(p, a, err, "the store cannot be read: %s", db_error(db));
+	if (unfinished)
+		return problem_set(p, a, ERR_STORE,
+			"the store is a copy that is not complete: run the same lodge copy or lodge restore again, which goes "
+			"on where it was; lodge copy --anew begins it again");
+	if (!admits)
+		return problem_set(p, a, ERR_STORE,
+			"the store is being copied by lodge copy: wait until that has ended");
+	return 0;
+}
+
 int store_migrate_to(
 	struct store *s, int most, int *ret_from, int *ret_to, struct arena *a, struct problem *p)
 {
@@ -108,6 +145,11 @@ int store_migrate_to(
 
 	if (err)
 		return err;
+	err = refuse_copies(db, true, a, p);
+	if (err) {
+		db_close(db);
+		return err;
+	}
 	err = lock_migrations(db);
 	if (!err)
 		err = version_of(db, ret_from);
@@ -149,6 +191,8 @@ int store_version(struct store *s, int *ret, struct arena *a, struct problem *p)
 	err = version_of(db, ret);
 	if (err)
 		problem_set(p, a, err, "the store cannot be read: %s", db_error(db));
+	else
+		err = refuse_copies(db, false, a, p);
 	db_close(db);
 	return err;
 }

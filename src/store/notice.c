@@ -111,7 +111,7 @@ struct hearing {
 
 static int begin_listening(struct hearing *h)
 {
-	int err = 0;
+	int err = served_say(h->db);
 
 	for (size_t i = 0; i < h->store->listener_count && !err; i++)
 		err = h->store->engine->listen(h->db, h->store->listeners[i].channel);
@@ -179,7 +179,9 @@ int hearing_start(struct store *s)
 	if (!err)
 		err = begin_listening(h);
 	if (err)
-		log_error("notices cannot be heard", LOG_S("error", problem.detail));
+		log_error("notices cannot be heard",
+			LOG_S("error",
+				problem.detail || !h->db ? problem.detail : db_error(h->db)));
 	arena_free(&scratch);
 	if (!err && thread_start(&h->thread, hear_main, h))
 		err = ERR_INTERNAL;

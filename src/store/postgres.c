@@ -87,6 +87,7 @@ static void engine_close(struct db *db)
 		return;
 	drop_result(p);
 	memo_free(p->memo);
+	buf_free(&p->loaded); /* of rows that were given up */
 	PQfinish(p->conn);
 	free(p->where);
 	free(p);
@@ -378,6 +379,9 @@ const struct engine postgres_engine = {
 	.run = engine_run,
 	.step = engine_step,
 	.reset = engine_reset,
+	.load_begin = pg_load_begin,
+	.load_row = pg_load_row,
+	.load_end = pg_load_end,
 	.integer = engine_integer,
 	.text = engine_text,
 	.bytes = engine_bytes,

@@ -2,6 +2,7 @@
 #pragma once
 #include <libpq-fe.h>
 
+#include "base/buf.h"
 #include "store/engine.h"
 #include "store/postgres_memo.h"
 
@@ -25,6 +26,7 @@ struct postgres {
 	struct reads *reads; /* whose connection it is, or NULL */
 	struct memo *memo;   /* NULL: nothing is remembered */
 	bool borrowed;	     /* the result is somebody else's */
+	struct buf loaded; /* rows on their way into a table; see postgres_load.c */
 };
 
 static inline struct postgres *pg_impl(struct db *db)
@@ -79,3 +81,7 @@ int flight_leave(struct db *db);
 struct reads;
 int reads_run(struct reads *r, const struct prepared *st, const struct pg_sent *s, bool plain);
 int reads_prepare(struct reads *r, struct prepared *st, const char *sql, PGresult **ret);
+
+int pg_load_begin(struct db *db, const char *sql);
+int pg_load_row(struct db *db, const struct value *row, size_t count);
+int pg_load_end(struct db *db, bool given_up);

@@ -41,7 +41,7 @@ static int lock_former(struct restoring *r)
 		return restore_fault(r, "open", r->path);
 	if (r->lock_fd >= 0 && flock(r->lock_fd, LOCK_EX | LOCK_NB))
 		return problem_set(r->p, r->a, ERR_STORE,
-			"the store %s is in use by another lodge (serve or migrate); stop it first",
+			"the store %s is in use by another lodge (serve, migrate or copy); stop it first",
 			r->path);
 	return 0;
 }
@@ -195,9 +195,6 @@ int store_restore(const char *where, const char *file, const char **ret_kept, st
 	struct restoring r = { .a = a, .p = p, .lock_fd = -1 };
 	int err;
 
-	if (strncmp(where, "sqlite:", 7) != 0)
-		return problem_set(p, a, ERR_USAGE,
-			"a copy is put back here for SQLite only; for PostgreSQL use pg_restore");
 	r.path = identity_path(where + 7, a);
 	r.fresh = path_with_suffix(&r, r.path, ".restoring");
 	r.folder = folder_of(r.path, a);

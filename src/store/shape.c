@@ -62,24 +62,30 @@ static int run_migrations(struct db *db, int version, struct arena *a)
 	return err ? err : db_commit(db);
 }
 
+int shape_blank(int version, struct store **ret_store, struct db **ret_db, struct arena *a,
+	struct problem *p)
+{
+	struct store_settings settings = { .where = "sqlite::memory:", .queue_max = 1 };
+	int err = store_open(ret_store, &settings, STORE_NEW, a, p);
+
+	if (!err)
+		err = store_connect(*ret_store, ret_db, a, p);
+	if (!err && (err = run_migrations(*ret_db, version, a)))
+		problem_set(p, a, err, "the tables of version %d cannot be told: %s", version,
+			db_error(*ret_db));
+	return err;
+}
+
 /* What a store of that version has. */
 static int shape_wanted(int version, struct list *ret, struct arena *a, struct problem *p)
 {
-	struct store_settings settings = { .where = "sqlite::memory:", .queue_max = 1 };
 	struct store *blank = NULL;
 	struct db *db = NULL;
-	int err = store_open(&blank, &settings, STORE_NEW, a, p);
+	int err = shape_blank(version, &blank, &db, a, p);
 
-	if (!err)
-		err = store_connect(blank, &db, a, p);
-	if (!err) {
-		err = run_migrations(db, version, a);
-		if (!err)
-			err = shape_read(db, a, ret);
-		if (err)
-			problem_set(p, a, err, "the tables of version %d cannot be told: %s",
-				version, db_error(db));
-	}
+	if (!err && (err = shape_read(db, a, ret)))
+		problem_set(p, a, err, "the tables of version %d cannot be told: %s", version,
+			db_error(db));
 	db_close(db);
 	store_close(blank);
 	return err;
@@ -187,4 +193,26 @@ int store_fits(struct store *s, const char **ret_beyond, struct arena *a, struct
 	err = shape_check(db, version, ret_beyond, a, p);
 	db_close(db);
 	return err;
+}
+
+int shape_said(struct db *db, const char **ret, struct arena *a)
+{
+	struct list found = { 0 };
+	struct names names = { 0 };
+	int err = shape_read(db, a, &found);
+	const struct shape_part *at = found.at;
+
+	*ret = NULL;
+	if (err)
+		return err;
+	buf_init(&names.words, WORDS_MAX);
+	for (size_t i = 0; i < found.count; i++) {
+		struct shape_part whole = { at[i].kind, at[i].name, "" };
+
+		if (strcmp(at[i].kind, "index") != 0 &&
+			(!i || strcmp(at[i].name, at[i - 1].name) != 0))
+			name_part(&names, &whole);
+	}
+	*ret = names_said(&names, a);
+	return 0;
 }

@@ -31,7 +31,7 @@ static int lock_file(struct store *s, struct arena *a, struct problem *p)
 			p, a, ERR_STORE, "cannot write %s: %s", s->where, strerror(errno));
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
 		return problem_set(p, a, ERR_STORE,
-			"the store %s is in use by another lodge (serve or migrate); stop it first",
+			"the store %s is in use by another lodge (serve, migrate or copy); stop it first",
 			s->where);
 	return 0;
 }

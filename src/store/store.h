@@ -210,6 +210,29 @@ int store_backup(struct store *s, const char *path, struct arena *a, struct prob
  * it; the former store is kept under *ret_kept, NULL if there was none. */
 int store_restore(const char *where, const char *file, const char **ret_kept, struct arena *a,
 	struct problem *p);
+/* All rows of one store into another that is empty, or that an earlier run has begun to fill, on whichever engines: see
+ * copy.c.  The source is not served meanwhile, and the target not before it is complete. */
+enum copy_doing { COPY_COUNTS, COPY_RESUMES, COPY_WRITES, COPY_PROVES };
+struct copy_stage {
+	enum copy_doing doing;
+	const char *table;
+	int64_t rows, total; /* of all that is to be done there */
+};
+struct copy_order {
+	const char *from, *to; /* as store_settings.where */
+	bool anew;	       /* an unfinished copy is begun again */
+	/* Again and again; may be NULL. */
+	void (*told)(void *ctx, const struct copy_stage *stage);
+	void *ctx;
+};
+struct copy_result {
+	int64_t rows, kept; /* kept: those that an earlier run had brought */
+	size_t tables;
+};
+int store_copy(const struct copy_order *order, struct copy_result *ret, struct arena *a,
+	struct problem *p);
+/* Where a store is, for people: the whole path of a file; a server without the password. */
+const char *store_said(const char *where, struct arena *a);
 /* Structural soundness: 0, or a sentence for each thing that is wrong. */
 int store_check(struct store *s, struct arena *a, struct problem *p);
 /* Has it every table, view, column and index of its version?  *ret_beyond names what else is there, or is NULL. */

@@ -97,9 +97,6 @@ test("lodge restore refuses what is no whole store, or newer, and names a key th
   const other = await t.on(place, ["restore", copy]);
   equal(other.status, 0, other.stderr);
   match(other.stdout, /Before it is served: the master key .* is not the one this store was made with/, "another key");
-  const postgres = await t.run(["restore", copy, "--store", "postgres://nobody@127.0.0.1:1/x"]);
-  equal(postgres.status, 2, "PostgreSQL");
-  match(postgres.stderr, /pg_restore/, "PostgreSQL");
 });
 
 test("a store's file that is moved, replaced or written over, or whose log is removed, is noticed; nothing more is acknowledged", async (t) => {

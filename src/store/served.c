@@ -1,0 +1,54 @@
+/* served.c - whether a PostgreSQL store is being served, and that it is not while it is copied.
+ *
+ * On SQLite a lock on the file says so.  Here every process that serves has a lock of the database that many can have at
+ * once, on the connection that hears notices: it is gone when the process is, however that ended.  Whoever copies a
+ * store takes the same lock alone, and the writers' lock (postgres_flight.c) as well, so that neither
+ * a process that has just lost its connection, nor a command beside, writes to it meanwhile. */
+#include "store/engine.h"
+
+#define SERVED "hashtextextended('lodge.served.' || current_schema(), 0)"
+#define WRITER "hashtextextended('lodge.writer.' || current_schema(), 0)"
+
+static const struct statement sql[] = {
+	{ "served_take", "select 1",
+		.postgres = "select case when pg_try_advisory_lock(" SERVED ") then 1 else 0 end" },
+	{ "served_admits", "select 1",
+		.postgres = "select case when pg_try_advisory_lock_shared(" SERVED
+			    ") then 1 else 0 end" },
+};
+
+int served_say(struct db *db)
+{
+	return db->engine->script(db,
+		"do $do$ begin if not pg_try_advisory_lock_shared(" SERVED
+		") then raise exception 'the store is being copied'; end if; end $do$");
+}
+
+int served_admits(struct db *db, bool *ret)
+{
+	int64_t got = 0;
+	int err = db_int(db, &sql[1], &got, NO_ARGS);
+
+	*ret = got != 0;
+	return err;
+}
+
+int served_take(struct db *db, const char *said, struct arena *a, struct problem *p)
+{
+	int64_t got = 0;
+	int err = db_int(db, &sql[0], &got, NO_ARGS);
+
+	if (err)
+		return problem_set(p, a, err, "%s: %s", said, db_error(db));
+	if (!got)
+		return problem_set(p, a, ERR_STORE,
+			"the store %s is in use by another lodge (serve or copy); stop it first, on every machine",
+			said);
+	return 0;
+}
+
+int served_still(struct db *db)
+{
+	return db->engine->script(db, "set lock_timeout = '10s'; select pg_advisory_lock(" WRITER
+				      "); set lock_timeout = 0");
+}
