@@ -3,13 +3,14 @@
  * On a terminal a bar that is drawn again and again, elsewhere a line every few seconds; both on standard error. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "serve/manual.h"
 #include "serve/open.h"
 
-enum { DRAW_MS = 100, LINE_MS = 5000, BAR = 20 };
+enum { DRAW_MS = 100, LINE_MS = 5000, BAR = 20, LINE_MAX_LEN = 256 };
 
 struct copy_show {
 	bool terminal, quiet, drawn;
@@ -18,8 +19,9 @@ struct copy_show {
 };
 
 static const char *const doing_words[] = {
+	[COPY_CHECKS] = "checking the source",
 	[COPY_COUNTS] = "counting",
-	[COPY_RESUMES] = "comparing what is there",
+	[COPY_RESUMES] = "comparing",
 	[COPY_WRITES] = "copying",
 	[COPY_PROVES] = "proving",
 };
@@ -35,25 +37,41 @@ static void write_span(char *out, size_t size, int64_t seconds)
 		snprintf(out, size, "%lld:%02lld", m, s);
 }
 
+/* What is left of a line after the cursor. */
+static int line_room(void)
+{
+	struct winsize size = { 0 };
+	bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+
+	return known && size.ws_col < LINE_MAX_LEN ? size.ws_col - 1 : LINE_MAX_LEN - 1;
+}
+
 static void draw_stage(const struct copy_show *show, const struct copy_stage *st, int64_t now)
 {
+	const char *what = st->doing == COPY_COUNTS ? "tables" : "rows";
 	int64_t took = now - show->began, rate = took > 0 ? st->rows * 1000 / took : 0;
 	int percent = st->total > 0 ? (int)(st->rows * 100 / st->total) : 100;
 	int full = percent * BAR / 100;
-	char left[32] = "?";
+	char left[32] = "?", line[LINE_MAX_LEN] = "";
 
 	if (rate > 0)
 		write_span(left, sizeof left, (st->total - st->rows + rate - 1) / rate);
-	if (show->terminal)
-		fprintf(stderr,
-			"\r\033[K%s [%.*s%.*s] %d %%, %lld of %lld rows, %lld/s, %s left, %.24s",
+	if (st->doing == COPY_CHECKS)
+		snprintf(line, sizeof line, "%s", doing_words[st->doing]);
+	else if (show->terminal)
+		snprintf(line, sizeof line,
+			"%s [%.*s%.*s] %d %%, %lld of %lld %s, %lld/s, %s left, %.40s",
 			doing_words[st->doing], full, "####################", BAR - full,
 			"....................", percent, (long long)st->rows, (long long)st->total,
-			(long long)rate, left, st->table);
+			what, (long long)rate, left, st->table);
 	else
-		fprintf(stderr, "%s %s: %d %%, %lld of %lld rows, %lld/s, %s left\n",
+		snprintf(line, sizeof line, "%s %s: %d %%, %lld of %lld %s, %lld/s, %s left",
 			doing_words[st->doing], st->table, percent, (long long)st->rows,
-			(long long)st->total, (long long)rate, left);
+			(long long)st->total, what, (long long)rate, left);
+	if (show->terminal)
+		fprintf(stderr, "\r\033[K%.*s", line_room(), line);
+	else
+		fprintf(stderr, "%s\n", line);
 }
 
 static void show_stage(void *ctx, const struct copy_stage *st)
@@ -69,9 +87,9 @@ static void show_stage(void *ctx, const struct copy_stage *st)
 		show->began = now;
 		show->shown = show->terminal ? 0 : now;
 	}
-	/* The end of a stage is shown; counting is not worth a line of its own. */
+	/* The end of a stage is shown; what goes before the rows is not worth a line of its own. */
 	if (now - show->shown < (show->terminal ? DRAW_MS : LINE_MS) &&
-		(st->rows < st->total || st->doing == COPY_COUNTS))
+		(st->rows < st->total || st->doing <= COPY_COUNTS))
 		return;
 	show->shown = now;
 	show->drawn = show->terminal;

@@ -64,7 +64,12 @@ static int check_source(struct copying *c)
 				  "--store",
 			c->from_said, version, wanted);
 	err = shape_check(c->from, version, &beyond, c->a, c->p);
-	return err ? err : store_check(c->from_store, c->a, c->p);
+	if (err)
+		return err;
+	c->stage = (struct copy_stage){ .doing = COPY_CHECKS, .table = "" };
+	if (c->order->told)
+		c->order->told(c->order->ctx, &c->stage);
+	return store_check(c->from_store, c->a, c->p);
 }
 
 int copy_open_source(struct copying *c)

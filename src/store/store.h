@@ -212,11 +212,12 @@ int store_restore(const char *where, const char *file, const char **ret_kept, st
 	struct problem *p);
 /* All rows of one store into another that is empty, or that an earlier run has begun to fill, on whichever engines: see
  * copy.c.  The source is not served meanwhile, and the target not before it is complete. */
-enum copy_doing { COPY_COUNTS, COPY_RESUMES, COPY_WRITES, COPY_PROVES };
+enum copy_doing { COPY_CHECKS, COPY_COUNTS, COPY_RESUMES, COPY_WRITES, COPY_PROVES };
 struct copy_stage {
 	enum copy_doing doing;
 	const char *table;
-	int64_t rows, total; /* of all that is to be done there */
+	int64_t rows,
+		total; /* of all that is to be done there; tables where they are counted, nothing while checking */
 };
 struct copy_order {
 	const char *from, *to; /* as store_settings.where */
