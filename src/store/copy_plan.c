@@ -160,7 +160,7 @@ static int put_in_order(struct copy_tables *tables, struct arena *a)
 {
 	for (size_t done = 0; done < tables->count; done++) {
 		struct copy_table first;
-		size_t next = done, other = done;
+		size_t next = done, other;
 
 		for (; next < tables->count; next++) {
 			for (other = done; other < tables->count; other++)
