@@ -171,7 +171,7 @@ struct store {
 	struct {
 		_Atomic uint64_t system;
 		_Atomic unsigned timeline;
-	} server; /* the last that was taken on PostgreSQL; see postgres_connect.c */
+	} server;     /* the last that was taken on PostgreSQL; see postgres_connect.c */
 	bool filling; /* it is the target of a copy under way, and this is the copy */
 };
 

@@ -26,7 +26,7 @@ struct postgres {
 	struct reads *reads; /* whose connection it is, or NULL */
 	struct memo *memo;   /* NULL: nothing is remembered */
 	bool borrowed;	     /* the result is somebody else's */
-	struct buf loaded; /* rows on their way into a table; see postgres_load.c */
+	struct buf loaded;   /* rows on their way into a table; see postgres_load.c */
 };
 
 static inline struct postgres *pg_impl(struct db *db)
