@@ -15,8 +15,9 @@
 #include "contract/value.h"
 #include "store/row.h"
 
-/* Another number makes every store build its index anew at the next start.  So does a migration: what it does
- * to rows, it does past this file. */
+/* Another number makes every store build its index anew at the next start.  What a migration does to rows, it does past
+ * this file: one that changes what can be found needs another number too.  The work takes minutes where there are a
+ * million agents, and programs of both numbers must not run beside each other. */
 #define SEARCH_VERSION "3"
 
 static const char *const MentionType_list[] = {
@@ -450,14 +451,26 @@ static int walk_source(struct db *db, int source, int64_t *ret_wrong)
 	return err;
 }
 
+/* Former programs noted the version of the tables as well ("3 at 45, folded ..."), which says nothing. */
+static bool same_index(const char *noted, const char *wanted)
+{
+	size_t len = strcspn(wanted, ",");
+
+	if (strncmp(noted, wanted, len) != 0)
+		return false;
+	noted += len;
+	if (strncmp(noted, " at ", 4) == 0)
+		noted += strcspn(noted, ",");
+	return strcmp(noted, wanted + len) == 0;
+}
+
 int search_ensure(struct db *db, struct arena *a)
 {
-	const char *wanted = arena_printf(
-		a, SEARCH_VERSION " at %d, folded %s", store_version_wanted(), fold_version(a));
+	const char *wanted = arena_printf(a, SEARCH_VERSION ", folded %s", fold_version(a));
 	struct one_text version;
 	int err = db_one(db, a, &sql[VERSION_READ], &version, NO_ARGS);
 
-	if ((err && err != ERR_NOT_FOUND) || (!err && strcmp(version.value, wanted) == 0))
+	if ((err && err != ERR_NOT_FOUND) || (!err && same_index(version.value, wanted)))
 		return err;
 	err = db_run(db, &sql[VERSION_WRITE], NULL, ARGS(T(wanted)));
 	return err ? err : search_remake(db);

@@ -35,10 +35,13 @@ int command_version(const struct settings *s, struct arena *a)
  * would. */
 static int mend_index(struct db *db)
 {
+	struct store_version v = { 0 };
 	int64_t wrong = 0;
 	int err = db_begin(db, READ_WRITE);
 
 	if (!err)
+		err = db_store_version(db, &v);
+	if (!err && !store_version_newer(&v))
 		err = search_check(db, &wrong);
 	if (!err && wrong)
 		err = search_remake(db);
@@ -310,6 +313,10 @@ static int check_shape(struct store *store, struct arena *a, struct problem *p)
 
 	if (!err && beyond)
 		printf("# warning: the store has what this version does not make: %s\n", beyond);
+	if (!err && store_version_seen(store) > store_version_wanted())
+		printf("# warning: the store is at version %d, and this program only knows %d; it is still admitted, "
+		       "but should be replaced\n",
+			store_version_seen(store), store_version_wanted());
 	return err;
 }
 

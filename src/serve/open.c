@@ -83,21 +83,20 @@ int open_to_serve(struct store **ret, const struct settings *s, bool may_make, s
 static int open_at(struct store **ret, const struct settings *s, enum store_open how, bool older,
 	struct arena *a, struct problem *p)
 {
-	int version = 0,
-	    err = check_store_missing(s, a, p); /* serve and migrate would not make it */
+	struct store_version v = { 0 };
+	int err = check_store_missing(s, a, p); /* serve and migrate would not make it */
 
 	if (!err)
 		err = open_store(ret, s, how, a, p);
 	if (err)
 		return err;
-	err = store_version(*ret, &version, a, p);
-	if (!err && version != store_version_wanted() &&
-		!(older && version > 0 && version < store_version_wanted()))
+	err = store_version(*ret, &v, a, p);
+	if (!err && !store_version_admits(&v))
+		err = store_version_refuse(&v, "the store", a, p);
+	else if (!err && v.tables < store_version_wanted() && !(older && v.tables > 0))
 		err = problem_set(p, a, ERR_STORE,
-			version > store_version_wanted()
-				? "the store is at version %d and this program only knows %d: use a newer lodge"
-				: "the store is at version %d and this program needs %d: run lodge migrate",
-			version, store_version_wanted());
+			"the store is at version %lld and this program needs %d: run lodge migrate",
+			(long long)v.tables, store_version_wanted());
 	if (err) {
 		store_close(*ret);
 		*ret = NULL;
@@ -118,13 +117,17 @@ int open_older(struct store **ret, const struct settings *s, struct arena *a, st
 
 int open_derived(struct db *db, struct arena *a)
 {
+	struct store_version v = { 0 };
 	int tries = 10, err;
 
 	do { /* another process may do the same */
 		err = db_begin(db, READ_WRITE);
 		if (!err)
+			err = db_store_version(db, &v);
+		/* A newer program may have other rules for what is folded and found, and makes it by them. */
+		if (!err && !store_version_newer(&v))
 			err = refold_ensure(db, a);
-		if (!err)
+		if (!err && !store_version_newer(&v))
 			err = search_ensure(db, a);
 		if (!err)
 			err = feed_repair(db);

@@ -106,6 +106,7 @@
 	X(new_user_sql) \
 	X(health_sql) \
 	X(replica_sql) \
+	X(version_sql) \
 	X(machine_key_sql) \
 	X(throttle_sql) \
 	X(proof_sql) \

@@ -119,17 +119,17 @@ static int copy_to_sqlite(
 		.queue_max = 1 };
 	struct store *copy = NULL;
 	struct db *to = NULL;
-	int version, before, after, err;
+	struct store_version v;
+	int before, after, err;
 
-	err = store_version(s, &version, a, p);
-	if (!err && (version < 1 || version > store_version_wanted()))
-		err = problem_set(p, a, ERR_STORE,
-			"the store is at version %d and this program only knows %d: use a newer lodge",
-			version, store_version_wanted());
+	err = store_version(s, &v, a, p);
+	/* The copy's tables are made here, also where those of a newer store could be worked on. */
+	if (!err && (v.tables < 1 || store_version_newer(&v)))
+		err = store_version_refuse(&v, "the store", a, p);
 	if (!err)
 		err = store_open(&copy, &settings, STORE_NEW, a, p);
 	if (!err)
-		err = store_migrate_to(copy, version, &before, &after, a, p);
+		err = store_migrate_to(copy, (int)v.tables, &before, &after, a, p);
 	if (!err)
 		err = store_connect(copy, &to, a, p);
 	/* A table is read to its end, however long that takes. */

@@ -173,6 +173,7 @@ struct store {
 		_Atomic unsigned timeline;
 	} server;     /* the last that was taken on PostgreSQL; see postgres_connect.c */
 	bool filling; /* it is the target of a copy under way, and this is the copy */
+	_Atomic int seen_version; /* of the tables; 0: not looked at yet */
 };
 
 /* What the tests may order: an error at the nth statement, a death at the nth commit. */
@@ -308,9 +309,11 @@ int served_still(struct db *db);
 int copy_unfinished(struct db *db, bool *ret);
 
 struct migration {
-	int number;
+	int number, admits; /* the oldest program that can go on where it has run */
 	const char *name, *sql;
 };
+/* Says in the log that the tables are newer than this program, and admit it. */
+void version_told(const struct store_version *v);
 /* No further than to that version. */
 int store_migrate_to(
 	struct store *s, int most, int *ret_from, int *ret_to, struct arena *a, struct problem *p);

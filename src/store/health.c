@@ -20,7 +20,6 @@ enum { ROOM = 1 << 20, SIGN_EVERY_MS = 1000, SILENT_MS = 1500 };
 
 static const struct statement sql[] = {
 	{ "health_probe", "update meta set value = value where key = 'schema_version'" },
-	{ "health_sign", "select value from meta where key = 'schema_version'" },
 };
 STATEMENT_SET(health_sql, sql);
 
@@ -52,21 +51,27 @@ void store_shut(struct store *s, const char *why)
 }
 
 /* A server that hangs gives no error.  So it is asked for a sign of life, which also says whether the tables are still
- * those of this program: its statements were made for them. */
+ * good for this program: its statements were made for them, or for what is still there of them. */
 static int life_sign_run(struct work *w, struct db *db)
 {
-	int64_t version = 0;
-	int err = db_int(db, &sql[1], &version, NO_ARGS);
+	struct store_version v;
+	int before = store_version_seen(db->store), err = db_store_version(db, &v);
 
 	(void)w;
 	if (!err && db->store->replica)
 		err = replica_sample(db);
-	if (err || version <= store_version_wanted())
+	if (err || !store_version_newer(&v))
 		return err;
+	if (store_version_admits(&v)) {
+		if (before != v.tables)
+			version_told(&v);
+		return 0;
+	}
 	if (!store_closed(db->store))
 		log_error(
 			"the store was taken over by a newer program; this one writes nothing any more: replace it",
-			LOG_N("version", version), LOG_N("known", store_version_wanted()));
+			LOG_N("version", v.tables), LOG_N("oldest_admitted", v.oldest),
+			LOG_N("known", store_version_wanted()));
 	store_shut(db->store, "The store was taken over by a newer version of the program.");
 	return 0;
 }

@@ -77,7 +77,7 @@ static void drop_fresh(const struct restoring *r)
 	unlink(path_with_suffix(r, r->fresh, "-journal"));
 }
 
-/* Is it a store, whole, and none that only a newer program understands? */
+/* Is it a store, whole, and one that this program may work on? */
 static int verify_copy(const struct restoring *r, const char *file)
 {
 	struct store_settings settings = { .where = path_with_suffix(r, "sqlite:", r->fresh),
@@ -86,16 +86,15 @@ static int verify_copy(const struct restoring *r, const char *file)
 	struct db *db = NULL;
 	struct problem unread = { 0 };
 	const char *beyond;
-	int version = 0, err = store_open(&copy, &settings, STORE_NEW, r->a, r->p);
+	struct store_version v = { 0 };
+	int err = store_open(&copy, &settings, STORE_NEW, r->a, r->p);
 
-	if (!err && (store_version(copy, &version, r->a, &unread) || !version))
+	if (!err && (store_version(copy, &v, r->a, &unread) || !v.tables))
 		err = problem_set(r->p, r->a, ERR_STORE, "%s is not a store of lodge%s%s", file,
 			unread.detail ? ", or it is damaged: " : "",
 			unread.detail ? unread.detail : "");
-	if (!err && version > store_version_wanted())
-		err = problem_set(r->p, r->a, ERR_STORE,
-			"%s is at version %d and this program only knows %d: use a newer lodge",
-			file, version, store_version_wanted());
+	if (!err && !store_version_admits(&v))
+		err = store_version_refuse(&v, file, r->a, r->p);
 	if (!err)
 		err = store_fits(copy, &beyond, r->a, r->p);
 	if (!err)

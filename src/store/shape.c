@@ -3,7 +3,8 @@
  * What a version has is found by running the migrations up to it on an empty SQLite in memory, which takes a tenth
  * of a second: there is no second list to keep.  The names are the same on both engines.  A store that lacks
  * some is a mixture, as a dump that was put back over a store of another version leaves one, and is refused.
- * What is there beyond is only told of: somebody may have added an index. */
+ * What is there beyond is only told of: somebody may have added an index.  A store that is newer than the program and
+ * admits it must have all that the program knows; the rest is the newer program's. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -154,10 +155,11 @@ static void shape_compare(const struct db *db, const struct list *wanted, const 
 int shape_check(
 	struct db *db, int version, const char **ret_beyond, struct arena *a, struct problem *p)
 {
+	bool newer = version > store_version_wanted();
 	struct list wanted = { 0 }, found = { 0 };
 	struct names lacking = { 0 }, beyond = { 0 };
 	const char *said;
-	int err = shape_wanted(version, &wanted, a, p);
+	int err = shape_wanted(newer ? store_version_wanted() : version, &wanted, a, p);
 
 	*ret_beyond = NULL;
 	if (err)
@@ -169,6 +171,8 @@ int shape_check(
 	buf_init(&beyond.words, WORDS_MAX);
 	shape_compare(db, &wanted, &found, &lacking, &beyond);
 	*ret_beyond = names_said(&beyond, a);
+	if (newer)
+		*ret_beyond = NULL;
 	said = names_said(&lacking, a);
 	if (!said)
 		return 0;
@@ -183,14 +187,15 @@ int shape_check(
 int store_fits(struct store *s, const char **ret_beyond, struct arena *a, struct problem *p)
 {
 	struct db *db;
-	int version = 0, err = store_version(s, &version, a, p);
+	struct store_version v = { 0 };
+	int err = store_version(s, &v, a, p);
 
 	*ret_beyond = NULL;
 	if (!err)
 		err = store_connect(s, &db, a, p);
 	if (err)
 		return err;
-	err = shape_check(db, version, ret_beyond, a, p);
+	err = shape_check(db, (int)v.tables, ret_beyond, a, p);
 	db_close(db);
 	return err;
 }

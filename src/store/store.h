@@ -169,7 +169,7 @@ enum store_open {
 	STORE_NEW,    /* a file of our own making */
 };
 
-/* Opens, and refuses a store that is newer than the program or (unless migrating) older. */
+/* Opens it, whatever its version is. */
 int store_open(struct store **ret, const struct store_settings *settings, enum store_open how,
 	struct arena *a, struct problem *p);
 /* Starts the threads that run work. */
@@ -180,8 +180,22 @@ void store_close(struct store *s);
 /* Brings the tables up to this program's version; *ret_from and *ret_to say what happened. */
 int store_migrate(struct store *s, int *ret_from, int *ret_to, struct arena *a, struct problem *p);
 int store_version_wanted(void);
-/* The version of the tables; 0 for an empty store. */
-int store_version(struct store *s, int *ret, struct arena *a, struct problem *p);
+/* The version of the tables, 0 for an empty store; and the oldest program they are good for, by the version it would
+ * make, 0 where nothing is said and newer tables are good for none. */
+struct store_version {
+	int64_t tables, oldest;
+};
+int store_version(struct store *s, struct store_version *ret, struct arena *a, struct problem *p);
+/* The same of a store that is not empty, on a connection that is there already. */
+int db_store_version(struct db *db, struct store_version *ret);
+/* Are they newer than this program, and may it work on them all the same? */
+bool store_version_newer(const struct store_version *v);
+bool store_version_admits(const struct store_version *v);
+/* A store, or a copy of one, that this program may not work on: ERR_STORE, with a sentence about `what`. */
+int store_version_refuse(
+	const struct store_version *v, const char *what, struct arena *a, struct problem *p);
+/* The version of the tables that this process last saw. */
+int store_version_seen(const struct store *s);
 bool store_is_sqlite(const struct store *s);
 /* ERR_BUSY if the queue is full, else done() will be called. */
 int store_submit(struct store *s, struct work *w);
@@ -255,4 +269,4 @@ void store_watch(struct store *s);
 void store_complain(struct store *s, const char *what, const char *error);
 /* Has the store write something, so that store_trouble() says how that went.  Does not wait. */
 void store_probe(struct store *s);
-extern const struct statement_set health_sql;
+extern const struct statement_set health_sql, version_sql;

@@ -200,7 +200,7 @@ export class Scope {
 
   /**
    * Starts `lodge serve` and waits for its line; options: flags, env, leaks, listen, as (a user's number), bare (it makes
-   * its tables itself).
+   * its tables itself), program.
    */
   async serve(place, options = {}) {
     giveTables(place, options);
@@ -279,13 +279,13 @@ export class Server {
   ended = null;
   #waiting = [];
 
-  constructor(place, { flags = [], env = {}, leaks = false, listen = "127.0.0.1:0", files, as } = {}) {
+  constructor(place, { flags = [], env = {}, leaks = false, listen = "127.0.0.1:0", files, as, program = bin } = {}) {
     this.place = place;
     const admin = env.LODGE_ADMIN_PASSWORD === undefined
       ? { LODGE_ADMIN_EMAIL: ADMIN.email, LODGE_ADMIN_PASSWORD: ADMIN.password }
       : {};
     const args = ["serve", "--data", place.data, "--store", place.store, ...around(place), "--listen", listen, ...flags];
-    this.child = spawn(files ? "prlimit" : bin, files ? [`--nofile=${files}`, bin, ...args] : args,
+    this.child = spawn(files ? "prlimit" : program, files ? [`--nofile=${files}`, program, ...args] : args,
       { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"],
         ...(as === undefined ? {} : { uid: as, gid: as }) });
     alive.add(this.child);

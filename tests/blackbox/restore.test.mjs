@@ -83,7 +83,7 @@ test("lodge restore refuses what is no whole store, or newer, and names a key th
     ["a text", () => writeFileSync(spoilt, "no store at all\n".repeat(100)), /not a store of lodge/],
     ["nothing", () => writeFileSync(spoilt, ""), /not a store of lodge/],
     ["half of it", () => writeFileSync(spoilt, bytes.subarray(0, bytes.length / 2)), /not a store of lodge|damaged|malformed/],
-    ["a newer one", async () => (copyFileSync(copy, spoilt), await sqlite(spoilt, "update meta set value = 9999 where key = 'schema_version'")), /version 9999 .*newer lodge/],
+    ["a newer one", async () => (copyFileSync(copy, spoilt), await sqlite(spoilt, "update meta set value = 9999 where key in ('schema_version', 'oldest_program')")), /version 9999, .*newer lodge/],
     ["no file", () => rmSync(spoilt, { force: true }), /cannot read/],
   ]) {
     await spoil();
@@ -114,7 +114,7 @@ test("a store's file that is moved, replaced or written over, or whose log is re
     await make(server, tenant, "before");
     equal((await t.on(place, ["backup", copy])).status, 0, "lodge backup");
     act(file, copy, join(place.folder, "keep.db"));
-    const write = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Lost", slug: "lost" } });
+    const write = await server.request("POST", agents, { body: { name: "Lost", slug: "lost" } });
     ok(write.status === 503 || write.status === 401, `${name}: a write was answered with ${write.text}`);
     await server.says(/the store's file was changed under the running service[^\n]*lodge restore/);
     const ready = await server.request("GET", "/readyz");
@@ -228,7 +228,13 @@ test("a process whose PostgreSQL store a newer program has taken over is unready
   const place = await t.place("postgres");
   const server = await t.serve(place, { flags: FLAGS });
   const tenant = await server.enter();
-  await place.sql("update meta set value = '9999' where key = 'schema_version'");
+  const agents = `/tenant/${tenant}/agents`;
+  await place.sql("update meta set value = '9998' where key = 'schema_version'");
+  await server.says(/newer than this program, which it still admits[^\n]*9998/);
+  equal((await server.request("GET", "/readyz")).status, 200, "/readyz of a process that is still admitted");
+  equal((await server.request("POST", agents, { body: { name: "B", slug: "b" } })).status, 201, "what it writes");
+  match((await server.request("GET", "/metrics")).text, /\nlodge_store_version 9998\n/, "the metrics");
+  await place.sql("update meta set value = '9999' where key in ('schema_version', 'oldest_program')");
   await server.says(/taken over by a newer program[^\n]*9999/);
   const ready = await server.request("GET", "/readyz");
   equal(ready.status, 503, ready.text);

@@ -111,15 +111,16 @@ test("with port 0 the address that is printed is the one that answers", async (t
 // ---- bad starts ----
 
 for (const name of ["serve", "migrate", "check", "backup", "user create"]) {
-  testBoth(`${name} refuses a store newer than the program`, async (t, engine) => {
+  testBoth(`${name} refuses a store newer than the program that does not admit it`, async (t, engine) => {
     const place = await served(t, engine);
     await place.sql("update meta set value = '999' where key = 'schema_version'");
+    await place.sql("update meta set value = '998' where key = 'oldest_program'");
     const before = await touched(place);
     const args = { serve: serveArgs, backup: ["backup", join(place.folder, "copy.db")] }[name] ?? name.split(" ");
     const env = { LODGE_ADMIN_EMAIL: ADMIN.email, LODGE_ADMIN_PASSWORD: ADMIN.password };
     const result = await t.on(place, args, { env });
     if (name === "check") result.stdout = "";
-    refused(result, /version 999.*newer lodge/);
+    refused(result, /version 999, for programs from version 998 on.*newer lodge/);
     equal(await touched(place), before, "the store");
     ok(!existsSync(join(place.folder, "copy.db")), "a copy was left behind");
   });

@@ -104,7 +104,17 @@ TEST(store_every_statement_prepares_and_none_reads_a_whole_table)
 	fixture_close(f);
 }
 
-TEST(store_migrates_once_and_refuses_a_newer_store)
+/* A store says of itself that it is so new, and good for programs from `oldest` on; NULL: nothing of that. */
+static void claim_version(struct fixture *f, const char *tables, const char *oldest)
+{
+	fixture_sql(f, "update meta set value = $1 where key = 'schema_version'", ARGS(T(tables)));
+	fixture_sql(f, "delete from meta where key = 'oldest_program'", NO_ARGS);
+	if (oldest)
+		fixture_sql(f, "insert into meta (key, value) values ('oldest_program', $1)",
+			ARGS(T(oldest)));
+}
+
+TEST(store_migrates_once_and_serves_a_newer_store_that_admits_it)
 {
 	struct fixture *f = fixture_open();
 	struct problem p = { 0 };
@@ -113,7 +123,14 @@ TEST(store_migrates_once_and_refuses_a_newer_store)
 	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), 0);
 	CHECK_INT(from, store_version_wanted());
 	CHECK_INT(to, from);
-	fixture_sql(f, "update meta set value = '9999' where key = 'schema_version'", NO_ARGS);
+	claim_version(f, "9999", arena_printf(&f->arena, "%d", store_version_wanted()));
+	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), 0);
+	CHECK_INT(to, 9999);
+	CHECK_INT(store_version_seen(f->app.store), 9999);
+	claim_version(f, "9999", arena_printf(&f->arena, "%d", store_version_wanted() + 1));
+	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), ERR_STORE);
+	CHECK(strstr(p.detail, "9999") && strstr(p.detail, "newer"));
+	claim_version(f, "9999", NULL);
 	CHECK_INT(store_migrate(f->app.store, &from, &to, &f->arena, &p), ERR_STORE);
 	CHECK(strstr(p.detail, "9999") && strstr(p.detail, "newer"));
 	fixture_close(f);

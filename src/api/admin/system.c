@@ -168,7 +168,7 @@ static void write_process(struct buf *out)
 	};
 
 	buf_printf(out,
-		"# HELP lodge_build_info The program, and the version of the store that it works on.\n"
+		"# HELP lodge_build_info The program, and the version of the store that it is made for.\n"
 		"# TYPE lodge_build_info gauge\n"
 		"lodge_build_info{version=\"%s\",store_version=\"%d\"} 1\n",
 		LODGE_VERSION, store_version_wanted());
@@ -212,6 +212,9 @@ static int write_queue(struct call *c, struct buf *out)
 	const struct figure store[] = {
 		{ "lodge_store_up", "gauge", "1 while the store can be reached.",
 			known && fault != ERR_STORE },
+		{ "lodge_store_version", "gauge",
+			"The version of the store's tables, which may be newer than the program.",
+			(uint64_t)store_version_seen(c->app->store) },
 		{ "lodge_store_full", "gauge", "1 while the store has no room left.",
 			fault == ERR_STORE_FULL },
 	};
