@@ -177,15 +177,24 @@ static void hand_back(struct runner *r)
 			NULL);
 }
 
+void runner_leave(struct runner *r)
+{
+	if (!r || !r->started)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	pthread_cond_signal(&r->more);
+	pthread_mutex_unlock(&r->lock);
+}
+
 void runner_stop(struct runner *r, int grace_ms)
 {
 	int64_t until = clock_mono_ms() + grace_ms;
 
 	if (!r || !r->started)
 		return;
+	runner_leave(r);
 	pthread_mutex_lock(&r->lock);
-	r->stopping = true;
-	pthread_cond_signal(&r->more);
 	while ((r->open_count || !r->told_to_stop) && clock_mono_ms() < until)
 		wait_until(r, sooner_due(until, clock_mono_ms() + STOP_POLL_MS));
 	r->ended = true;

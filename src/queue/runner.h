@@ -28,7 +28,9 @@ struct runner_settings {
 
 struct runner *runner_new(const struct runner_settings *settings); /* before store_start() */
 int runner_start(struct runner *r);
-/* Takes no more, asks those under way to stop, waits at most grace_ms; what is left is requeued. */
+/* Takes no more and asks those under way to stop, without waiting for them: others go on with what they put back. */
+void runner_leave(struct runner *r);
+/* The same, waits at most grace_ms, and requeues what is left. */
 void runner_stop(struct runner *r, int grace_ms);
 void runner_free(struct runner *r);
 /* The job is finished or requeued, and forgotten here.  With an error, it was neither: the runner puts it

@@ -218,7 +218,8 @@ void runner_answered(struct runner *r)
 			LOG_N("jobs", (int64_t)claim->strange));
 	if (claim->lost)
 		lease_lost(r);
-	else if (!r->stopping)
-		runner_begin_jobs(r);
-	claim_forget(claim); /* what was taken too late goes back with the rest */
+	else
+		runner_begin_jobs(
+			r); /* also what was taken too late: it is asked to stop with the rest */
+	claim_forget(claim);
 }

@@ -385,6 +385,9 @@ static void stop_serving(struct serving *v)
 {
 	int64_t began = clock_mono_ms(), grace = reload_current(v->reload)->stop_grace.ms;
 
+	runner_leave(
+		v->service
+			.runner); /* sessions go on elsewhere while requests come to their end here */
 	hub_stop(v->service.app
 			 .hub); /* streams end at once; who listens goes on elsewhere, or later */
 	if (v->service.app.server)

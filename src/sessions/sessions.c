@@ -49,6 +49,11 @@ static void on_cancel(void *ctx, const char *text)
 
 /* ---- a turn comes and goes ---- */
 
+bool turn_is_handed_over(const struct turn *t)
+{
+	return atomic_load(&t->stopping) && !store_is_sqlite(t->s->settings.store);
+}
+
 void turn_hold(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
@@ -142,6 +147,17 @@ static void begin_turn_job(void *ctx, struct job *job)
 	turn_begin(t);
 }
 
+/* Where others can take the session over, they do so at once: an answer that is on its way is begun anew by them.  A
+ * tool is waited for, since what it does may be half done. */
+static void turn_stop(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	atomic_store(&t->stopping, true);
+	if (t->run && turn_is_handed_over(t))
+		completion_cancel(t->run);
+	pthread_mutex_unlock(&t->lock);
+}
+
 static void stop_turn_job(void *ctx, struct job *job)
 {
 	struct sessions *s = ctx;
@@ -149,7 +165,7 @@ static void stop_turn_job(void *ctx, struct job *job)
 	pthread_mutex_lock(&s->lock);
 	for (struct turn *t = s->first; t; t = t->next)
 		if (t->job == job)
-			atomic_store(&t->stopping, true);
+			turn_stop(t);
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -232,6 +232,8 @@ struct turn {
 };
 
 /* sessions.c */
+/* The process stops, and others go on with the session. */
+bool turn_is_handed_over(const struct turn *t);
 void turn_hold(struct turn *t);
 void turn_let_go(struct turn *t);
 

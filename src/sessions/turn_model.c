@@ -291,7 +291,7 @@ void turn_ask(void *turn)
 		pthread_mutex_lock(&t->lock);
 		if (t->flow.number == number && t->flow.state < FLOW_ENDING) {
 			t->run = run;
-			if (t->cancelled || t->flow.flood)
+			if (t->cancelled || t->flow.flood || turn_is_handed_over(t))
 				completion_cancel(run);
 		}
 		pthread_mutex_unlock(&t->lock);
