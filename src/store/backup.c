@@ -140,7 +140,7 @@ static int copy_to_sqlite(
 	if (!err)
 		err = db_begin(to, READ_WRITE);
 	if (!err)
-		err = copy_tables(from, to, version, a, p);
+		err = copy_tables(from, to, (int)v.tables, a, p);
 	if (!err)
 		err = db_commit(to);
 	if (!err)
