@@ -96,6 +96,8 @@ static const struct example {
 	{ "tls_key", NULL, NULL },
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
+	{ "store_direct", NULL, "sqlite:lodge.db" }, /* only together with a store on PostgreSQL */
+	{ "store_replica", NULL, "db.example.com" },
 	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
@@ -419,6 +421,24 @@ TEST(settings_every_text_has_an_end)
 		check_refused(&r, row->name, name, "control character");
 		arena_free(&a);
 	}
+}
+
+TEST(settings_ways_to_postgres_need_a_store_there)
+{
+	struct reading r;
+
+	load(&r, NULL,
+		"--store|postgres://lodge@pooler/lodge|--store-direct|postgres://lodge@db/lodge|"
+		"--store-replica|postgresql://lodge@db2/lodge",
+		"", NULL);
+	CHECK_INT(r.err, 0);
+	CHECK_STR(r.s.store_direct, "postgres://lodge@db/lodge");
+	CHECK_STR(r.s.store_replica, "postgresql://lodge@db2/lodge");
+	done(&r);
+	load(&r, NULL, "", "LODGE_STORE_DIRECT=postgres://lodge@db/lodge", NULL);
+	check_refused(&r, "store_direct", "LODGE_STORE_DIRECT", "store names none");
+	load(&r, NULL, "--store|sqlite:x.db|--store-replica|postgres://lodge@db/lodge", "", NULL);
+	check_refused(&r, "store_replica", "--store-replica", "store names none");
 }
 
 /* ---- sentences ---- */
