@@ -78,10 +78,9 @@ struct engine {
 	/* A column's value; NULL or false if it is null. */
 	const char *(*text)(struct db *db, struct prepared *p, int column, size_t *ret_len);
 	bool (*integer)(struct db *db, struct prepared *p, int column, int64_t *ret);
-	/* The same for a column of bytes, in the arena; is_bytes says whether it is one. */
+	/* The same for a column of bytes, in the arena. */
 	const void *(*bytes)(
 		struct db *db, struct prepared *p, int column, struct arena *a, size_t *ret_len);
-	bool (*is_bytes)(struct db *db, struct prepared *p, int column);
 	int64_t (*changed)(struct db *db, struct prepared *p);
 	/* Rows changed on this connection so far, by whatever means; only where work is run together. */
 	int64_t (*changes)(struct db *db);

@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include "store/postgres.h"
 
-enum { TYPE_BYTEA = 17 }; /* its number in every catalogue */
-
 int pg_fail(struct db *db, PGresult *result)
 {
 	static const struct {
@@ -262,12 +260,6 @@ static const char *engine_text(struct db *db, struct prepared *st, int column, s
 						      : PQgetvalue(p->result, p->row, column);
 }
 
-static bool engine_is_bytes(struct db *db, struct prepared *st, int column)
-{
-	(void)st;
-	return PQftype(pg_impl(db)->result, column) == TYPE_BYTEA;
-}
-
 static const void *engine_bytes(
 	struct db *db, struct prepared *st, int column, struct arena *a, size_t *ret_len)
 {
@@ -385,7 +377,6 @@ const struct engine postgres_engine = {
 	.integer = engine_integer,
 	.text = engine_text,
 	.bytes = engine_bytes,
-	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
 	.changes = engine_changes,
 	.begin = engine_begin,

@@ -217,20 +217,16 @@ static const char *engine_text(struct db *db, struct prepared *p, int column, si
 	return text;
 }
 
-static bool engine_is_bytes(struct db *db, struct prepared *p, int column)
-{
-	(void)db;
-	return sqlite3_column_type(p->handle, column) == SQLITE_BLOB;
-}
-
 static const void *engine_bytes(
 	struct db *db, struct prepared *p, int column, struct arena *a, size_t *ret_len)
 {
 	const void *bytes = sqlite3_column_blob(p->handle, column);
 
+	(void)db;
 	*ret_len = (size_t)sqlite3_column_bytes(p->handle, column);
 	if (!bytes) /* null, or none at all */
-		return engine_is_bytes(db, p, column) ? arena_alloc(a, 1) : NULL;
+		return sqlite3_column_type(p->handle, column) == SQLITE_BLOB ? arena_alloc(a, 1)
+									     : NULL;
 	return arena_strndup(a, bytes, *ret_len);
 }
 
@@ -382,7 +378,6 @@ const struct engine sqlite_engine = {
 	.integer = engine_integer,
 	.text = engine_text,
 	.bytes = engine_bytes,
-	.is_bytes = engine_is_bytes,
 	.changed = engine_changed,
 	.changes = engine_changes,
 	.begin = engine_begin,
