@@ -31,8 +31,8 @@ end $$;
 create temp table began as select (extract(epoch from now()) * 1000000)::bigint - (:tenants + :agents + 1) * 997::bigint as us;
 create table bench_keys as select n, bench_id(us + n * 997, 'tenant') as tenant_id, bench_id(us + n * 997, 'user') as user_id, us + n * 997 as at,
 	bench_token(n) as token from began, generate_series(0, :tenants - 1) n;
-insert into users (id, email, email_folded, name, is_super_admin, is_suspended, created_at, updated_at)
-select user_id, 'owner-' || n || '@example.org', 'owner-' || n || '@example.org', 'Somebody', 0, 0, at, at from bench_keys;
+insert into users (id, email, email_folded, name, is_super_admin, is_suspended, created_at, updated_at, email_proven_at)
+select user_id, 'owner-' || n || '@example.org', 'owner-' || n || '@example.org', 'Somebody', 0, 0, at, at, at from bench_keys;
 insert into tenants (id, name, slug, plan_id, plan_status, status, paid, allow_superadmin_access, default_skill_visibility_scope,
 	external_mail_enabled, voicebox_enabled, require_user_model_grants, created_at, updated_at)
 select tenant_id, 'tenant-' || n, 'tenant-' || n, (select id from plans limit 1), 'active', 'active', 0, 1, 'private_only', 0, 0, 1, at, at from bench_keys;

@@ -288,6 +288,9 @@ TEST(feed_numbers_go_on_above_all_that_were_given)
 	stream_add(&s, id, SESSION_EVENT_NOTICE, "{}");
 	CHECK_INT(fixture_work(s.f, read_horizon, &before), 0);
 	/* As if the tables came from a server that had given far higher ones. */
+	fixture_sql(s.f, "delete from meta where key = 'feed_home'", NO_ARGS);
+	fixture_sql(
+		s.f, "insert into meta (key, value) values ('feed_home', 'postgres 1')", NO_ARGS);
 	fixture_sql(s.f, "update session_events set feed = $1", ARGS(N(before.horizon + 5000000)));
 	CHECK_INT(fixture_work(s.f, repair, NULL), 0);
 	open_at_now(&c, &s, s.f->admin);
@@ -297,6 +300,11 @@ TEST(feed_numbers_go_on_above_all_that_were_given)
 	CHECK_INT(fixture_work(s.f, repair, NULL), 0); /* once is enough */
 	CHECK_INT(fixture_work(s.f, read_horizon, &after), 0);
 	CHECK(after.horizon < before.horizon + 5001000);
+	/* Where they are at home nobody looks through all tenants. */
+	fixture_sql(s.f, "update session_events set feed = $1", ARGS(N(before.horizon + 9000000)));
+	CHECK_INT(fixture_work(s.f, repair, NULL), 0);
+	CHECK_INT(fixture_work(s.f, read_horizon, &after), 0);
+	CHECK(after.horizon < before.horizon + 9000000);
 	reader_close(&c);
 	stream_fixture_close(&s);
 }
