@@ -47,10 +47,12 @@ static int open_side(
 
 static int check_source(struct copying *c)
 {
-	int version = 0, wanted = store_version_wanted();
+	struct store_version v = { 0 };
+	int version, wanted = store_version_wanted();
 	const char *beyond;
-	int err = store_version(c->from_store, &version, c->a, c->p);
+	int err = store_version(c->from_store, &v, c->a, c->p);
 
+	version = (int)v.tables;
 	if (err)
 		return err;
 	if (!version)
@@ -94,10 +96,11 @@ int copy_open_source(struct copying *c)
 static int refuse_target(struct copying *c, const char *there)
 {
 	struct problem unread = { 0 };
-	int version = 0, err = store_version(c->to_store, &version, c->a, &unread);
+	struct store_version v = { 0 };
+	int err = store_version(c->to_store, &v, c->a, &unread);
 	const char *what =
-		!err && version
-			? arena_printf(c->a, "it is a store of lodge, at version %d", version)
+		!err && v.tables
+			? arena_printf(c->a, "it is a store of lodge, at version %d", (int)v.tables)
 			: arena_printf(c->a, "it has %s", there);
 
 	return problem_set(c->p, c->a, ERR_CONFLICT, "%s is not empty: %s. A copy is made into %s",
