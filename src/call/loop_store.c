@@ -39,7 +39,7 @@ static void on_answers(struct http_source *source, uint32_t events)
 	struct loop_store *s = (struct loop_store *)source;
 
 	(void)events;
-	reads_turn(s->reads);
+	reads_turn(s->reads, true);
 	watch_reads(s);
 }
 
@@ -70,7 +70,7 @@ void loop_store_rest(struct http_loop *loop)
 	if (s && s->db)
 		store_rest(s->db);
 	if (s && s->reads) {
-		reads_turn(s->reads);
+		reads_turn(s->reads, false);
 		watch_reads(s);
 	}
 }

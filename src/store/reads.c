@@ -412,13 +412,14 @@ static void run_answered(struct reads *r)
 			lane_run(r, &r->lanes[i]);
 }
 
-void reads_turn(struct reads *r)
+void reads_turn(struct reads *r, bool readable)
 {
 	if (!reads_usable(r)) {
 		ask_for_mending(r);
 		return;
 	}
-	if (r->head != r->tail && !take_answers(r)) {
+	/* A server that says goodbye does so when it owes nothing, too. */
+	if (readable && !take_answers(r)) {
 		reads_broke(r);
 		return;
 	}

@@ -19,7 +19,7 @@ void reads_free(struct reads *r);
 /* False if it is better handed to the store.  Otherwise done() is called in a turn to come, on this thread, or on one of
  * the store's where it turned out to be more than is read here. */
 bool reads_take(struct reads *r, struct work *w);
-void reads_turn(struct reads *r);
+void reads_turn(struct reads *r, bool readable);
 
 /* What to wait for after a turn.  `connection` is another number for each connection that there was. */
 struct reads_watch {

@@ -19,7 +19,8 @@
 enum {
 	CAUTION = 32,
 	BUSY_MS = 15000, /* so long is work run again that meets others */
-	MEND_MS = 2000,
+	MEND_MS =
+		1500, /* sooner than those who watch the service are told that the store does not answer */
 	MEND_PAUSE_MS = 100
 };
 

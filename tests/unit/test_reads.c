@@ -83,8 +83,9 @@ static void await_all(struct reads *r, struct counting *list, size_t count)
 		struct pollfd fd = { .fd = watch.fd,
 			.events = (short)(POLLIN | (watch.write ? POLLOUT : 0)) };
 
-		reads_turn(r);
-		poll(&fd, 1, 5);
+		reads_turn(r, false);
+		if (poll(&fd, 1, 5) > 0)
+			reads_turn(r, true);
 		for (over = 0; over < count && list[over].over;)
 			over++;
 	}
@@ -142,9 +143,10 @@ TEST(reads_see_what_was_committed_before_they_were_asked_for)
 		return;
 	counting_init(&first, 0, 4);
 	CHECK(reads_take(r, &first.work));
-	reads_turn(r); /* its view is taken with its first question, and then somebody is added */
+	reads_turn(r,
+		false); /* its view is taken with its first question, and then somebody is added */
 	while (first.runs < 2) {
-		reads_turn(r);
+		reads_turn(r, true);
 		usleep(1000);
 	}
 	fixture_user(f, "second@lodge.test", NULL);
@@ -232,7 +234,7 @@ TEST(reads_outlive_their_connection)
 				CHECK_INT(store_submit(f->app.store, &c[i].work), 0);
 			if (i == 10 && server)
 				CHECK_INT(fixture_work(f, end_server, &server), 0);
-			reads_turn(r);
+			reads_turn(r, false);
 		}
 		await_all(r, c, 30);
 		for (int i = 0; i < 30; i++) {
@@ -243,7 +245,7 @@ TEST(reads_outlive_their_connection)
 	}
 	test_step("it comes back");
 	while (reads_watch(r).fd < 0 && clock_mono_ms() < end) {
-		reads_turn(r);
+		reads_turn(r, false);
 		usleep(2000);
 	}
 	counting_init(&c[0], 0, 1);
@@ -251,6 +253,32 @@ TEST(reads_outlive_their_connection)
 	await_all(r, c, 1);
 	CHECK_INT(c[0].got, 1);
 	CHECK(reads_watch(r).connection > 0);
+	reads_free(r);
+	fixture_close(f);
+}
+
+/* With nothing to say, either: who waits for it to be readable would be woken for ever. */
+TEST(reads_notice_a_server_that_leaves)
+{
+	struct fixture *f;
+	struct reads *r = open_reads(&f);
+	int64_t end = clock_mono_ms() + PATIENCE_MS, server;
+	struct pollfd fd = { .events = POLLIN };
+	struct counting c;
+
+	if (!r)
+		return;
+	counting_init(&c, 0, 1);
+	CHECK(reads_take(r, &c.work));
+	await_all(r, &c, 1);
+	server = c.server;
+	CHECK_INT(fixture_work(f, end_server, &server), 0);
+	fd.fd = reads_watch(r).fd;
+	CHECK_INT(poll(&fd, 1, PATIENCE_MS), 1);
+	while (reads_watch(r).fd == fd.fd && reads_watch(r).connection == 0 &&
+		clock_mono_ms() < end)
+		reads_turn(r, true);
+	CHECK(reads_watch(r).fd < 0 || reads_watch(r).connection > 0);
 	reads_free(r);
 	fixture_close(f);
 }
@@ -267,7 +295,7 @@ TEST(reads_that_nobody_waits_for_any_more_are_told_so)
 		counting_init(&c[i], i, 3);
 		CHECK(reads_take(r, &c[i].work));
 		if (i == 1)
-			reads_turn(r);
+			reads_turn(r, false);
 	}
 	reads_free(r);
 	for (int i = 0; i < 3; i++)
