@@ -184,6 +184,7 @@ struct fault_plan {
 	_Atomic int before;	   /* the commit, or after it */
 	/* The process aborts where a statement of this name is given this text; NULL: nowhere. */
 	const char *abort_name, *abort_text;
+	void (*at_statement)(struct db *db); /* called before each; NULL: by nobody */
 };
 extern struct fault_plan fault_plan;
 int fault_statement(

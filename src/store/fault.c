@@ -45,6 +45,8 @@ int fault_statement(
 {
 	int64_t left = fault_plan.statement_at;
 
+	if (fault_plan.at_statement)
+		fault_plan.at_statement(db);
 	fault_abort(st, args, count);
 	while (left > 0) {
 		if (atomic_compare_exchange_weak(&fault_plan.statement_at, &left, left - 1)) {
