@@ -13,6 +13,7 @@
 #include "base/fold.h"
 #include "base/same.h"
 #include "contract/value.h"
+#include "search/search_words.h"
 #include "store/row.h"
 
 /* Another number makes every store build its index anew at the next start.  What a migration does to rows, it does past
@@ -106,9 +107,6 @@ enum {
 	THING_UPDATE,
 	THING_REMOVE,
 	THING_PAGE,
-	WORD_INSERT,
-	WORD_REMOVE,
-	WORD_COUNT,
 	TENANTS_OF_USER,
 	VERSION_READ,
 	VERSION_WRITE,
@@ -116,22 +114,6 @@ enum {
 	THINGS_WIPE,
 	LEAVING,
 };
-
-struct search_word {
-	const char *tenant_id, *visibility, *tail, *id;
-	int type;
-	int64_t score;
-};
-
-FIELDS(search_word) = {
-	ROW_FIELDS(search_word, tenant_id, visibility, tail, id, score),
-	FIELD(search_word, type, .words = &MentionType_words),
-};
-static SCHEMA(search_word, .internal = true);
-
-#define THE_WORD                                                                                   \
-	"tenant_id = :tenant_id and visibility = :visibility and type = :type and score = :score " \
-	"and tail = :tail and id = :id"
 
 static const struct statement sql[] = {
 	SOURCE("agent", AGENTS, "tenant_id", "id"),
@@ -155,12 +137,6 @@ static const struct statement sql[] = {
 		"order by tenant_id, type, id limit 500",
 		.row = &search_thing_schema, .scan = "everything, page by page",
 		.across = "the index is held against all there is" },
-	[WORD_INSERT] = { "search_word_insert", "insert into search_words ({*}) values ({$})",
-		.row = &search_word_schema },
-	[WORD_REMOVE] = { "search_word_remove", "delete from search_words where " THE_WORD,
-		.row = &search_word_schema },
-	[WORD_COUNT] = { "search_word_count", "select count(*) from search_words where " THE_WORD,
-		.args = &search_word_schema },
 	[TENANTS_OF_USER] = { "search_tenants",
 		"select tenant_id as value from members where user_id = $1 and status = 'active' "
 		"order by tenant_id",
@@ -198,15 +174,6 @@ int64_t search_agent_level(bool is_admin_only, bool hidden, bool default_role_en
 	       : hidden		      ? SEARCH_MANAGER
 	       : default_role_enabled ? SEARCH_OPEN
 				      : SEARCH_VIEWER;
-}
-
-int64_t search_score(const char *label, size_t position)
-{
-	size_t points = utf8_count(label, strlen(label));
-
-	return (position < 2 ? (int64_t)position : 2) * 3 + (points <= 16	   ? 0
-								    : points <= 32 ? 1
-										   : 2);
 }
 
 /* True if one of the words begins with these bytes. */
@@ -254,43 +221,6 @@ static const char *words_of(struct arena *a, const struct search_entry *e)
 	return words;
 }
 
-/* Runs a statement for each word and each visibility of the thing; what it counts is added up. */
-static int each_word(
-	struct db *db, const struct search_thing *t, const struct statement *st, int64_t *ret_count)
-{
-	const char *visibilities[3] = { VISIBILITY_OPEN, NULL, NULL };
-	const char *tail = t->words;
-	int err = 0;
-
-	if (t->level != SEARCH_OPEN) {
-		visibilities[0] = VISIBILITY_CLOSED;
-		visibilities[1] = t->agent_id;
-		visibilities[2] = t->owner_id;
-	}
-	for (size_t position = 0; !err; position++) {
-		for (int i = 0; !err && i < 3; i++) {
-			struct search_word word = { .tenant_id = t->tenant_id,
-				.visibility = visibilities[i],
-				.tail = tail,
-				.id = t->id,
-				.type = t->type,
-				.score = search_score(t->label, position) };
-			int64_t n = 0;
-
-			if (!visibilities[i])
-				continue;
-			err = ret_count ? db_int(db, st, &n, BY_NAME(search_word, &word))
-					: db_put(db, st, &word);
-			if (ret_count && n != 1)
-				++*ret_count;
-		}
-		tail += strcspn(tail, " ");
-		if (!*tail++)
-			break;
-	}
-	return err;
-}
-
 static struct search_thing thing_of(struct arena *a, const struct search_entry *e)
 {
 	return (struct search_thing){ .tenant_id = e->tenant_id,
@@ -308,7 +238,7 @@ static int add_thing(struct db *db, const struct search_thing *t)
 {
 	int err = db_put(db, &sql[THING_INSERT], t);
 
-	return err ? err : each_word(db, t, &sql[WORD_INSERT], NULL);
+	return err ? err : search_words_insert(db, t);
 }
 
 int search_add(struct db *db, struct arena *a, const struct search_entry *e)
@@ -349,16 +279,16 @@ int search_put(struct db *db, struct arena *a, const struct search_entry *e)
 	if (err || things_equal(&before, &now))
 		return err;
 	if (!thing_stands(&before, &now)) {
-		err = each_word(db, &before, &sql[WORD_REMOVE], NULL);
+		err = search_words_remove(db, &before);
 		if (!err)
-			err = each_word(db, &now, &sql[WORD_INSERT], NULL);
+			err = search_words_insert(db, &now);
 	}
 	return err ? err : db_put(db, &sql[THING_UPDATE], &now);
 }
 
 static int drop_thing(struct db *db, const struct search_thing *t)
 {
-	int err = each_word(db, t, &sql[WORD_REMOVE], NULL);
+	int err = search_words_remove(db, t);
 
 	return err ? err
 		   : db_run(db, &sql[THING_REMOVE], NULL,
@@ -523,7 +453,7 @@ static int walk_things(struct db *db, int64_t *ret_wrong)
 			if (err == ERR_NOT_FOUND)
 				err = count_missing(db, &t[i], ret_wrong);
 			if (!err)
-				err = each_word(db, &t[i], &sql[WORD_COUNT], ret_wrong);
+				err = search_words_count(db, &t[i], ret_wrong);
 		}
 		if (!err && rows.count) {
 			t += rows.count - 1;

@@ -134,6 +134,7 @@
 	X(chat_config_sql) \
 	X(refold_sql) \
 	X(search_sql) \
+	X(search_words_sql) \
 	X(skill_store_sql) \
 	X(skillset_sql) \
 	X(actor_sql) \

@@ -174,9 +174,13 @@ static int take_flags(struct load *l)
 	const struct settings_source *from = l->from;
 
 	for (int i = 0; i < from->argc; i++) {
-		const char *word = from->argv[i];
+		const char *word = from->argv[i], *value = strchr(word, '=');
+		const char *name = value ? arena_strndup(l->a, word, (size_t)(value - word)) : "";
 
-		if (l->only_arguments || *word != '-' || !word[1] || own_flag(l, word)) {
+		if (!l->only_arguments && *name == '-' && own_flag(l, name)) { /* --from=URL */
+			l->arguments[l->s->argument_count++] = name;
+			l->arguments[l->s->argument_count++] = value + 1;
+		} else if (l->only_arguments || *word != '-' || !word[1] || own_flag(l, word)) {
 			l->arguments[l->s->argument_count++] = word;
 		} else if (strcmp(word, "--") == 0) {
 			l->only_arguments = true;
@@ -496,7 +500,7 @@ int settings_load(
 
 	*s = (struct settings){ .source = from };
 	l.origins = arena_array(a, struct settings_origin, settings_count);
-	l.arguments = arena_array(a, const char *, (size_t)from->argc + 1);
+	l.arguments = arena_array(a, const char *, 2 * (size_t)from->argc + 1);
 	s->origins = l.origins;
 	s->arguments = l.arguments;
 	for (size_t i = 0; i < settings_count && !err; i++)

@@ -53,7 +53,7 @@ async function target(t, engine) {
   return place;
 }
 
-const copy = (t, from, to, more = [], options = {}) => t.run(["copy", "--from", from.store, "--to", to.store, ...more], { ms: 120_000, ...options });
+const copy = (t, from, to, more = [], options = {}) => t.run(["copy", `--from=${from.store}`, "--to", to.store, ...more], { ms: 120_000, ...options });
 
 async function copied(t, from, to, ...more) {
   const result = await copy(t, from, to, more);

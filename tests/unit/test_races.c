@@ -305,7 +305,8 @@ static bool try_at(struct stopping *s, const struct deed *d, int at, const char 
 
 	set_stage(s->f);
 	s->left = at;
-	s->begun = s->over = false;
+	s->begun = false;
+	s->over = false;
 	fault_plan.at_statement = at_statement;
 	do_deed(s->first, d, s->f->tenant_id);
 	fault_plan.at_statement = NULL;
