@@ -204,7 +204,9 @@ static void done_elsewhere(struct work *w, int err)
 
 static enum http_verdict submit_call(struct call *c)
 {
-	bool short_read = c->work.mode == READ_ONLY && !c->op->long_read && !c->aside;
+	/* Those who watch the service ask the store's threads, who know first how it is. */
+	bool short_read =
+		c->work.mode == READ_ONLY && !c->op->long_read && !c->op->unstored && !c->aside;
 	int err = short_read ? loop_store_submit(c->app, c->x->loop, &c->work)
 			     : store_submit(c->app->store, &c->work);
 

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -16,7 +18,16 @@ struct loop_store {
 	struct db *db;
 	struct reads *reads;
 	struct reads_watch watched;
+	/* Turns that must come though nothing happens. */
+	struct loop_alarm {
+		struct http_source source;
+		int fd;
+		bool set;
+	} alarm;
 };
+
+/* Before a server that says nothing is given up; the alarm is set once in that time, and not for each read. */
+enum { ALARM_S = 2 };
 
 /* Has the loop wait for what the reads wait for. */
 static void watch_reads(struct loop_store *s)
@@ -32,6 +43,35 @@ static void watch_reads(struct loop_store *s)
 		log_line(LOG_ERROR, "a loop cannot wait for the store", NULL);
 	/* One that broke was closed, and is waited for no more. */
 	s->watched = now;
+}
+
+static void set_alarm(struct loop_store *s)
+{
+	struct itimerspec in = { .it_value = { .tv_sec = ALARM_S } };
+
+	if (!s->alarm.set && reads_await(s->reads))
+		s->alarm.set = timerfd_settime(s->alarm.fd, 0, &in, NULL) == 0;
+}
+
+static void on_alarm(struct http_source *source, uint32_t events)
+{
+	struct loop_alarm *a = (struct loop_alarm *)source;
+	uint64_t times;
+
+	(void)events;
+	if (read(a->fd, &times, sizeof times) == sizeof times)
+		a->set = false; /* the end of this turn is the reads' */
+}
+
+static void make_alarm(struct loop_store *s)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &s->alarm.source };
+
+	s->alarm = (struct loop_alarm){ .source = { on_alarm },
+		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC) };
+	if (s->alarm.fd < 0 ||
+		epoll_ctl(http_loop_epoll(s->loop), EPOLL_CTL_ADD, s->alarm.fd, &event))
+		log_line(LOG_ERROR, "a loop has no clock for the store", NULL);
 }
 
 static void on_answers(struct http_source *source, uint32_t events)
@@ -59,8 +99,10 @@ void loop_store_begin(struct app *app, struct http_loop *loop)
 		log_error("the store cannot be read", LOG_S("error", p.detail));
 	arena_free(&scratch);
 	http_loop_set(loop, s);
-	if (s->reads)
+	if (s->reads) {
+		make_alarm(s);
 		watch_reads(s);
+	}
 }
 
 void loop_store_rest(struct http_loop *loop)
@@ -72,6 +114,7 @@ void loop_store_rest(struct http_loop *loop)
 	if (s && s->reads) {
 		reads_turn(s->reads, false);
 		watch_reads(s);
+		set_alarm(s);
 	}
 }
 
@@ -82,6 +125,8 @@ void loop_store_end(struct http_loop *loop)
 	if (!s)
 		return;
 	http_loop_set(loop, NULL);
+	if (s->reads)
+		close(s->alarm.fd);
 	reads_free(s->reads);
 	db_close(s->db);
 	free(s);

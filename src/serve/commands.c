@@ -406,8 +406,12 @@ int command_restore(const struct settings *s, struct arena *a)
 	const char *kept = NULL;
 	int err;
 
-	if (strncmp(s->store, "sqlite:", 7) != 0)
-		return command_restore_rows(s, a);
+	if (strncmp(s->store, "sqlite:", 7) != 0) {
+		err = command_restore_rows(s, a);
+		if (!err)
+			compare_key(s, a);
+		return err;
+	}
 	err = store_restore(s->store, s->arguments[0], &kept, a, &p);
 
 	if (err)

@@ -1,10 +1,14 @@
 /* copy_sides.c - the two stores of a copy, opened so that nobody else has them, and refused with a sentence where they are
  * not what a copy needs: a source that is whole and of this program's version, a target that is empty or has the
  * beginning of a copy. */
-#include <string.h>
+#include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "store/copy_parts.h"
 
 const char *store_said(const char *where, struct arena *a)
@@ -63,7 +67,7 @@ static int check_source(struct copying *c)
 			version > wanted
 				? "%s is at version %d and this program only knows %d: copy it with a newer lodge"
 				: "%s is at version %d and this program copies %d: bring it up to that first with lodge migrate "
-				  "--store",
+				  "--store and its address",
 			c->from_said, version, wanted);
 	err = shape_check(c->from, version, &beyond, c->a, c->p);
 	if (err)
@@ -141,12 +145,34 @@ int copy_open_target(struct copying *c)
 	return err;
 }
 
+/* A file that root has made is its folder's owner's, who is to serve it. */
+static void give_away(const char *where, struct arena *a)
+{
+	static const char *const beside[] = { "", "-wal", "-shm", "-id" };
+	const char *path = where + strlen("sqlite:");
+	struct stat folder;
+
+	if (strncmp(where, "sqlite:", 7) != 0 || geteuid() != 0 ||
+		stat(dirname(arena_strdup(a, path)), &folder))
+		return;
+	for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+		if (lchown(arena_printf(a, "%s%s", path, beside[i]), folder.st_uid,
+			    folder.st_gid) &&
+			errno != ENOENT)
+			log_warn("a file cannot be given to the owner of its folder",
+				LOG_S("file", path));
+}
+
 void copy_close(struct copying *c)
 {
+	bool made = c->to != NULL;
+
 	if (c->from)
 		db_rollback(c->from);
 	db_close(c->from);
 	db_close(c->to);
 	store_close(c->from_store);
 	store_close(c->to_store);
+	if (made)
+		give_away(c->order->to, c->a);
 }

@@ -234,6 +234,20 @@ static int pg_refuse_old(struct db *db, bool *ret_old)
 	return err;
 }
 
+/* Locks and notices bear its name; without one, nothing that is asked for is there either. */
+static int pg_find_schema(struct db *db)
+{
+	PGresult *r = PQexec(pg_impl(db)->conn, "select current_schema()");
+	int err = PQresultStatus(r) == PGRES_TUPLES_OK ? 0 : pg_fail(db, r);
+
+	if (!err && PQgetisnull(r, 0, 0))
+		err = db_fail(db, ERR_STORE,
+			"none of the schemas of search_path is there, or may be used: make one with create schema, or "
+			"name another");
+	PQclear(r);
+	return err;
+}
+
 static int pg_set_up(struct db *db, bool *ret_old)
 {
 	/* What is acknowledged must be on the disk: a server told to commit without waiting for it is
@@ -243,6 +257,10 @@ static int pg_set_up(struct db *db, bool *ret_old)
 				    "set timezone = 'UTC';"
 				    "set statement_timeout = '60s';"
 				    "set idle_in_transaction_session_timeout = '60s';"
+				    /* a machine that is gone keeps no locks for hours */
+				    "set tcp_keepalives_idle = 20;"
+				    "set tcp_keepalives_interval = 5;"
+				    "set tcp_keepalives_count = 3;"
 				    "select set_config('synchronous_commit', 'on', false)"
 				    " where current_setting('synchronous_commit') = 'off'";
 	struct postgres *p = pg_impl(db);
@@ -258,6 +276,8 @@ static int pg_set_up(struct db *db, bool *ret_old)
 	if (p->pooled) /* the session is the pooler's: see flight_begin */
 		return 0;
 	err = pg_simple(db, setup);
+	if (!err)
+		err = pg_find_schema(db);
 	if (!err && db->way != WAY_REPLICA)
 		err = pg_refuse_old(db, ret_old);
 	return err;

@@ -12,7 +12,9 @@
  *
  * All that waits when a batch begins is run in one transaction, with one view
  * that is taken then, so that whoever has changed something reads it; what
- * comes later waits for the next.  Nobody says begin or commit: what is sent
+ * comes later waits for the next.  So one that is slow would hold up all: it
+ * is given a quarter of a second, and is then known as slow and asked by
+ * others for a while.  Nobody says begin or commit: what is sent
  * up to a sync is a transaction.  Only the server can fail here: then what is
  * not done is handed to the store, whose threads find out what is to be said.
  * So is what asks for more than a few answers, or for rows one by one. */
@@ -29,7 +31,15 @@
 #include "store/postgres.h"
 #include "store/transact.h"
 
-enum { LANES = 64, ANSWERS_MAX = 24, OWED_RING = 1024, MEND_EVERY_MS = 500 };
+enum {
+	LANES = 64,
+	ANSWERS_MAX = 24,
+	OWED_RING = 1024, /* a batch owes two answers a lane at most, and its end */
+	MEND_EVERY_MS = 500,
+	SILENT_MS = 6000,    /* an answer that has not come by then never will */
+	SLOW_MAX = 32,	     /* statements known to be slow */
+	SLOW_MS = 10 * 60000 /* for so long */
+};
 
 /* A piece of work and the answers that it has had. */
 struct read_lane {
@@ -65,9 +75,15 @@ struct reads {
 	struct owed_answer ring[OWED_RING];
 	unsigned head, tail;
 	bool in_batch, sent, writes;
-	bool failed;	 /* the transaction; the rest of the batch is not for here */
-	bool broken;	 /* the connection */
-	int64_t mend_ms; /* when to try next, while it is away */
+	bool asked;	  /* something in this batch */
+	bool failed;	  /* the transaction; the rest of the batch is not for here */
+	bool broken;	  /* the connection */
+	int64_t mend_ms;  /* when to try next, while it is away */
+	int64_t heard_ms; /* when something was last heard, or asked for after a rest */
+	struct {
+		const struct statement *st;
+		int64_t until_ms;
+	} slow[SLOW_MAX];
 	_Atomic int state;
 	uint64_t connection;
 	struct work mending;
@@ -84,6 +100,8 @@ static PGconn *reads_conn(const struct reads *r)
 static void owe(struct reads *r, int what, struct read_lane *lane)
 {
 	INVARIANT(r->tail - r->head < OWED_RING);
+	if (r->head == r->tail)
+		r->heard_ms = clock_mono_ms();
 	r->ring[r->tail++ % OWED_RING] =
 		(struct owed_answer){ .what = (unsigned)what, .lane = lane };
 }
@@ -95,7 +113,7 @@ static void reads_send(struct reads *r, int ok, int what, struct read_lane *lane
 		return;
 	}
 	owe(r, what, lane);
-	r->sent = true;
+	r->sent = r->asked = true;
 }
 
 /* The server answers what it was sent when it is told that this is all for now. */
@@ -176,6 +194,31 @@ static bool lane_may_ask(struct reads *r, struct read_lane *l)
 	return !l->unfit;
 }
 
+static bool is_slow(const struct reads *r, const struct statement *st)
+{
+	for (size_t i = 0; i < SLOW_MAX; i++)
+		if (r->slow[i].st == st)
+			return clock_mono_ms() < r->slow[i].until_ms;
+	return false;
+}
+
+/* In the place of the one that is forgotten soonest. */
+static void note_slow(struct reads *r, const struct statement *st)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < SLOW_MAX; i++) {
+		if (r->slow[i].st == st) {
+			at = i;
+			break;
+		}
+		if (r->slow[i].until_ms < r->slow[at].until_ms)
+			at = i;
+	}
+	r->slow[at].st = st;
+	r->slow[at].until_ms = clock_mono_ms() + SLOW_MS;
+}
+
 int reads_run(struct reads *r, const struct prepared *st, const struct pg_sent *s, bool plain)
 {
 	struct read_lane *l = r->current;
@@ -187,7 +230,7 @@ int reads_run(struct reads *r, const struct prepared *st, const struct pg_sent *
 		return 0;
 	}
 	/* Rows one by one are not for here, nor what asks for something else than the last time. */
-	if (l->used < l->answered || !plain)
+	if (l->used < l->answered || !plain || is_slow(r, st->st))
 		l->unfit = true;
 	if (!lane_may_ask(r, l))
 		return ERR_RETRY;
@@ -229,6 +272,7 @@ int reads_prepare(struct reads *r, struct prepared *st, const char *sql, PGresul
 static void begin_batch(struct reads *r)
 {
 	r->in_batch = true;
+	r->asked = false;
 	r->lane_count = 0;
 	while (r->first && r->lane_count < LANES) {
 		struct read_lane *l = &r->lanes[r->lane_count++];
@@ -249,7 +293,8 @@ static void begin_batch(struct reads *r)
 static void end_batch(struct reads *r)
 {
 	INVARIANT(!r->open);
-	reads_send(r, PQpipelineSync(reads_conn(r)), OWED_END, NULL);
+	if (r->asked) /* those who are strangers are refused without a question */
+		reads_send(r, PQpipelineSync(reads_conn(r)), OWED_END, NULL);
 	r->in_batch = r->failed = false;
 }
 
@@ -266,7 +311,7 @@ static void give_up_batch(struct reads *r)
 static int reads_set_up(struct reads *r)
 {
 	/* What takes longer is asked for by the store's threads, and nobody waits for it here. */
-	static const char set_up[] = "set statement_timeout = '5s';"
+	static const char set_up[] = "set statement_timeout = '250ms';"
 				     "set default_transaction_isolation = 'repeatable read';"
 				     "set default_transaction_read_only = on";
 	struct postgres *p = pg_impl(r->self.db);
@@ -281,11 +326,18 @@ static int reads_set_up(struct reads *r)
 static int mend_reads(struct work *w, struct db *db)
 {
 	struct reads *r = (struct reads *)((char *)w - offsetof(struct reads, mending));
+	struct arena scratch = { 0 };
+	struct problem p = { 0 };
 	int err;
 
 	(void)db;
-	pg_impl(r->self.db)->gone = true;
-	err = r->self.store->engine->mend(r->self.db);
+	if (!r->self.db) {
+		err = store_connect(r->self.store, &r->self.db, &scratch, &p);
+	} else {
+		pg_impl(r->self.db)->gone = true;
+		err = r->self.store->engine->mend(r->self.db);
+	}
+	arena_free(&scratch);
 	return err ? err : reads_set_up(r);
 }
 
@@ -357,6 +409,10 @@ static void lane_take(struct reads *r, struct owed_answer *o)
 	struct read_lane *l = o->lane;
 
 	if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+		const char *state = PQresultErrorField(o->result, PG_DIAG_SQLSTATE);
+
+		if (l && l->work && o->what == OWED_ROWS && state && strcmp(state, "57014") == 0)
+			note_slow(r, l->asked[l->answered]); /* query_canceled */
 		/* What was sent after one that failed is nobody's any more. */
 		r->failed = r->failed || l || status != PGRES_PIPELINE_ABORTED;
 		PQclear(o->result);
@@ -379,6 +435,7 @@ static bool take_answers(struct reads *r)
 
 	if (!PQconsumeInput(conn))
 		return false;
+	r->heard_ms = clock_mono_ms();
 	while (r->head != r->tail && !PQisBusy(conn)) {
 		struct owed_answer *o = &r->ring[r->head % OWED_RING];
 		PGresult *result = PQgetResult(conn);
@@ -412,6 +469,11 @@ static void run_answered(struct reads *r)
 			lane_run(r, &r->lanes[i]);
 }
 
+static bool is_silent(const struct reads *r)
+{
+	return r->head != r->tail && clock_mono_ms() - r->heard_ms > SILENT_MS;
+}
+
 void reads_turn(struct reads *r, bool readable)
 {
 	if (!reads_usable(r)) {
@@ -419,7 +481,7 @@ void reads_turn(struct reads *r, bool readable)
 		return;
 	}
 	/* A server that says goodbye does so when it owes nothing, too. */
-	if (readable && !take_answers(r)) {
+	if ((readable && !take_answers(r)) || is_silent(r)) {
 		reads_broke(r);
 		return;
 	}
@@ -428,7 +490,7 @@ void reads_turn(struct reads *r, bool readable)
 	do {
 		if (r->in_batch && !r->open)
 			end_batch(r);
-		if (!r->in_batch && r->first)
+		if (!r->in_batch && r->first && r->tail - r->head < OWED_RING / 2)
 			begin_batch(r);
 	} while (r->in_batch && !r->open); /* all of them were done without a question */
 	end_sending(r);
@@ -440,8 +502,6 @@ void reads_turn(struct reads *r, bool readable)
 
 struct reads *reads_new(struct store *s)
 {
-	struct arena scratch = { 0 };
-	struct problem p = { 0 };
 	struct reads *r;
 
 	if (store_is_sqlite(s))
@@ -451,13 +511,8 @@ struct reads *reads_new(struct store *s)
 	r->self.tallies = store_tallies(s);
 	r->last = &r->first;
 	sem_init(&r->mended, 0, 1);
-	if (store_connect(s, &r->self.db, &scratch, &p) || reads_set_up(r)) {
-		db_close(r->self.db);
-		sem_destroy(&r->mended);
-		free(r);
-		r = NULL;
-	}
-	arena_free(&scratch);
+	/* One that cannot be made now is made later, like one that broke. */
+	r->state = mend_reads(&r->mending, NULL) ? READS_AWAY : READS_GOOD;
 	return r;
 }
 
@@ -484,6 +539,11 @@ void reads_free(struct reads *r)
 	db_close(r->self.db);
 	sem_destroy(&r->mended);
 	free(r);
+}
+
+bool reads_await(const struct reads *r)
+{
+	return r->state != READS_GOOD || r->head != r->tail;
 }
 
 bool reads_take(struct reads *r, struct work *w)

@@ -11,7 +11,7 @@
 
 struct reads;
 
-/* NULL on an engine that is read where one stands, and where the connection cannot be made. */
+/* NULL on an engine that is read where one stands. */
 struct reads *reads_new(struct store *s);
 /* What is under way ends with ERR_STOPPING. */
 void reads_free(struct reads *r);
@@ -20,6 +20,9 @@ void reads_free(struct reads *r);
  * the store's where it turned out to be more than is read here. */
 bool reads_take(struct reads *r, struct work *w);
 void reads_turn(struct reads *r, bool readable);
+
+/* Whether a turn is needed before long though nothing is readable: the server may never answer, or is away. */
+bool reads_await(const struct reads *r);
 
 /* What to wait for after a turn.  `connection` is another number for each connection that there was. */
 struct reads_watch {

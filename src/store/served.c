@@ -4,7 +4,7 @@
  * once, on the connection that hears notices: it is gone when the process is, however that ended.  Whoever copies a
  * store takes the same lock alone, and the writers' lock (postgres_flight.c) as well, so that neither
  * a process that has just lost its connection, nor a command beside, writes to it meanwhile. */
-#include "store/engine.h"
+#include "store/postgres.h"
 
 #define SERVED "hashtextextended('lodge.served.' || current_schema(), 0)"
 #define WRITER "hashtextextended('lodge.writer.' || current_schema(), 0)"
@@ -15,6 +15,9 @@ static const struct statement sql[] = {
 	{ "served_admits", "select 1",
 		.postgres = "select case when pg_try_advisory_lock_shared(" SERVED
 			    ") then 1 else 0 end" },
+	{ "served_server", "select 1", .postgres = "select pg_backend_pid()" },
+	{ "served_standby", "select 0",
+		.postgres = "select case when pg_is_in_recovery() then 1 else 0 end" },
 };
 
 int served_say(struct db *db)
@@ -35,9 +38,20 @@ int served_admits(struct db *db, bool *ret)
 
 int served_take(struct db *db, const char *said, struct arena *a, struct problem *p)
 {
-	int64_t got = 0;
-	int err = db_int(db, &sql[0], &got, NO_ARGS);
+	int64_t got = 0, server = 0, standby = 0;
+	int err = db_int(db, &sql[2], &server, NO_ARGS);
 
+	if (!err)
+		err = db_int(db, &sql[3], &standby, NO_ARGS);
+	/* A lock of a session stays with the pooler's, and one of a standby is not seen by the primary. */
+	if (!err && server != PQbackendPID(pg_impl(db)->conn))
+		return problem_set(p, a, ERR_STORE,
+			"%s leads through a pooler: give the address of the server itself", said);
+	if (!err && standby)
+		return problem_set(p, a, ERR_STORE,
+			"%s is a standby: copy from the primary, or promote it first", said);
+	if (!err)
+		err = db_int(db, &sql[0], &got, NO_ARGS);
 	if (err)
 		return problem_set(p, a, err, "%s: %s", said, db_error(db));
 	if (!got)

@@ -133,8 +133,7 @@ int store_open(struct store **ret, const struct store_settings *settings, enum s
 			s->settings.replica = arena_strdup(&s->arena, settings->replica);
 	} else {
 		err = problem_set(p, a, ERR_USAGE,
-			"the store must be sqlite:PATH or postgres://..., not \"%s\"",
-			settings->where);
+			"the store must be sqlite:PATH or postgres://..., and this is neither");
 	}
 	if (err) {
 		store_close(s);

@@ -87,7 +87,8 @@ static int commit_work(struct db *db)
 /* A server that restarts is away for a moment: wait for it a little before giving up. */
 static int mend_connection(struct transactor *t)
 {
-	int64_t end = clock_mono_ms() + MEND_MS;
+	/* One that is known to be away is tried, and not waited for. */
+	int64_t end = clock_mono_ms() + (t->store->fault == ERR_STORE ? 0 : MEND_MS);
 	int err = t->store->engine->mend(t->db);
 
 	while (err && clock_mono_ms() < end) {

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,10 +18,12 @@ static const struct statement sql[] = {
 		.postgres = "select 10 / cast($1 as bigint)" },
 	{ "reads_users", "select count(*) from users", .scan = "a test" },
 	{ "reads_self", "select 1", .scan = "no table", .postgres = "select pg_backend_pid()" },
+	{ "reads_slow", "select 1", .scan = "no table",
+		.postgres = "select cast($1 as bigint) from pg_sleep(1)" },
 	{ "reads_end", "select 1", .scan = "no table",
 		.postgres = "select cast(pg_terminate_backend(cast($1 as int)) as int)" },
 };
-enum { NEXT, INVERSE, USERS, SELF, END };
+enum { NEXT, INVERSE, USERS, SELF, SLOW, END };
 
 static int64_t ask_int(struct db *db, int which, int64_t with, int *err)
 {
@@ -36,6 +39,7 @@ static int64_t ask_int(struct db *db, int which, int64_t with, int *err)
 struct counting {
 	struct work work;
 	int64_t from, steps, inverse, got, users, server;
+	bool slow, nothing;
 	int runs, err;
 	_Atomic bool over;
 };
@@ -47,6 +51,10 @@ static int count_on(struct work *w, struct db *db)
 
 	c->runs++;
 	c->got = c->from;
+	if (c->nothing)
+		return ERR_UNAUTHENTICATED;
+	if (c->slow)
+		ask_int(db, SLOW, 1, &err);
 	for (int64_t i = 0; i < c->steps && !err; i++)
 		c->got = ask_int(db, NEXT, c->got, &err);
 	if (c->inverse != NIL)
@@ -279,6 +287,79 @@ TEST(reads_notice_a_server_that_leaves)
 		clock_mono_ms() < end)
 		reads_turn(r, true);
 	CHECK(reads_watch(r).fd < 0 || reads_watch(r).connection > 0);
+	reads_free(r);
+	fixture_close(f);
+}
+
+/* Whoever is refused without a question costs the server nothing, however it is. */
+TEST(reads_without_a_question_ask_nothing)
+{
+	struct fixture *f;
+	struct reads *r = open_reads(&f);
+	struct counting c;
+
+	if (!r)
+		return;
+	for (int i = 0; i < 5000; i++) {
+		counting_init(&c, 0, 0);
+		c.nothing = true;
+		CHECK(reads_take(r, &c.work));
+		reads_turn(r, false);
+		CHECK(c.over && c.err == ERR_UNAUTHENTICATED);
+	}
+	CHECK(!reads_await(r));
+	reads_free(r);
+	fixture_close(f);
+}
+
+TEST(reads_that_are_slow_hold_nobody_up)
+{
+	struct fixture *f;
+	struct reads *r = open_reads(&f);
+	struct counting c[3];
+
+	if (!r)
+		return;
+	for (int round = 0; round < 2; round++) {
+		test_step("round %d", round);
+		for (int i = 0; i < 3; i++) {
+			counting_init(&c[i], i, 2);
+			c[i].slow = i == 1;
+			CHECK(reads_take(r, &c[i].work));
+		}
+		await_all(r, c, 3);
+		for (int i = 0; i < 3; i++) {
+			CHECK_INT(c[i].err, 0);
+			CHECK_INT(c[i].got, i + 2);
+		}
+		/* the second time it is known, and the others have their own way */
+		CHECK((c[0].server == c[2].server && c[0].server != c[1].server) || round == 0);
+	}
+	reads_free(r);
+	fixture_close(f);
+}
+
+TEST(reads_give_up_a_server_that_says_nothing)
+{
+	struct fixture *f;
+	struct reads *r = open_reads(&f);
+	struct counting c;
+	pid_t server;
+
+	if (!r)
+		return;
+	counting_init(&c, 0, 1);
+	CHECK(reads_take(r, &c.work));
+	await_all(r, &c, 1);
+	server = (pid_t)c.server;
+	CHECK_INT(kill(server, SIGSTOP), 0); /* as root, or as whom the server runs */
+	counting_init(&c, 5, 1);
+	CHECK(reads_take(r, &c.work));
+	await_all(r, &c, 1);
+	CHECK_INT(kill(server, SIGCONT), 0);
+	CHECK_INT(c.err, 0);
+	CHECK_INT(c.got, 6);
+	CHECK(c.server != server);
 	reads_free(r);
 	fixture_close(f);
 }

@@ -49,7 +49,7 @@ LIST_OPERATION(listSessionFiles, NONE, SessionFileRead)
 	return call_list(c, &sql[FILE_LIST], ARGS(T(c->caller.tenant_id), T(c->caller.session_id)));
 }
 
-OPERATION(readSessionFile, NONE, NONE, .gives = "application/octet-stream")
+OPERATION(readSessionFile, NONE, NONE, .long_read = true, .gives = "application/octet-stream")
 {
 	const struct value args[] = { T(c->caller.tenant_id), T(c->caller.session_id),
 		T(call_param(c, "file_id")) };

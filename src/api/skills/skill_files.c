@@ -45,7 +45,7 @@ static void put_attachment_header(struct call *c, const char *path)
 }
 
 /* Text is shown, and everything else is only kept. */
-QUERY_OPERATION(readSkillFile, skill_file_query, NONE, .gives = "*/*")
+QUERY_OPERATION(readSkillFile, skill_file_query, NONE, .long_read = true, .gives = "*/*")
 {
 	struct SkillRead skill;
 	struct skill_file file;
@@ -68,7 +68,7 @@ QUERY_OPERATION(readSkillFile, skill_file_query, NONE, .gives = "*/*")
 	return 0;
 }
 
-OPERATION(readSkillMd, NONE, NONE, .gives = "text/markdown")
+OPERATION(readSkillMd, NONE, NONE, .long_read = true, .gives = "text/markdown")
 {
 	struct SkillRead skill;
 	int err = skill_find(c, call_param(c, "skill_id"), &skill);
