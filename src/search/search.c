@@ -21,20 +21,6 @@
  * million agents, and programs of both numbers must not run beside each other. */
 #define SEARCH_VERSION "3"
 
-static const char *const MentionType_list[] = {
-	[MentionType_agent] = "agent",
-	[MentionType_user] = "user",
-	[MentionType_skill] = "skill",
-	[MentionType_tool] = "tool",
-	[MentionType_session] = "session",
-	NULL,
-};
-const struct words MentionType_words = {
-	.title = "MentionType",
-	.list = MentionType_list,
-	.doc = "What a mention in a message can point to.",
-};
-
 FIELDS(search_thing) = {
 	FIELD(search_thing, tenant_id),
 	FIELD(search_thing, type, .words = &MentionType_words),

@@ -15,6 +15,20 @@
 
 enum { WORDS_JSON_MAX = 512 * 1024 };
 
+static const char *const MentionType_list[] = {
+	[MentionType_agent] = "agent",
+	[MentionType_user] = "user",
+	[MentionType_skill] = "skill",
+	[MentionType_tool] = "tool",
+	[MentionType_session] = "session",
+	NULL,
+};
+const struct words MentionType_words = {
+	.title = "MentionType",
+	.list = MentionType_list,
+	.doc = "What a mention in a message can point to.",
+};
+
 struct search_word {
 	const char *tenant_id, *visibility, *tail, *id;
 	int type;

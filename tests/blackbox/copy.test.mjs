@@ -2,7 +2,7 @@
 // refused.  The source is a store with rows in nearly every table that an older version made, brought up to this one.
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { bin, command, equal, here, makeFolder, match, ok, shared, sqlite, test, until } from "./harness.mjs";
@@ -200,6 +200,13 @@ test("stores that are served, of another version, not empty or the same are refu
   await until(20_000, "it has the lock", async () => (await far.sql("select count(*) from pg_stat_activity where query like 'select pg_sleep%'")) === "1");
   for (const args of [["serve", "--listen", "127.0.0.1:0"], ["migrate"]]) match((await t.on(far, args)).stderr, /the store is being copied by lodge copy: wait/, args[0]);
   holder.kill();
+  if (process.getuid() === 0) { // what root makes is the folder's owner's
+    const theirs = await target(t, "sqlite");
+    mkdirSync(theirs.data, { recursive: true, mode: 0o700 });
+    chownSync(theirs.data, 65534, 65534);
+    await until(20_000, "the lock is let go", async () => (await copy(t, far, theirs)).status === 0);
+    equal(statSync(theirs.store.slice(7)).uid, 65534, "the owner of a copy that root made");
+  }
   await refused(t, first, near, /not empty: it is a store of lodge, at version \d+\. A copy is made into a file that is not there yet/);
   const odd = await target(t, "postgres");
   await odd.sql("create table notes (n int)");
@@ -212,6 +219,11 @@ test("stores that are served, of another version, not empty or the same are refu
   await refused(t, gone, far, /there is no store at/);
   ok(!existsSync(gone.store.slice(7)), "a source was made");
   equal((await copy(t, first, first)).status, 2, "into itself");
+  const nowhere = { ...far, store: far.store.replace(/search_path%3D.*/, "search_path%3Dnot_there") };
+  for (const args of [["migrate"], ["serve", "--listen", "127.0.0.1:0"]]) match((await t.on(nowhere, args)).stderr, /none of the schemas of search_path is there/, args[0]);
+  await refused(t, first, nowhere, /none of the schemas of search_path is there/);
+  const odder = await t.run(["copy", "--from", "Postgres://u:geheim@h/x", "--to", "sqlite:x.db"]);
+  ok(odder.status === 2 && !odder.stderr.includes("geheim"), `a password: ${odder.stderr}`);
   equal((await t.run(["copy", "--from", first.store, "sqlite:x.db"])).status, 2, "without --to");
 }, { ms: 300_000 });
 

@@ -46,4 +46,16 @@ test("many at once have no fault of the store's, and nothing is left on a sessio
   for (let i = 0; i < 6; i++) equal(await psql(place.store, "select current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')"), "0 0", "what is left on a session");
   const sessions = await psql(cluster.url, "select count(*) from pg_stat_activity where application_name like 'lodge %'");
   ok(Number(sessions) > 0, "connections say whose they are");
-}, { ms: 60_000 });
+  // A copy goes by the direct way, or says why it does not; and nobody is locked out by it.
+  const file = join(folder, "copy.db");
+  equal((await t.on(place, ["backup", file])).status, 0, "a backup");
+  await server.stop();
+  const through = await t.run(["copy", "--from", place.store, "--to", `sqlite:${join(folder, "x.db")}`]);
+  equal(through.status, 1, "a copy by way of the pooler");
+  match(through.stderr, /leads through a pooler: give the address of the server itself\n$/, "what it says");
+  await psql(cluster.url, "create database empty template template0");
+  const empty = { ...place, store: place.store.replace(/\/lodge$/, "/empty"), direct: cluster.url.replace(/\/lodge$/, "/empty") };
+  const restored = await t.on(empty, ["restore", file]);
+  equal(restored.status, 0, `restore beside a pooler: ${restored.stderr}`);
+  await (await t.serve(place)).enter();
+}, { ms: 90_000 });
