@@ -195,18 +195,18 @@ test("stores that are served, of another version, not empty or the same are refu
   await refused(t, far, near, /in use by another lodge \(serve or copy\); stop it first, on every machine/);
   await served.kill();
   await until(20_000, "the server has seen the end of it", async () => (await copy(t, far, near)).status === 0);
+  if (process.getuid() === 0) { // what root makes is the folder's owner's
+    const theirs = await target(t, "sqlite");
+    mkdirSync(theirs.data, { recursive: true, mode: 0o700 });
+    chownSync(theirs.data, 65534, 65534);
+    await copied(t, far, theirs);
+    equal(statSync(theirs.store.slice(7)).uid, 65534, "the owner of a copy that root made");
+  }
   const holder = spawn("psql", ["-X", "-q", far.store, "-c", "select pg_advisory_lock(hashtextextended('lodge.served.' || current_schema(), 0)) is null", "-c", "select pg_sleep(60)"], { stdio: "ignore" });
   t.onEnd(() => holder.kill());
   await until(20_000, "it has the lock", async () => (await far.sql("select count(*) from pg_stat_activity where query like 'select pg_sleep%'")) === "1");
   for (const args of [["serve", "--listen", "127.0.0.1:0"], ["migrate"]]) match((await t.on(far, args)).stderr, /the store is being copied by lodge copy: wait/, args[0]);
   holder.kill();
-  if (process.getuid() === 0) { // what root makes is the folder's owner's
-    const theirs = await target(t, "sqlite");
-    mkdirSync(theirs.data, { recursive: true, mode: 0o700 });
-    chownSync(theirs.data, 65534, 65534);
-    await until(20_000, "the lock is let go", async () => (await copy(t, far, theirs)).status === 0);
-    equal(statSync(theirs.store.slice(7)).uid, 65534, "the owner of a copy that root made");
-  }
   await refused(t, first, near, /not empty: it is a store of lodge, at version \d+\. A copy is made into a file that is not there yet/);
   const odd = await target(t, "postgres");
   await odd.sql("create table notes (n int)");
