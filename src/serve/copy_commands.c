@@ -157,7 +157,7 @@ int command_copy(const struct settings *s, struct arena *a)
 int command_restore_rows(const struct settings *s, struct arena *a)
 {
 	struct copy_order order = { .from = arena_printf(a, "sqlite:%s", s->arguments[0]),
-		.to = s->store_direct ? s->store_direct : s->store };
+		.to = *s->store_direct ? s->store_direct : s->store };
 
 	return run_copy(&order, false, a);
 }

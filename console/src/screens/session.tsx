@@ -136,7 +136,7 @@ function Foot({ chat, agentId, agent, may, fresh }: { chat: Chat; agentId: strin
 const newest = (order: string[]): string => order.filter((id) => !id.startsWith("~")).at(-1) ?? "";
 
 /** Follows the end while one is there; who reads further up is left in peace and told how much is new. */
-function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => void } {
+function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => void; follows: { current: boolean } } {
   const [news, setNews] = useState(0);
   const follows = useRef(begins), seen = useRef(""); // the last one that was in view: ids ascend, and older ones that are read are no news
   useEffect(() => {
@@ -166,19 +166,21 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
     if (follows.current || !seen.current) seen.current = newest(order);
     else setNews(order.filter((id) => id > seen.current).length);
   });
-  return { news, jump: () => (follows.current = true, setNews(0), toEnd()) };
+  return { news, jump: () => (follows.current = true, setNews(0), toEnd()), follows };
 }
 
 /** Older messages come when one scrolls to them; what is read stays where it is. */
-function Older({ chat }: { chat: Chat }) {
+function Older({ chat, follows }: { chat: Chat; follows: { current: boolean } }) {
   const mark = useRef<HTMLDivElement>(null);
   const older = chat.older.value;
   useEffect(() => {
     if (!mark.current || !older) return;
     const look = new IntersectionObserver((seen) => {
       if (!seen.some((s) => s.isIntersecting)) return;
+      // Who follows the end of what is long is on the way there, and has not asked for its beginning.
+      if (follows.current && document.documentElement.scrollHeight > 2 * innerHeight) return toEnd();
       const before = document.documentElement.scrollHeight - scrollY;
-      void chat.more().then(() => requestAnimationFrame(() => scrollTo(0, document.documentElement.scrollHeight - before)), () => undefined);
+      void chat.more().then(() => requestAnimationFrame(() => (follows.current ? toEnd() : scrollTo(0, document.documentElement.scrollHeight - before))), () => undefined);
     }, { rootMargin: "400px 0px 0px" });
     look.observe(mark.current);
     return () => look.disconnect();
@@ -247,7 +249,7 @@ function Body({ chat, agentId, agent, wanted, fresh }: { chat: Chat; agentId: st
     [["j, k", "Next and previous message"], ["m", "Write a message"], ["Esc", "Stop, while writing"]]);
   return (
     <div class="chat">
-      {shown === Infinity && <Older chat={chat} />}
+      {shown === Infinity && <Older chat={chat} follows={follow.follows} />}
       {!read && agent?.initial_greeting && <article class="message assistant"><h2><bdi>{name}</bdi></h2><Markdown text={agent.initial_greeting} /></article>}
       {read && !there && <p class="muted">Nothing has been said yet.</p>}
       <Transcript around={around} marked={wanted} shown={shown} />
