@@ -29,7 +29,11 @@ import { type Surroundings, TONES, Transcript } from "../ui/transcript";
 
 const NEAR_END = 120;
 const atEnd = (): boolean => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END;
-const toEnd = (): void => scrollTo(0, document.documentElement.scrollHeight);
+let placed = -1; // where the end was when it was last gone to
+const toEnd = (): void => {
+  scrollTo(0, document.documentElement.scrollHeight);
+  placed = scrollY;
+};
 
 async function rename(chat: Chat): Promise<void> {
   const title = await over<string>((close) => (
@@ -141,10 +145,18 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
   const follows = useRef(begins), seen = useRef(""); // the last one that was in view: ids ascend, and older ones that are read are no news
   useEffect(() => {
     let was = scrollY;
+    // While the end is followed, the browser keeps nothing else in its place: what comes into view takes its real height, and
+    // it would move up for that, as somebody does who leaves the end.
+    const follow = (now: boolean): void => {
+      follows.current = now;
+      document.documentElement.style.overflowAnchor = now ? "none" : "";
+    };
+    follow(follows.current);
     const on = (): void => {
-      // Only who scrolls up leaves the end; what comes into view grows, and would seem to have left it.
-      if (atEnd()) follows.current = true;
-      else if (scrollY < was) follows.current = false;
+      // Only who scrolls up leaves the end.  What comes into view grows or shrinks, and by the time that this is told the end may
+      // be elsewhere: where it was is not where somebody went.
+      if (atEnd()) follow(true);
+      else if (scrollY < was && scrollY !== placed) follow(false);
       was = scrollY;
       if (follows.current) {
         seen.current = newest(chat.order.peek());
@@ -159,6 +171,7 @@ function useFollowing(chat: Chat, begins: boolean): { news: number; jump: () => 
     return () => {
       removeEventListener("scroll", on);
       grown.disconnect();
+      document.documentElement.style.overflowAnchor = "";
     };
   }, [chat]);
   useSignalEffect(() => {
