@@ -114,7 +114,7 @@ test("a store's file that is moved, replaced or written over, or whose log is re
     await make(server, tenant, "before");
     equal((await t.on(place, ["backup", copy])).status, 0, "lodge backup");
     act(file, copy, join(place.folder, "keep.db"));
-    const write = await server.request("POST", agents, { body: { name: "Lost", slug: "lost" } });
+    const write = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Lost", slug: "lost" } });
     ok(write.status === 503 || write.status === 401, `${name}: a write was answered with ${write.text}`);
     await server.says(/the store's file was changed under the running service[^\n]*lodge restore/);
     const ready = await server.request("GET", "/readyz");
@@ -239,7 +239,7 @@ test("a process whose PostgreSQL store a newer program has taken over is unready
   const ready = await server.request("GET", "/readyz");
   equal(ready.status, 503, ready.text);
   match(ready.text, /newer version of the program/, "the reason");
-  const write = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+  const write = await server.request("POST", agents, { body: { name: "A", slug: "a" } });
   equal(write.status, 503, write.text);
   equal(await server.stop(), 0, "the exit status");
 });
