@@ -111,7 +111,9 @@ static int engine_prepare(struct db *db, struct prepared *st, const char *sql)
 	} else {
 		/* A pooler gives the next transaction another session: there it has no name, and its text is sent each
 		 * time. */
-		snprintf(name, sizeof name, p->pooled ? "" : "s%u", ++p->prepared);
+		snprintf(name, sizeof name, "s%u", ++p->prepared);
+		if (p->pooled)
+			*name = '\0';
 		err = flight_prepare(db, name, sql, &result);
 		if (!err)
 			st->handle = pg_statement_new(p, p->pooled ? sql : name, sql);
