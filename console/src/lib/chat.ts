@@ -125,6 +125,12 @@ export class Chat {
     }
   }
 
+  /** Takes what an answer says of it, unless something was told while it was on its way: that is newer, or what is newer follows it. */
+  async accept(answer: Promise<TaskSessionRead>): Promise<void> {
+    const seen = this.#seen, session = await answer;
+    if (seen === this.#seen) this.session.value = session;
+  }
+
   /** A browser keeps six lines to a place: who is not looked at lets its own go, and who gets none asks what there is when something has happened. */
   look(): void {
     const feed = this.#feed;
@@ -365,7 +371,7 @@ export class Chat {
   /** What was said first is what it is called. */
   #readTitle(): void {
     call("GET /tenant/{tenant_id}/sessions/{session_id}", { path: this.path }).then(({ title }) => {
-      if (this.session.value) this.session.value = { ...this.session.value, title };
+      if (this.session.value?.title === null) this.session.value = { ...this.session.value, title };
     }, () => undefined);
   }
 

@@ -48,7 +48,7 @@ async function rename(chat: Chat): Promise<void> {
     </Dialog>
   ));
   if (title === null) return;
-  chat.session.value = await call("PATCH /tenant/{tenant_id}/sessions/{session_id}", { path: chat.path, body: { title: title || null } });
+  await chat.accept(call("PATCH /tenant/{tenant_id}/sessions/{session_id}", { path: chat.path, body: { title: title || null } }));
 }
 
 function Files({ chat }: { chat: Chat }) {
@@ -131,10 +131,7 @@ function Foot({ chat, agentId, agent, may, fresh }: { chat: Chat; agentId: strin
   const running = chat.running;
   if (!may("session:write")) return <p class="muted">You may read here, and not write.</p>;
   return <Composer tenant={tenant_id} place={place} focus={fresh} running={running} send={say} placeholder={chat.session.value?.status === "waiting_approval" ? "It waits for an approval; what you say is queued" : running ? "It is at work; what you say is queued" : `Say something to ${agent}`}
-    stop={() => call("POST /tenant/{tenant_id}/sessions/{session_id}/cancel", { path: chat.path, body: {} }).then((s) => {
-      chat.session.value = s;
-      toast("Stopped");
-    })} />;
+    stop={() => chat.accept(call("POST /tenant/{tenant_id}/sessions/{session_id}/cancel", { path: chat.path, body: {} })).then(() => toast("Stopped"))} />;
 }
 
 const newest = (order: string[]): string => order.filter((id) => !id.startsWith("~")).at(-1) ?? "";
