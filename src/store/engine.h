@@ -266,7 +266,15 @@ int checkpoint_start(struct store *s, struct checkpointer **ret);
 void checkpoint_stop(struct checkpointer *c);
 void checkpoint_look(struct checkpointer *c, struct db *writer);
 
+/* See statistics.c; NULL on SQLite.  Freed after the queue has stopped. */
+struct statistics;
+struct statistics *statistics_new(struct queue *q);
+void statistics_free(struct statistics *s);
+void statistics_look(struct statistics *s, struct db *writer);
+
 /* Of the transaction under way: told after its commit, or forgotten. */
+/* Before the commit, and after it: only one of the two does something, as the engine is. */
+int notices_send(struct db *db);
 void notices_tell(struct db *db);
 void notices_forget(struct db *db);
 int hearing_start(struct store *s);

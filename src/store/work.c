@@ -44,6 +44,7 @@ struct queue {
 	struct worker *workers; /* the first of them writes */
 	int worker_count, started;
 	struct checkpointer *checkpointer; /* on SQLite */
+	struct statistics *statistics;	   /* on PostgreSQL */
 	struct tallies tallies;
 };
 
@@ -148,6 +149,7 @@ static void *writer_main(void *arg)
 			careful && worker->self.caution ? CAREFUL_BATCH_MAX : BATCH_MAX))) {
 		transact_batch(&worker->self, batch);
 		checkpoint_look(worker->queue->checkpointer, worker->self.db);
+		statistics_look(worker->queue->statistics, worker->self.db);
 		/* Those who wait for this processor may have work for the next commit.  The fewer the
 		 * commits, the less is read anew after them. */
 		sched_yield();
@@ -169,6 +171,8 @@ int queue_start(struct queue *q)
 {
 	if (store_is_sqlite(q->store) && checkpoint_start(q->store, &q->checkpointer))
 		return ERR_STORE;
+	if (!store_is_sqlite(q->store))
+		q->statistics = statistics_new(q);
 	for (q->started = 0; q->started < q->worker_count; q->started++) {
 		struct worker *w = &q->workers[q->started];
 		bool writes = q->started == 0;
@@ -212,6 +216,8 @@ void queue_stop(struct queue *q)
 		pthread_join(q->workers[q->started - 1].thread, NULL);
 	checkpoint_stop(q->checkpointer);
 	q->checkpointer = NULL;
+	statistics_free(q->statistics);
+	q->statistics = NULL;
 }
 
 struct tallies *store_tallies(struct store *s)

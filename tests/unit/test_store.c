@@ -385,6 +385,39 @@ TEST(store_keeps_the_log_short_on_sqlite)
 	fixture_close(f);
 }
 
+static int write_many(struct db *db, void *data)
+{
+	static const struct statement insert = { "test",
+		"insert into meta (key, value) values ($1, 'x') "
+		"on conflict (key) do update set value = 'y'" };
+	char key[32];
+	int err = 0;
+
+	for (int i = 0; i < 500 && !err; i++) {
+		snprintf(key, sizeof key, "many %d %d", *(int *)data, i);
+		err = db_run(db, &insert, NULL, ARGS(T(key)));
+	}
+	return err;
+}
+
+/* What was planned while a table was empty is planned anew soon after it has grown. */
+TEST(store_has_the_server_look_at_tables_that_grow_on_postgres)
+{
+	struct fixture *f;
+	int64_t looked = 0;
+
+	SKIP_UNLESS(!fixture_is_sqlite());
+	f = fixture_open();
+	for (int i = 0; i < 1000 && !looked; i++) {
+		CHECK_INT(fixture_work(f, write_many, &i), 0);
+		looked = fixture_count(f,
+			"select count(*) from pg_stat_user_tables where relname = 'meta' "
+			"and schemaname = current_schema() and analyze_count > 0");
+	}
+	CHECK_INT(looked, 1);
+	fixture_close(f);
+}
+
 TEST(store_copies_itself_while_it_is_used)
 {
 	struct fixture *f = fixture_open();
