@@ -23,6 +23,7 @@
 
 enum {
 	ENTRIES = 128, /* a power of two */
+	WAYS = 4,      /* places that an answer may have */
 	ARGS_BYTES = 512,
 	RESULT_BYTES = 64 * 1024,
 	WORD_MAX = 64,
@@ -241,12 +242,28 @@ static size_t write_args(char out[ARGS_BYTES], const struct value *args, size_t 
 	return at;
 }
 
+static bool entry_is(
+	const struct memo_entry *e, const void *statement, const char *args, size_t len)
+{
+	return e->statement == statement && e->len == len && memcmp(e->args, args, len) == 0;
+}
+
+/* The one that holds it; else one that is free, or another that gives way. */
 static struct memo_entry *entry_place(
 	const struct memo *m, const void *statement, const char *args, size_t len)
 {
 	uint64_t h = keyed_hash(args, len) ^ (uintptr_t)statement / sizeof(void *);
+	const struct memo_entry *place = &m->entries[h % ENTRIES];
 
-	return (struct memo_entry *)&m->entries[h % ENTRIES];
+	for (size_t i = 0; i < WAYS; i++) {
+		const struct memo_entry *e = &m->entries[(h + i) % ENTRIES];
+
+		if (entry_is(e, statement, args, len))
+			return (struct memo_entry *)e;
+		if (place->statement && !e->statement)
+			place = e;
+	}
+	return (struct memo_entry *)place;
 }
 
 PGresult *memo_find(
@@ -259,9 +276,7 @@ PGresult *memo_find(
 	if (len == SIZE_MAX)
 		return NULL;
 	e = entry_place(m, statement, text, len);
-	return e->statement == statement && e->len == len && memcmp(e->args, text, len) == 0
-		       ? e->result
-		       : NULL;
+	return entry_is(e, statement, text, len) ? e->result : NULL;
 }
 
 bool memo_keep(struct memo *m, const void *statement, const struct statement_sense *sense,
@@ -275,7 +290,7 @@ bool memo_keep(struct memo *m, const void *statement, const struct statement_sen
 		return false;
 	e = entry_place(m, statement, text, len);
 	if (e->statement)
-		entry_drop(e); /* another that has its place */
+		entry_drop(e);
 	e->statement = statement;
 	e->relations = sense->relations;
 	e->result = result;
