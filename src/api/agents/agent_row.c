@@ -144,7 +144,7 @@ int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who
 	ret->skill_visibility_scope = defaults.skill_visibility_scope;
 	ret->is_seed = is_seed;
 	err = agent_row_enter(db, a, who, ret);
-	return err ? err : model_give_default(db, ret->tenant_id, ret->id, ret->created_at.us);
+	return err ? err : model_give_default(db, a, ret->tenant_id, ret->id, ret->created_at.us);
 }
 
 void agent_row_tell(struct call *c, const struct agent_row *row, struct AgentRead *out)

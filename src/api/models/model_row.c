@@ -48,6 +48,7 @@ enum {
 	MODEL_INSERT,
 	MODEL_UPDATE,
 	MODEL_DEFAULT,
+	CHAIN_BEGIN,
 };
 
 /* The oldest active model of some kinds that the tenant reaches and that chats: the walk ends at the first. */
@@ -68,11 +69,14 @@ static const struct statement sql[] = {
 	[MODEL_UPDATE] = { "model_update", "update models set {=} where id = :id",
 		.row = &model_row_schema },
 	[MODEL_DEFAULT] = { "model_default",
-		"insert into agent_models (tenant_id, agent_id, model_id, access, priority, created_at) "
-		"select $1, $2, m.id, 'full', 0, $3 from models m where m.id = coalesce(" OLDEST(
+		"select m.id as value from models m where m.id = coalesce(" OLDEST(
 			"d.kind not in ('demo', 'router') and d.base_url is not null "
 			"and d.provider_model is not null") ", " OLDEST("d.kind = 'demo'") ")",
+		.row = &one_text_schema,
 		.scan = "the registry, walked in the order of its key to the first that fits" },
+	[CHAIN_BEGIN] = { "chain_begin",
+		"insert into agent_models (tenant_id, agent_id, model_id, access, priority, created_at) "
+		"values ($1, $2, $3, 'full', 0, $4)" },
 };
 STATEMENT_SET(model_sql, sql);
 
@@ -162,11 +166,16 @@ void model_show(const struct model_row *row, struct arena *a, struct ModelRead *
 	out->config = config;
 }
 
-int model_give_default(
-	struct db *db, const char *tenant_id, const char *agent_id, int64_t created_us)
+int model_give_default(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	int64_t created_us)
 {
-	return db_run(
-		db, &sql[MODEL_DEFAULT], NULL, ARGS(T(tenant_id), T(agent_id), N(created_us)));
+	struct one_text model;
+	int err = db_one(db, a, &sql[MODEL_DEFAULT], &model, ARGS(T(tenant_id)));
+
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	return db_run(db, &sql[CHAIN_BEGIN], NULL,
+		ARGS(T(tenant_id), T(agent_id), T(model.value), N(created_us)));
 }
 
 int model_make_demo(struct db *db, struct arena *a)

@@ -40,8 +40,8 @@ int model_make_demo(struct db *db, struct arena *a);
 /* Makes the tenant's default model the whole chain of a new agent, with full access.  It is the oldest of
  * the models that the tenant reaches which is active, has what it takes to be called, and is no router;
  * a demo only where there is no other.  Without any the chain stays empty. */
-int model_give_default(
-	struct db *db, const char *tenant_id, const char *agent_id, int64_t created_us);
+int model_give_default(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	int64_t created_us);
 
 /* LIST_STATEMENTS over all models, rows of model_row. */
 extern const struct statement *const model_list;

@@ -83,15 +83,13 @@ FIELDS(plan_row) = {
 static SCHEMA(plan_row, .internal = true);
 
 struct limits_row {
-	int64_t max_agents, max_members, agents, members;
+	int64_t max_agents, max_members;
 	bool canceled;
 };
 
 FIELDS(limits_row) = {
 	FIELD(limits_row, max_agents, .nullable = true),
 	FIELD(limits_row, max_members, .nullable = true),
-	FIELD(limits_row, agents),
-	FIELD(limits_row, members),
 	FIELD(limits_row, canceled),
 };
 static SCHEMA(limits_row, .internal = true);
@@ -110,6 +108,8 @@ enum {
 	PLAN_UPDATE,
 	PLAN_COUNT,
 	PLAN_LIMITS,
+	AGENTS_COUNTED,
+	MEMBERS_COUNTED,
 	PLAN_TENANTS,
 	LIMIT_NONE,
 	LIMIT_ALL,
@@ -128,12 +128,13 @@ static const struct statement sql[] = {
 		.row = &plan_row_schema },
 	[PLAN_LIMITS] = { "plan_limits",
 		"select p.max_agents, p.max_members, "
-		"case when t.plan_status = 'canceled' then 1 else 0 end as canceled, "
-		"(select coalesce(sum(n.agents), 0) from tenant_counts n where n.tenant_id = t.id) "
-		"as agents, "
-		"(select coalesce(sum(n.members), 0) from tenant_counts n where n.tenant_id = t.id) "
-		"as members from tenants t join plans p on p.id = t.plan_id where t.id = $1",
+		"case when t.plan_status = 'canceled' then 1 else 0 end as canceled "
+		"from tenants t join plans p on p.id = t.plan_id where t.id = $1",
 		.row = &limits_row_schema },
+	[AGENTS_COUNTED] = { "agents_counted",
+		"select coalesce(sum(agents), 0) from tenant_counts where tenant_id = $1" },
+	[MEMBERS_COUNTED] = { "members_counted",
+		"select coalesce(sum(members), 0) from tenant_counts where tenant_id = $1" },
 	[PLAN_TENANTS] = { "plan_tenants",
 		"select id from tenants where plan_id = $1 and id > $2 order by id limit $3",
 		.row = &plan_tenant_row_schema },
@@ -176,10 +177,22 @@ int plan_show(struct call *c, const char *plan_id, struct PlanRead *out)
 	return err;
 }
 
+/* The limits change seldom and the counts with every agent: apart, the first need not be asked for again. */
 static int read_limits(
 	struct db *db, struct arena *a, const char *tenant_id, struct limits_row *ret)
 {
 	return db_one(db, a, &sql[PLAN_LIMITS], ret, ARGS(T(tenant_id)));
+}
+
+/* How many more of what the statement counts; negative beyond the limit. */
+static int count_left(
+	struct db *db, int counted, const char *tenant_id, int64_t most, int64_t *ret_left)
+{
+	int64_t there = 0;
+	int err = most == NIL ? 0 : db_int(db, &sql[counted], &there, ARGS(T(tenant_id)));
+
+	*ret_left = most == NIL ? INT64_MAX : most - there;
+	return err;
 }
 
 static int refuse_beyond_plan(struct call *c, int64_t most, const char *what)
@@ -196,46 +209,53 @@ int plan_agents_left(struct db *db, struct arena *a, const char *tenant_id, int6
 
 	*ret = 0;
 	if (!err && !row.canceled)
-		*ret = row.max_agents == NIL ? INT64_MAX : row.max_agents - row.agents;
+		err = count_left(db, AGENTS_COUNTED, tenant_id, row.max_agents, ret);
 	return err;
 }
 
 int plan_admits_agent(struct call *c)
 {
 	struct limits_row row;
+	int64_t left = 0;
 	int err = read_limits(c->db, c->arena, c->caller.tenant_id, &row);
 
+	if (!err && row.canceled)
+		return refuse_beyond_plan(c, 0, "agents: it is canceled");
+	if (!err)
+		err = count_left(c->db, AGENTS_COUNTED, c->caller.tenant_id, row.max_agents, &left);
 	if (err)
 		return err;
-	if (row.canceled)
-		return refuse_beyond_plan(c, 0, "agents: it is canceled");
-	return row.max_agents != NIL && row.agents >= row.max_agents
-		       ? refuse_beyond_plan(c, row.max_agents, "agents")
-		       : 0;
+	return left <= 0 ? refuse_beyond_plan(c, row.max_agents, "agents") : 0;
 }
 
 int plan_admits_member(struct call *c)
 {
 	struct limits_row row;
+	int64_t left = 0;
 	int err = read_limits(c->db, c->arena, c->caller.tenant_id, &row);
 
+	if (!err)
+		err = count_left(
+			c->db, MEMBERS_COUNTED, c->caller.tenant_id, row.max_members, &left);
 	if (err)
 		return err;
-	return row.max_members != NIL && row.members >= row.max_members
-		       ? refuse_beyond_plan(c, row.max_members, "members")
-		       : 0;
+	return left <= 0 ? refuse_beyond_plan(c, row.max_members, "members") : 0;
 }
 
 int plan_settle(struct db *db, struct arena *a, const char *tenant_id)
 {
 	struct limits_row row;
+	int64_t left = 0;
 	int err = read_limits(db, a, tenant_id, &row);
 
 	if (err)
 		return err;
 	if (row.canceled || row.max_agents == 0)
 		return db_run(db, &sql[LIMIT_ALL], NULL, ARGS(T(tenant_id)));
-	if (row.max_agents == NIL || row.agents <= row.max_agents)
+	err = count_left(db, AGENTS_COUNTED, tenant_id, row.max_agents, &left);
+	if (err)
+		return err;
+	if (left >= 0)
 		return db_run(db, &sql[LIMIT_NONE], NULL, ARGS(T(tenant_id)));
 	return db_run(db, &sql[LIMIT_BEHIND], NULL, ARGS(T(tenant_id), N(row.max_agents - 1)));
 }
