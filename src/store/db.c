@@ -481,6 +481,8 @@ int db_commit(struct db *db)
 	if (db->mode != READ_ONLY)
 		fault_commit(true);
 	err = fault_statement(db, NULL, NO_ARGS);
+	if (!err)
+		err = notices_send(db);
 	if (!err) {
 		err = db->engine->commit(db);
 		db->uncertain = err == ERR_STORE && db->mode != READ_ONLY &&

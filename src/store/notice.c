@@ -1,9 +1,9 @@
 /* notice.c - what a commit tells others: gathered while the transaction runs, told when it is over.
  *
- * On SQLite, where one process serves, the connection itself remembers the
- * notices and tells them after its commit.  On PostgreSQL the server does
- * both, and one thread with a connection of its own hears what any process
- * committed. */
+ * The connection remembers the notices of its transaction.  On SQLite, where
+ * one process serves, it tells them after its commit.  On PostgreSQL they go to
+ * the server with the commit, and one thread with a connection of its own
+ * hears what any process committed. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,9 +65,8 @@ int db_notice(struct db *db, const char *channel, const char *text)
 
 	if (strlen(text) > NOTICE_MAX)
 		return db_fail(db, ERR_INTERNAL, "a notice of %zu bytes", strlen(text));
-	if (!db_is_sqlite(db))
-		return db_run(db, &notify, NULL, ARGS(T(channel), T(text)));
-	if (!anybody_listens(db->store, channel) || told_already(db, channel, text))
+	if ((db_is_sqlite(db) && !anybody_listens(db->store, channel)) ||
+		told_already(db, channel, text))
 		return 0;
 	n = arena_new(&db->notice_arena, struct notice);
 	*n = (struct notice){ db->notices, arena_strdup(&db->notice_arena, channel),
@@ -83,21 +82,38 @@ void notices_forget(struct db *db)
 	db->notices = NULL;
 }
 
-void notices_tell(struct db *db)
+/* The oldest first, each followed by the next in its `before`. */
+static const struct notice *take_notices(struct db *db)
 {
 	struct notice *first = NULL;
 
-	while (db->notices) { /* newest first: turn it round */
+	while (db->notices) {
 		struct notice *n = db->notices;
 
 		db->notices = n->before;
 		n->before = first;
 		first = n;
 	}
-	db->notices = first;
-	for (; first; first = first->before)
-		notify_listeners(db->store, first->channel, first->text);
-	notices_forget(db);
+	return first;
+}
+
+int notices_send(struct db *db)
+{
+	int err = 0;
+
+	if (db_is_sqlite(db))
+		return 0;
+	for (const struct notice *n = take_notices(db); n && !err; n = n->before)
+		err = db_run(db, &notify, NULL, ARGS(T(n->channel), T(n->text)));
+	arena_reset(&db->notice_arena);
+	return err;
+}
+
+void notices_tell(struct db *db)
+{
+	for (const struct notice *n = take_notices(db); n; n = n->before)
+		notify_listeners(db->store, n->channel, n->text);
+	arena_reset(&db->notice_arena);
 }
 
 /* The thread that hears, on PostgreSQL. */
