@@ -268,9 +268,10 @@ void checkpoint_look(struct checkpointer *c, struct db *writer);
 
 /* See statistics.c; NULL on SQLite.  Freed after the queue has stopped. */
 struct statistics;
-struct statistics *statistics_new(struct queue *q);
+struct statistics *statistics_new(void);
 void statistics_free(struct statistics *s);
-void statistics_look(struct statistics *s, struct db *writer);
+/* Work for another connection than the writer's, if it is time; else NULL. */
+struct work *statistics_due(struct statistics *s, struct db *writer);
 
 /* Of the transaction under way: told after its commit, or forgotten. */
 /* Before the commit, and after it: only one of the two does something, as the engine is. */

@@ -16,7 +16,6 @@ enum { FIRST_LOOK = 1000 };
 
 struct statistics {
 	struct work work;
-	struct queue *queue;
 	_Atomic bool looking;
 	int64_t look_at; /* the writer's own */
 };
@@ -40,13 +39,12 @@ static void end_look(struct work *w, int err)
 	atomic_store(&s->looking, false);
 }
 
-struct statistics *statistics_new(struct queue *q)
+struct statistics *statistics_new(void)
 {
 	struct statistics *s = calloc(1, sizeof *s);
 
 	if (!s)
 		abort();
-	s->queue = q;
 	s->look_at = FIRST_LOOK;
 	return s;
 }
@@ -56,14 +54,13 @@ void statistics_free(struct statistics *s)
 	free(s);
 }
 
-void statistics_look(struct statistics *s, struct db *writer)
+struct work *statistics_due(struct statistics *s, struct db *writer)
 {
 	int64_t changes = s ? writer->engine->changes(writer) : 0;
 
 	if (!s || changes < s->look_at || atomic_exchange(&s->looking, true))
-		return;
+		return NULL;
 	s->look_at = 2 * changes;
 	s->work = (struct work){ .mode = READ_ONLY, .run = run_look, .done = end_look };
-	if (queue_submit(s->queue, &s->work))
-		atomic_store(&s->looking, false);
+	return &s->work;
 }

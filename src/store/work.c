@@ -139,6 +139,14 @@ static struct work *take_batch(struct queue *q, struct line *l, size_t most)
 	return batch;
 }
 
+static void submit_look(struct worker *writer)
+{
+	struct work *look = statistics_due(writer->queue->statistics, writer->self.db);
+
+	if (look && queue_submit(writer->queue, look))
+		look->done(look, ERR_BUSY);
+}
+
 static void *writer_main(void *arg)
 {
 	struct worker *worker = arg;
@@ -149,7 +157,7 @@ static void *writer_main(void *arg)
 			careful && worker->self.caution ? CAREFUL_BATCH_MAX : BATCH_MAX))) {
 		transact_batch(&worker->self, batch);
 		checkpoint_look(worker->queue->checkpointer, worker->self.db);
-		statistics_look(worker->queue->statistics, worker->self.db);
+		submit_look(worker);
 		/* Those who wait for this processor may have work for the next commit.  The fewer the
 		 * commits, the less is read anew after them. */
 		sched_yield();
@@ -172,7 +180,7 @@ int queue_start(struct queue *q)
 	if (store_is_sqlite(q->store) && checkpoint_start(q->store, &q->checkpointer))
 		return ERR_STORE;
 	if (!store_is_sqlite(q->store))
-		q->statistics = statistics_new(q);
+		q->statistics = statistics_new();
 	for (q->started = 0; q->started < q->worker_count; q->started++) {
 		struct worker *w = &q->workers[q->started];
 		bool writes = q->started == 0;
