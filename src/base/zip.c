@@ -2,10 +2,13 @@
  * entry must say the same. */
 #include "base/zip.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "base/json.h"
+#include "base/entry_names.h"
+#include "base/memory.h"
+#include "base/utf8.h"
 
 enum {
 	END_MARK = 0x06054b50,
@@ -28,7 +31,6 @@ enum {
 	MODE_FILE = 0100000,
 	MODE_FOLDER = 0040000,
 
-	RATIO_FROM = 64 * 1024, /* smaller entries may be packed as well as they can */
 	DIRECTORY_MAX = 1024 * 1024,
 };
 
@@ -74,27 +76,17 @@ static bool zip_fault(struct zip_reader *r, const struct record *e, const char *
 
 bool zip_name_valid(const char *name, size_t len)
 {
-	const char *end = name + len;
-
-	if (!len || len > ZIP_NAME_MAX || !utf8_valid(name, len))
-		return false;
-	for (const char *p = name; p < end; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '\\' || *p == ':')
-			return false;
-	for (const char *p = name; p <= end;) {
-		const char *slash = memchr(p, '/', (size_t)(end - p));
-		size_t n = (size_t)((slash ? slash : end) - p);
-
-		if (!n || (n == 1 && *p == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
-			return false;
-		p += n + 1;
-	}
-	return true;
+	return entry_name_valid(name, len, ZIP_NAME_MAX, 0);
 }
 
 static bool is_folder(const struct record *e)
 {
 	return e->name_len && e->name[e->name_len - 1] == '/';
+}
+
+static size_t path_max(const struct zip_reader *r)
+{
+	return r->limits->path ? r->limits->path : ZIP_NAME_MAX;
 }
 
 static bool check_record(struct zip_reader *r, const struct record *e)
@@ -103,10 +95,12 @@ static bool check_record(struct zip_reader *r, const struct record *e)
 
 	if (!utf8_valid(e->name, e->name_len))
 		return zip_fault(r, NULL, "A name in the archive is not UTF-8.");
-	if (!zip_name_valid(e->name, e->name_len - is_folder(e)))
+	if (!entry_name_valid(e->name, e->name_len - is_folder(e), path_max(r), r->limits->depth))
 		return zip_fault(r, NULL,
-			"A name in the archive is not a relative path of plain parts, or is longer than "
-			"255 bytes.");
+			arena_printf(r->arena,
+				"A name in the archive is not a relative path of plain parts, is longer "
+				"than %zu bytes, or lies too deep.",
+				path_max(r)));
 	if (e->flags & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_HIDDEN))
 		return zip_fault(r, e, "is encrypted.");
 	if (kind && kind != MODE_FILE && kind != MODE_FOLDER)
@@ -121,7 +115,7 @@ static bool check_record(struct zip_reader *r, const struct record *e)
 		return zip_fault(r, e, "is stored with two different sizes.");
 	if (e->size > r->limits->one)
 		return zip_fault(r, e, "is too large.");
-	if (e->size > RATIO_FROM && e->size / r->limits->ratio > e->packed)
+	if (e->size > r->limits->ratio_from && e->size / r->limits->ratio > e->packed)
 		return zip_fault(r, e, "unpacks to far more than it is packed.");
 	return true;
 }
@@ -174,30 +168,32 @@ static bool read_entry_header(struct zip_reader *r, struct record *e)
 	return true;
 }
 
-/* True if one is the other, or a folder in whose place the other is a file. */
-static bool names_clash(const struct record *a, const struct record *b)
+static int by_place(const void *a, const void *b)
 {
-	size_t an = a->name_len - is_folder(a), bn = b->name_len - is_folder(b);
-	size_t n = an < bn ? an : bn;
+	const struct record *const *x = a, *const *y = b;
 
-	if (memcmp(a->name, b->name, n) != 0)
-		return false;
-	if (an == bn)
-		return true;
-	return an < bn ? b->name[n] == '/' && !is_folder(a) : a->name[n] == '/' && !is_folder(b);
+	return (*x)->from < (*y)->from ? -1 : (*x)->from > (*y)->from;
 }
 
+/* No two entries have the same name or the same bytes. */
 static bool check_pairs(struct zip_reader *r)
 {
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct record *a = &r->records[i], *b = &r->records[k];
+	struct entry_name *names = arena_array(r->arena, struct entry_name, r->count + 1);
+	const struct record **order = arena_array(r->arena, const struct record *, r->count + 1);
+	size_t twice;
 
-			if (names_clash(a, b))
-				return zip_fault(r, a, "is there twice.");
-			if (a->from < b->to && b->from < a->to)
-				return zip_fault(r, a, "shares its bytes with another entry.");
-		}
+	for (size_t i = 0; i < r->count; i++) {
+		const struct record *e = order[i] = &r->records[i];
+
+		names[i] = (struct entry_name){ e->name, e->name_len - is_folder(e), is_folder(e) };
+	}
+	twice = entry_names_clash(r->arena, names, r->count);
+	if (twice < r->count)
+		return zip_fault(r, &r->records[twice], "is there twice.");
+	qsort(order, r->count, sizeof *order, by_place);
+	for (size_t i = 1; i < r->count; i++)
+		if (order[i]->from < order[i - 1]->to)
+			return zip_fault(r, order[i], "shares its bytes with another entry.");
 	return true;
 }
 
@@ -260,37 +256,86 @@ static bool inflate_into(const struct record *e, uint8_t *out)
 	return got == Z_STREAM_END && z.total_out == e->size && z.avail_in == 0;
 }
 
-static bool unpack_entry(struct zip_reader *r, const struct record *e, struct zip_entry *out)
+/* Into `room`, which has a byte more than the entry. */
+static bool unpack_entry(struct zip_reader *r, const struct record *e, uint8_t *room)
 {
-	uint8_t *bytes;
-
-	if (!arena_room(r->arena, e->size))
-		return zip_fault(r, e, "is more than there is memory for.");
-	bytes = arena_raw(r->arena, (size_t)e->size + 1, 1);
 	if (e->method == STORED)
-		memcpy(bytes, e->bytes, e->size);
-	else if (!inflate_into(e, bytes))
+		memcpy(room, e->bytes, e->size);
+	else if (!inflate_into(e, room))
 		return zip_fault(r, e, "does not unpack to what the archive says.");
-	bytes[e->size] = '\0';
-	if (crc32(0, bytes, e->size) != e->crc)
+	room[e->size] = '\0';
+	if (crc32(0, room, e->size) != e->crc)
 		return zip_fault(r, e, "is damaged.");
-	*out = (struct zip_entry){ arena_strndup(r->arena, e->name, e->name_len), bytes, e->size };
+	return true;
+}
+
+bool zip_walk(struct arena *a, const void *bytes, size_t len, const struct zip_limits *limits,
+	zip_sink *sink, void *data, const char **ret_fault)
+{
+	struct zip_reader r = { .arena = a, .at = bytes, .len = len, .limits = limits };
+	bool ok = read_directory(&r);
+	uint8_t *room = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; ok && i < r.count; i++)
+		most = r.records[i].size > most ? r.records[i].size : most;
+	if (ok && !(room = memory_try(most + 1)))
+		ok = zip_fault(&r, NULL, "The archive is more than there is memory for.");
+	for (size_t i = 0; ok && i < r.count; i++) {
+		const struct record *e = &r.records[i];
+
+		if (is_folder(e))
+			continue;
+		ok = unpack_entry(&r, e, room) &&
+		     sink(data, &(struct zip_entry){
+					arena_strndup(a, e->name, e->name_len), room, e->size });
+	}
+	free(room);
+	*ret_fault = r.fault;
+	return ok;
+}
+
+struct kept {
+	struct arena *arena;
+	struct zip_entries *all;
+	size_t cap;
+};
+
+static bool keep_entry(void *data, const struct zip_entry *e)
+{
+	struct kept *k = data;
+	char *copy;
+
+	if (k->all->count == k->cap) {
+		struct zip_entry *more = arena_array(k->arena, struct zip_entry, 2 * k->cap + 8);
+
+		if (k->cap)
+			memcpy(more, k->all->at, k->cap * sizeof *more);
+		k->all->at = more;
+		k->cap = 2 * k->cap + 8;
+	}
+	if (!arena_room(k->arena, e->len)) {
+		k->all->fault =
+			arena_printf(k->arena, "\"%s\" is more than there is memory for.", e->name);
+		return false;
+	}
+	copy = arena_raw(k->arena, e->len + 1, 1);
+	memcpy(copy, e->bytes, e->len + 1);
+	k->all->at[k->all->count++] = (struct zip_entry){ e->name, copy, e->len };
 	return true;
 }
 
 bool zip_read(struct arena *a, const void *bytes, size_t len, const struct zip_limits *limits,
 	struct zip_entries *ret)
 {
-	struct zip_reader r = { .arena = a, .at = bytes, .len = len, .limits = limits };
-	bool ok = read_directory(&r);
+	struct kept kept = { .arena = a, .all = ret };
+	const char *fault;
+	bool ok;
 
 	*ret = (struct zip_entries){ 0 };
-	if (ok)
-		ret->at = arena_array(a, struct zip_entry, r.count + 1);
-	for (size_t i = 0; ok && i < r.count; i++)
-		if (!is_folder(&r.records[i]))
-			ok = unpack_entry(&r, &r.records[i], &ret->at[ret->count++]);
-	ret->fault = r.fault;
+	ok = zip_walk(a, bytes, len, limits, keep_entry, &kept, &fault);
+	if (fault)
+		ret->fault = fault;
 	return ok;
 }
 

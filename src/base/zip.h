@@ -14,10 +14,13 @@
 #include "base/buf.h"
 
 struct zip_limits {
-	size_t entries; /* folders count too */
-	size_t one;	/* bytes of one entry, unpacked */
-	size_t all;	/* bytes of all entries together, unpacked */
-	size_t ratio;	/* unpacked bytes for each packed one; small entries may have any */
+	size_t entries;	   /* folders count too */
+	size_t one;	   /* bytes of one entry, unpacked */
+	size_t all;	   /* bytes of all entries together, unpacked */
+	size_t ratio;	   /* unpacked bytes for each packed one */
+	size_t ratio_from; /* entries of at most so many bytes may be packed as well as they can */
+	size_t path;	   /* bytes of a name; 0: ZIP_NAME_MAX */
+	size_t depth;	   /* parts of a name; 0: any number */
 };
 
 struct zip_entry {
@@ -32,11 +35,16 @@ struct zip_entries {
 	const char *fault; /* a sentence, or NULL */
 };
 
+/* Hands over each file in the order of the directory; its bytes, with a NUL after them, last until the sink returns, its
+ * name as long as the arena.  A sink that answers false ends it without a fault. */
+typedef bool zip_sink(void *data, const struct zip_entry *e);
+bool zip_walk(struct arena *a, const void *bytes, size_t len, const struct zip_limits *limits,
+	zip_sink *sink, void *data, const char **ret_fault);
+/* The same with all of them in the arena. */
 bool zip_read(struct arena *a, const void *bytes, size_t len, const struct zip_limits *limits,
 	struct zip_entries *ret);
 
-/* A path that stays inside its folder: no empty part, none of `.` and `..`, no backslash, no colon, no
- * control character, not absolute, UTF-8, at most ZIP_NAME_MAX bytes. */
+/* As in base/entry_names.h, with at most ZIP_NAME_MAX bytes. */
 enum { ZIP_NAME_MAX = 255 };
 bool zip_name_valid(const char *name, size_t len);
 

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct zip_limits limits = {
-	.entries = 16, .one = 1 << 16, .all = 1 << 17, .ratio = 200
+	.entries = 16, .one = 1 << 16, .all = 1 << 17, .ratio = 200, .ratio_from = 1 << 16
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

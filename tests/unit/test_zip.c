@@ -6,7 +6,7 @@
 #include "t.h"
 
 static const struct zip_limits limits = {
-	.entries = 8, .one = 1 << 20, .all = 3 << 19, .ratio = 200
+	.entries = 8, .one = 1 << 20, .all = 3 << 19, .ratio = 200, .ratio_from = 1 << 16
 };
 
 /* An archive of our own, to be spoilt. */

@@ -19,6 +19,7 @@ static const struct zip_limits limits = {
 	.one = MD_MAX,
 	.all = MD_MAX + SKILL_FILES_BYTES,
 	.ratio = ZIP_RATIO,
+	.ratio_from = 64 * 1024,
 };
 
 /* ---- files ---- */

@@ -1,0 +1,81 @@
+/* helper.h - formats of strangers, read by lodge-helper, a process that dies alone.
+ *
+ * Each task has a process of its own, which is started for it, locked in
+ * (helper/inside), and ended with it: some two may run at a time, others wait
+ * for them, and while there is nothing to read there is none.  A process that
+ * is kept would save a millisecond and let one tenant's file wait inside it
+ * for another's.  These calls block: they are for a thread of a pool, or a
+ * command, never for a loop.
+ *
+ * What comes back is believed no more than what was sent: every length,
+ * name and count is held against the limits once more.  Nothing here knows
+ * what the files are for. */
+#pragma once
+#include "base/arena.h"
+#include "base/json_tree.h"
+
+/* What members of 0 stand for is in brackets. */
+struct helper_setup {
+	const char *program; /* [lodge-helper beside the running program, or a folder above it] */
+	unsigned cpu_s;	     /* [30] of one task */
+	int wall_ms;	     /* [60000] of one task */
+	size_t memory;	     /* [256 MiB] of one process, all it maps */
+	size_t processes;    /* [2] at a time */
+};
+
+struct helper;
+
+/* Starts nothing.  NULL stands for a setup of zeros. */
+struct helper *helper_new(const struct helper_setup *setup);
+/* Nobody may be using it. */
+void helper_free(struct helper *h);
+
+struct helper_limits {
+	size_t packed;	   /* bytes of the archive, at most 64 MiB */
+	size_t one, all;   /* unpacked bytes of one file, and of all */
+	size_t entries;	   /* folders count too */
+	size_t ratio;	   /* unpacked bytes for each packed one */
+	size_t path;	   /* bytes of a name */
+	size_t depth;	   /* parts of a name; 0: any number */
+	size_t ratio_from; /* what unpacks to no more may be packed as well as it can; 0: 1 MiB */
+};
+/* Those of an agent's bundle. */
+extern const struct helper_limits helper_bundle_limits;
+
+struct helper_file {
+	const char *name;  /* "references/a.md"; never a folder */
+	const void *bytes; /* with a NUL after them */
+	size_t len;
+};
+
+struct helper_files {
+	struct helper_file *at;
+	size_t count;
+	const char *fault; /* a sentence, which names the entry if it is one's; or NULL */
+};
+
+/* A ZIP archive, or a tar archive packed with gzip.  0; ERR_INVALID with a fault that is the archive's; ERR_BUSY,
+ * ERR_INTERNAL with one that is ours. */
+int helper_unpack(struct helper *h, struct arena *a, const void *bytes, size_t len,
+	const struct helper_limits *limits, struct helper_files *ret);
+
+struct helper_tree {
+	struct json_node *root;
+	const uint32_t
+		*lines; /* by the index of a node: where it, or the key before it, stands, from 1 */
+	const char *fault;
+	size_t fault_line; /* 0: nowhere in particular */
+};
+
+/* One YAML document as a tree: mappings, sequences, texts; a plain text that JSON would take for a number, true,
+ * false or null is that, and ~ or nothing is null.  Errors as above. */
+int helper_yaml_lines(
+	struct helper *h, struct arena *a, const char *text, size_t len, struct helper_tree *ret);
+/* The same without lines; the fault names its own. */
+int helper_yaml(struct helper *h, struct arena *a, const char *text, size_t len,
+	struct json_node **ret, const char **ret_fault);
+
+#ifdef LODGE_FAULTS
+/* For tests: the process does this misdeed (helper/inside/misdeeds.c), and its answer is read as that of an archive. */
+int helper_misdeed(struct helper *h, struct arena *a, const char *what, struct helper_files *ret);
+#endif
