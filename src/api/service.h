@@ -12,6 +12,7 @@ struct sessions;
 struct hook_log;
 struct hook_post;
 struct batches;
+struct helper;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
@@ -21,6 +22,7 @@ struct service {
 	struct broker *broker;	     /* calls to models */
 	struct runner *runner;	     /* jobs of the queue */
 	struct sessions *sessions;   /* agents at work */
+	struct helper *helper;	     /* formats of strangers */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

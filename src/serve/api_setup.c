@@ -8,6 +8,7 @@
 #include "api/people/accounts.h"
 #include "api/service.h"
 #include "api/tenants/erase.h"
+#include "helper/helper.h"
 #include "openai/gateway.h"
 #include "webhooks/hook_deliver.h"
 #include "webhooks/hook_log.h"
@@ -74,6 +75,7 @@ int api_setup(struct service *service, struct arena *a, struct problem *p)
 	app->held = held_new(&app->settings);
 	app->listeners = listeners_new();
 	app->scrapers = scrapers_new();
+	service->helper = helper_new(NULL);
 	service->hook_log = hook_log_new();
 	app->loop_begins = gateway_loop_begins;
 	app->loop_ends = gateway_loop_ends;
@@ -94,6 +96,7 @@ void api_teardown(struct service *service)
 
 	for (int i = 0; i < REMOVALS; i++)
 		free(service->removals[i]);
+	helper_free(service->helper);
 	hook_log_free(service->hook_log);
 	hook_post_free(service->hook_post);
 	metrics_free(app->metrics);

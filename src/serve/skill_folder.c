@@ -13,7 +13,7 @@ enum { DEPTH_MAX = 16, ENTRIES_MAX = SKILL_FILES_MAX + 1, MD_MAX = CEILING_PROMP
 struct folder_walk {
 	struct arena *arena;
 	struct problem *problem;
-	struct zip_entry *entries;
+	struct helper_file *entries;
 	size_t count;
 };
 
@@ -57,7 +57,7 @@ static int read_skill_file(struct folder_walk *w, int fd, const char *path)
 		len += (size_t)got;
 	if (got < 0)
 		return fail_folder_entry(w, "read", path);
-	w->entries[w->count++] = (struct zip_entry){ path, bytes, len };
+	w->entries[w->count++] = (struct helper_file){ path, bytes, len };
 	return 0;
 }
 
@@ -101,7 +101,7 @@ static int read_folder(struct folder_walk *w, int fd, const char *path, int dept
 	return err;
 }
 
-int skill_folder_read(struct arena *a, const char *folder, struct zip_entry **ret,
+int skill_folder_read(struct arena *a, const char *folder, struct helper_file **ret,
 	size_t *ret_count, struct problem *p)
 {
 	struct folder_walk w = { .arena = a, .problem = p };
@@ -109,7 +109,7 @@ int skill_folder_read(struct arena *a, const char *folder, struct zip_entry **re
 
 	if (fd < 0)
 		return fail_folder_entry(&w, "open", folder);
-	w.entries = arena_array(a, struct zip_entry, ENTRIES_MAX);
+	w.entries = arena_array(a, struct helper_file, ENTRIES_MAX);
 	err = read_folder(&w, fd, "", 0);
 	*ret = w.entries;
 	*ret_count = w.count;

@@ -90,13 +90,15 @@ static int read_bundle(
 	static const struct schema *const schemas[] = { &SkillCreate_schema };
 	const char *bad;
 	struct patterns *patterns = patterns_new(schemas, 1, &bad);
-	struct zip_entry *entries;
+	struct helper *h = helper_new(NULL);
+	struct helper_file *entries;
 	size_t count;
 	int err = skill_folder_read(a, folder, &entries, &count, p);
 
 	if (!err)
-		err = skill_bundle_read(a, patterns, entries, count, b, p);
+		err = skill_bundle_read(a, patterns, h, entries, count, b, p);
 	patterns_free(patterns);
+	helper_free(h);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/crypto.h"
+#include "base/zip.h"
 
 enum {
 	MD_MAX = CEILING_PROMPT + 256 * 1024, /* instructions and head */
@@ -14,7 +15,9 @@ enum {
 	ZIP_RATIO = 200,
 };
 
-static const struct zip_limits limits = {
+static const struct helper_limits limits = {
+	.packed = 64 << 20,
+	.path = ZIP_NAME_MAX,
 	.entries = ZIP_ENTRIES_MAX,
 	.one = MD_MAX,
 	.all = MD_MAX + SKILL_FILES_BYTES,
@@ -76,14 +79,14 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct skill_file *)a)->path, ((const struct skill_file *)b)->path);
 }
 
-static int read_files(struct arena *a, const struct zip_entry *entries, size_t count,
+static int read_files(struct arena *a, const struct helper_file *entries, size_t count,
 	struct list *ret, struct problem *p)
 {
 	struct skill_file *files = arena_array(a, struct skill_file, count + 1);
 	size_t n = 0, total = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct zip_entry *e = &entries[i];
+		const struct helper_file *e = &entries[i];
 
 		if (strcmp(e->name, SKILL_MD) == 0)
 			continue;
@@ -108,10 +111,11 @@ static int read_files(struct arena *a, const struct zip_entry *entries, size_t c
 	return 0;
 }
 
-int skill_bundle_read(struct arena *a, const struct patterns *patterns,
-	const struct zip_entry *entries, size_t count, struct skill_bundle *ret, struct problem *p)
+int skill_bundle_read(struct arena *a, const struct patterns *patterns, struct helper *h,
+	const struct helper_file *entries, size_t count, struct skill_bundle *ret,
+	struct problem *p)
 {
-	const struct zip_entry *md = NULL;
+	const struct helper_file *md = NULL;
 
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(entries[i].name, SKILL_MD) == 0)
@@ -119,7 +123,9 @@ int skill_bundle_read(struct arena *a, const struct patterns *patterns,
 	if (!md)
 		return problem_field(p, a, SKILL_MD, "required",
 			"is not there: it must lie at the top, or in the one top folder");
-	skill_md_read(a, patterns, md->bytes, md->len, &ret->head, p);
+	skill_md_read(a, patterns, h, md->bytes, md->len, &ret->head, p);
+	if (p->err && p->err != ERR_INVALID)
+		return p->err;
 	read_files(a, entries, count, &ret->files, p);
 	return p->err;
 }
@@ -135,7 +141,7 @@ static bool is_archive_litter(const char *name)
 }
 
 /* The length of the one folder that all entries lie in, with its slash; 0 if there is none such. */
-static size_t top_folder(const struct zip_entries *z)
+static size_t top_folder(const struct helper_files *z)
 {
 	const char *slash = z->count ? strchr(z->at[0].name, '/') : NULL;
 	size_t n = slash ? (size_t)(slash - z->at[0].name) + 1 : 0;
@@ -148,14 +154,17 @@ static size_t top_folder(const struct zip_entries *z)
 	return n;
 }
 
-int skill_bundle_unzip(struct arena *a, const struct patterns *patterns, const void *bytes,
-	size_t len, struct skill_bundle *ret, struct problem *p)
+int skill_bundle_unpack(struct arena *a, const struct patterns *patterns, struct helper *h,
+	const void *bytes, size_t len, struct skill_bundle *ret, struct problem *p)
 {
-	struct zip_entries z;
+	struct helper_files z;
 	size_t kept = 0, top;
+	int err = helper_unpack(h, a, bytes, len, &limits, &z);
 
-	if (!zip_read(a, bytes, len, &limits, &z))
+	if (err == ERR_INVALID)
 		return problem_field(p, a, "archive", "archive", "%s", z.fault);
+	if (err)
+		return problem_set(p, a, err, "%s", z.fault);
 	for (size_t i = 0; i < z.count; i++)
 		if (!is_archive_litter(z.at[i].name))
 			z.at[kept++] = z.at[i];
@@ -163,7 +172,7 @@ int skill_bundle_unzip(struct arena *a, const struct patterns *patterns, const v
 	top = top_folder(&z);
 	for (size_t i = 0; i < z.count; i++)
 		z.at[i].name += top;
-	return skill_bundle_read(a, patterns, z.at, z.count, ret, p);
+	return skill_bundle_read(a, patterns, h, z.at, z.count, ret, p);
 }
 
 void skill_bundle_zip(

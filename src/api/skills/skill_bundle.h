@@ -1,6 +1,7 @@
 /* skill_bundle.h - a skill as a folder in the Agent Skills format: SKILL.md and its files.
  *
- * From and to memory only: no store, no request, no file system.  What is
+ * From and to memory only: no store, no request, no file system.  Archives and
+ * heads are read by the helper's process.  What is
  * wrong with a bundle is listed in the problem, with the line of SKILL.md
  * where it has one, before anything is kept. */
 #pragma once
@@ -8,8 +9,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/zip.h"
 #include "contract/pattern.h"
+#include "helper/helper.h"
 
 #define SKILL_MD "SKILL.md"
 /* Key of the metadata under which SKILL.md carries the name for people; such keys are ours alone. */
@@ -41,15 +42,16 @@ const void *skill_file_bytes(struct arena *a, const struct skill_file *f, size_t
 /* Path, size and digest of each: a list of struct SkillFile. */
 struct list skill_files_shown(struct arena *a, const struct list *files);
 
-/* One SKILL.md. */
-int skill_md_read(struct arena *a, const struct patterns *patterns, const char *text, size_t len,
-	struct SkillCreate *ret, struct problem *p);
+/* One SKILL.md.  These block while the helper reads. */
+int skill_md_read(struct arena *a, const struct patterns *patterns, struct helper *h,
+	const char *text, size_t len, struct SkillCreate *ret, struct problem *p);
 /* From the entries of a folder, SKILL.md among them. */
-int skill_bundle_read(struct arena *a, const struct patterns *patterns,
-	const struct zip_entry *entries, size_t count, struct skill_bundle *ret, struct problem *p);
+int skill_bundle_read(struct arena *a, const struct patterns *patterns, struct helper *h,
+	const struct helper_file *entries, size_t count, struct skill_bundle *ret,
+	struct problem *p);
 /* From an archive with SKILL.md at its top or in its one top folder. */
-int skill_bundle_unzip(struct arena *a, const struct patterns *patterns, const void *bytes,
-	size_t len, struct skill_bundle *ret, struct problem *p);
+int skill_bundle_unpack(struct arena *a, const struct patterns *patterns, struct helper *h,
+	const void *bytes, size_t len, struct skill_bundle *ret, struct problem *p);
 
 void skill_md_write(struct buf *out, struct arena *a, const struct SkillRead *skill);
 /* An archive with one folder, named like the skill. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call/operation.h"
+#include "api/service.h"
 #include "api/skills/skill_store.h"
 #include "base/json.h"
 #include "contract/encode.h"
@@ -101,11 +102,13 @@ static const char *const import_types[] = { "text/markdown", "application/zip", 
 static int unpack_skill(struct call *c)
 {
 	struct skill_bundle *b = c->own = arena_new(c->arena, struct skill_bundle);
-	struct zip_entry md = { SKILL_MD, c->raw, c->raw_len };
+	struct helper_file md = { SKILL_MD, c->raw, c->raw_len };
+	struct helper *h = service_of(c->app)->helper;
 
 	if (c->raw_type == import_types[0])
-		return skill_bundle_read(c->arena, c->app->patterns, &md, 1, b, &c->problem);
-	return skill_bundle_unzip(c->arena, c->app->patterns, c->raw, c->raw_len, b, &c->problem);
+		return skill_bundle_read(c->arena, c->app->patterns, h, &md, 1, b, &c->problem);
+	return skill_bundle_unpack(
+		c->arena, c->app->patterns, h, c->raw, c->raw_len, b, &c->problem);
 }
 
 QUERY_OPERATION(importSkill, skill_import_query, SkillRead, .may_stand = true,

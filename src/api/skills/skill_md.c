@@ -4,6 +4,7 @@
  * that the tables alone know the bounds; what they find is told with the line
  * and the name it has in the file.  Fields the format does not name are
  * refused, as its own validator does: they belong under metadata. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/skills/skill_bundle.h"
@@ -11,19 +12,21 @@
 #include "base/json.h"
 #include "contract/decode.h"
 
-enum { HEAD_JSON_MAX = 16 * 1024 * 1024, SLUG_MAX = 64 };
+enum { HEAD_JSON_MAX = 16 * 1024 * 1024, SLUG_MAX = 64, KEY_MAX = 1024 };
+
+enum field_kind { FIELD_TEXT, FIELD_LIST, FIELD_MAP };
 
 /* Names in the file and in the tables. */
 static const struct {
 	const char *key, *field;
-	enum front_kind kind;
+	enum field_kind kind;
 } names[] = {
-	{ "name", "slug", FRONT_TEXT },
-	{ "description", "description", FRONT_TEXT },
-	{ "license", "license", FRONT_TEXT },
-	{ "compatibility", "compatibility", FRONT_TEXT },
-	{ "allowed-tools", "allowed_tools", FRONT_LIST },
-	{ "metadata", "metadata", FRONT_MAP },
+	{ "name", "slug", FIELD_TEXT },
+	{ "description", "description", FIELD_TEXT },
+	{ "license", "license", FIELD_TEXT },
+	{ "compatibility", "compatibility", FIELD_TEXT },
+	{ "allowed-tools", "allowed_tools", FIELD_LIST },
+	{ "metadata", "metadata", FIELD_MAP },
 };
 
 enum { NAMES = sizeof names / sizeof *names };
@@ -54,15 +57,75 @@ static size_t split_tools(struct arena *a, const char *text, const char **out, s
 	return n;
 }
 
-static void put_tools(struct buf *b, struct arena *a, const struct front_entry *e)
-{
-	const char **tools = arena_array(a, const char *, FRONT_ITEMS_MAX);
-	size_t n = e->kind == FRONT_TEXT ? split_tools(a, e->text, tools, FRONT_ITEMS_MAX) : 0;
+/* ---- the head ---- */
 
-	for (; e->kind == FRONT_LIST && n < e->count; n++)
-		tools[n] = e->items[n].text;
+struct head {
+	struct arena *arena;
+	struct helper_tree tree;
+	const struct json_member **fields; /* as they stand in the file */
+	size_t count;
+};
+
+static int by_index(const void *a, const void *b)
+{
+	const struct json_member *const *x = a, *const *y = b;
+
+	return (*x)->value->index < (*y)->value->index ? -1 : 1;
+}
+
+/* The members of an object as they stand in the file; a tree has them by name. */
+static const struct json_member **in_order(struct arena *a, const struct json_node *object)
+{
+	const struct json_member **out =
+		arena_array(a, const struct json_member *, object->count + 1);
+
+	for (size_t i = 0; i < object->count; i++)
+		out[i] = &object->members[i];
+	qsort(out, object->count, sizeof *out, by_index);
+	return out;
+}
+
+/* In the file, whose first line is the ---. */
+static int line_of(const struct head *h, const struct json_node *n)
+{
+	return (int)h->tree.lines[n->index] + 1;
+}
+
+static bool is_single(const struct json_node *n)
+{
+	return n->type != JSON_ARRAY && n->type != JSON_OBJECT;
+}
+
+/* Every single value is a text, as it is written: 1.0 and true as well; NULL for null. */
+static const char *text_of(struct arena *a, const struct json_node *n)
+{
+	if (n->type == JSON_BOOL)
+		return n->flag ? "true" : "false";
+	if (n->type == JSON_NUMBER)
+		return arena_strndup(a, n->text, n->len);
+	return n->type == JSON_STRING ? n->text : NULL;
+}
+
+static const struct json_member *find_field(const struct head *h, const char *key)
+{
+	for (size_t i = 0; i < h->count; i++)
+		if (strcmp(h->fields[i]->name, key) == 0)
+			return h->fields[i];
+	return NULL;
+}
+
+static void put_tools(struct buf *b, struct arena *a, const struct json_node *n)
+{
+	const char *text = is_single(n) ? text_of(a, n) : NULL;
+	size_t most = n->type == JSON_ARRAY ? n->count : text ? strlen(text) / 2 + 1 : 0, count = 0;
+	const char **tools = arena_array(a, const char *, most + 1);
+
+	if (text)
+		count = split_tools(a, text, tools, most);
+	for (; n->type == JSON_ARRAY && count < n->count; count++)
+		tools[count] = text_of(a, n->items[count]);
 	buf_printf(b, "%s\"allowed_tools\":[", b->len > 1 ? "," : "");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_putc(b, ',');
 		json_write_string(b, tools[i], strlen(tools[i]));
@@ -71,21 +134,24 @@ static void put_tools(struct buf *b, struct arena *a, const struct front_entry *
 }
 
 /* All but the name for people, which *ret_name is then. */
-static void put_metadata(struct buf *b, const struct front_entry *e, const char **ret_name)
+static void put_metadata(
+	struct buf *b, struct arena *a, const struct json_node *n, const char **ret_name)
 {
-	size_t n = 0;
+	const struct json_member **pairs = in_order(a, n);
+	size_t written = 0;
 
 	buf_printf(b, "%s\"metadata\":{", b->len > 1 ? "," : "");
-	for (size_t i = 0; i < e->count; i++) {
-		const char *text = e->items[i].text ? e->items[i].text : "";
+	for (size_t i = 0; i < n->count; i++) {
+		const char *text = text_of(a, pairs[i]->value);
 
-		if (strcmp(e->items[i].key, SKILL_NAME_KEY) == 0) {
+		text = text ? text : "";
+		if (strcmp(pairs[i]->name, SKILL_NAME_KEY) == 0) {
 			*ret_name = text;
 			continue;
 		}
-		if (n++)
+		if (written++)
 			buf_putc(b, ',');
-		json_write_string(b, e->items[i].key, strlen(e->items[i].key));
+		json_write_string(b, pairs[i]->name, strlen(pairs[i]->name));
 		buf_putc(b, ':');
 		json_write_string(b, text, strlen(text));
 	}
@@ -100,53 +166,73 @@ static int find_name(const char *key)
 	return -1;
 }
 
-static bool kind_fits(int i, enum front_kind kind)
+/* Whether it is what the field holds; else *ret_where is what is not. */
+static bool kind_fits(
+	enum field_kind kind, const struct json_node *n, const struct json_node **ret_where)
 {
-	return kind == names[i].kind || kind == FRONT_NULL ||
-	       (names[i].kind == FRONT_LIST && kind == FRONT_TEXT);
+	*ret_where = n;
+	if (is_single(n))
+		return kind != FIELD_MAP || n->type == JSON_NULL;
+	if (kind != (n->type == JSON_ARRAY ? FIELD_LIST : FIELD_MAP))
+		return false;
+	for (size_t i = 0; i < n->count; i++) {
+		const struct json_node *item =
+			kind == FIELD_LIST ? n->items[i] : n->members[i].value;
+
+		*ret_where = item;
+		if (!is_single(item) || (kind == FIELD_LIST && item->type == JSON_NULL))
+			return false;
+	}
+	return true;
+}
+
+/* One field of the head as a member of the JSON. */
+static void put_field(struct buf *b, const struct head *h, const struct json_member *m,
+	const char **ret_name, struct problem *p)
+{
+	static const char *const wanted[] = { [FIELD_TEXT] = "a text",
+		[FIELD_LIST] = "a text or a list of texts",
+		[FIELD_MAP] = "a map of texts" };
+	int k = find_name(m->name);
+	const struct json_node *where;
+
+	if (k < 0)
+		problem_field(p, h->arena, m->name, "unknown_field",
+			"line %d: is not a field of " SKILL_MD "; put it under metadata",
+			line_of(h, m->value));
+	else if (!kind_fits(names[k].kind, m->value, &where))
+		problem_field(p, h->arena, m->name, "type", "line %d: must be %s",
+			line_of(h, where), wanted[names[k].kind]);
+	else if (names[k].kind == FIELD_TEXT)
+		put_head_member(b, names[k].field, text_of(h->arena, m->value));
+	else if (names[k].kind == FIELD_LIST)
+		put_tools(b, h->arena, m->value);
+	else
+		put_metadata(b, h->arena, m->value, ret_name);
 }
 
 /* The head as the JSON of a SkillCreate. */
 static void head_json(
-	struct buf *b, struct arena *a, const struct frontmatter *f, struct problem *p)
+	struct buf *b, const struct head *h, const struct frontmatter *f, struct problem *p)
 {
-	const char *slug = NULL, *name = NULL;
+	const struct json_member *slug = find_field(h, names[0].key);
+	const char *text = slug ? text_of(h->arena, slug->value) : NULL, *name = NULL;
 
 	buf_putc(b, '{');
-	for (size_t i = 0; i < f->count; i++) {
-		const struct front_entry *e = &f->entries[i];
-		int k = find_name(e->key);
-
-		if (k < 0)
-			problem_field(p, a, e->key, "unknown_field",
-				"line %d: is not a field of " SKILL_MD "; put it under metadata",
-				e->line);
-		else if (!kind_fits(k, e->kind))
-			problem_field(p, a, e->key, "type", "line %d: must be %s", e->line,
-				names[k].kind == FRONT_TEXT   ? "a text"
-				: names[k].kind == FRONT_LIST ? "a text or a list of texts"
-							      : "a map of texts");
-		else if (names[k].kind == FRONT_TEXT)
-			put_head_member(b, names[k].field, e->text);
-		else if (names[k].kind == FRONT_LIST)
-			put_tools(b, a, e);
-		else
-			put_metadata(b, e, &name);
-		if (k == 0)
-			slug = e->text;
-	}
+	for (size_t i = 0; i < h->count; i++)
+		put_field(b, h, h->fields[i], &name, p);
 	if (!name) /* the slug, if that is one: else it is blamed once */
-		name = slug && *slug && strlen(slug) <= SLUG_MAX ? slug : "-";
+		name = text && *text && strlen(text) <= SLUG_MAX ? text : "-";
 	put_head_member(b, "name", name);
-	put_head_member(b, "instructions", arena_strndup(a, f->body, f->body_len));
+	put_head_member(b, "instructions", arena_strndup(h->arena, f->body, f->body_len));
 	buf_putc(b, '}');
 }
 
 /* From the table's name of a field to the file's, with the line where it stands. */
-static void tell_lines(struct arena *a, const struct frontmatter *f, struct problem *p)
+static void tell_lines(const struct head *h, struct problem *p)
 {
 	for (struct field_error *e = p->first; e; e = e->next) {
-		const struct front_entry *entry;
+		const struct json_member *m;
 
 		if (strncmp(e->message, "line ", 5) == 0)
 			continue;
@@ -158,38 +244,69 @@ static void tell_lines(struct arena *a, const struct frontmatter *f, struct prob
 			if (strncmp(e->field, names[i].field, n) != 0 ||
 				(e->field[n] && !strchr(".[", e->field[n])))
 				continue;
-			e->field = arena_printf(a, "%s%s", names[i].key, e->field + n);
-			entry = front_find(f, names[i].key);
-			if (entry)
-				e->message =
-					arena_printf(a, "line %d: %s", entry->line, e->message);
+			e->field = arena_printf(h->arena, "%s%s", names[i].key, e->field + n);
+			m = find_field(h, names[i].key);
+			if (m)
+				e->message = arena_printf(
+					h->arena, "line %d: %s", line_of(h, m->value), e->message);
 			break;
 		}
 	}
 }
 
-int skill_md_read(struct arena *a, const struct patterns *patterns, const char *text, size_t len,
-	struct SkillCreate *ret, struct problem *p)
+static int head_fault(struct arena *a, struct problem *p, int line, const char *fault)
 {
-	struct frontmatter *f = arena_new(a, struct frontmatter);
+	if (line)
+		return problem_field(p, a, SKILL_MD, "syntax", "line %d: %s", line, fault);
+	return problem_field(p, a, SKILL_MD, "syntax", "%s", fault);
+}
+
+static int read_head(
+	struct head *h, struct helper *helper, const struct frontmatter *f, struct problem *p)
+{
+	struct helper_tree *t = &h->tree;
+	int err = helper_yaml_lines(helper, h->arena, f->head, f->head_len, t);
+
+	if (err == ERR_INVALID)
+		return head_fault(
+			h->arena, p, t->fault_line ? (int)t->fault_line + 1 : 0, t->fault);
+	if (err)
+		return problem_set(p, h->arena, err, "%s", t->fault);
+	if (t->root->type == JSON_NULL) /* nothing but comments */
+		return 0;
+	if (t->root->type != JSON_OBJECT)
+		return head_fault(
+			h->arena, p, line_of(h, t->root), "a key with its value is wanted here");
+	h->fields = in_order(h->arena, t->root);
+	h->count = t->root->count;
+	for (size_t i = 0; i < h->count; i++)
+		if (!h->fields[i]->len || h->fields[i]->len > KEY_MAX)
+			return head_fault(h->arena, p, line_of(h, h->fields[i]->value),
+				"a key has 1 to 1,024 bytes");
+	return 0;
+}
+
+int skill_md_read(struct arena *a, const struct patterns *patterns, struct helper *helper,
+	const char *text, size_t len, struct SkillCreate *ret, struct problem *p)
+{
+	struct head h = { .arena = a };
 	struct problem own = { 0 };
+	struct frontmatter f;
 	struct buf b;
 
-	if (!front_read(a, text, len, f)) {
-		if (f->fault_line)
-			return problem_field(
-				p, a, SKILL_MD, "syntax", "line %d: %s", f->fault_line, f->fault);
-		return problem_field(p, a, SKILL_MD, "syntax", "%s", f->fault);
-	}
-	if (f->body_len > CEILING_PROMPT)
+	if (!front_split(text, len, &f))
+		return head_fault(a, p, f.fault_line, f.fault);
+	if (f.body_len > CEILING_PROMPT)
 		return problem_field(p, a, "instructions", "too_long",
 			"must have at most %d bytes after the head", CEILING_PROMPT);
+	if (read_head(&h, helper, &f, p))
+		return p->err;
 	buf_init(&b, HEAD_JSON_MAX);
-	head_json(&b, a, f, &own);
+	head_json(&b, &h, &f, &own);
 	decode_body(patterns, a, &SkillCreate_schema, UNKNOWN_REFUSED, b.at, b.len, ret, &own);
 	buf_free(&b);
 	skill_check(&own, a, ret->description, &ret->metadata, &ret->allowed_tools);
-	tell_lines(a, f, &own);
+	tell_lines(&h, &own);
 	if (own.err && !own.first)
 		return problem_set(p, a, own.err, "%s", own.detail);
 	for (const struct field_error *e = own.first; e; e = e->next)

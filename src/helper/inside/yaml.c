@@ -40,35 +40,33 @@ struct yaml_reader {
 	size_t depth, events, documents;
 };
 
-/* What libyaml says, in words that tell what to do. */
-static const char *sentence_of(const char *problem)
-{
-	static const struct {
-		const char *theirs, *ours;
-	} known[] = {
-		{ "mapping values are not allowed",
-			"a plain text has a colon with a blank after it: put the text in quotes" },
-		{ "found character that cannot start any token",
-			"a plain text cannot begin with this character, nor a line with a tab: put the text "
-			"in quotes" },
-		{ "found unexpected end of stream", "a quoted text is not closed" },
-		{ "found unknown escape character",
-			"a quoted text has an escape that is not known" },
-		{ "found invalid Unicode character escape code",
-			"an escape stands for no character" },
-		{ "control characters are not allowed", "a control character stands in the text" },
-		{ "could not find expected ':'", "a key is followed by a colon and a blank" },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strncmp(problem, known[i].theirs, strlen(known[i].theirs)) == 0)
-			return known[i].ours;
-	return problem;
-}
+/* What libyaml says, in words that tell what to do; `began`: the line to look at is where the thing began. */
+static const struct complaint {
+	const char *theirs, *ours;
+	bool began;
+} complaints[] = {
+	{ "mapping values are not allowed",
+		"a plain text has a colon with a blank after it: put the text in quotes" },
+	{ "found character that cannot start any token",
+		"a plain text cannot begin with this character: put the text in quotes" },
+	{ "found a tab character", "indent with blanks, not with a tab" },
+	{ "did not find expected key",
+		"a key with its value is wanted here, indented like those before it" },
+	{ "did not find expected ','", "a bracket is not closed, or a comma is missing in it",
+		true },
+	{ "did not find expected comment or line break",
+		"after | or > stand only a digit, a sign and a comment" },
+	{ "found unexpected end of stream", "a quoted text is not closed", true },
+	{ "found unknown escape character", "a quoted text has an escape that is not known" },
+	{ "found invalid Unicode character escape code", "an escape stands for no character" },
+	{ "control characters are not allowed", "a control character stands in the text" },
+	{ "could not find expected ':'", "a key is followed by a colon and a blank", true },
+};
 
 static bool parser_fault(struct yaml_reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
+	struct complaint said = { .ours = p->problem ? p->problem : "this is no YAML" };
 	size_t line = p->problem_mark.line + 1;
 
 	if (p->error == YAML_MEMORY_ERROR)
@@ -80,8 +78,12 @@ static bool parser_fault(struct yaml_reader *r)
 		for (size_t i = 0; i < p->problem_offset; i++)
 			line += bytes[i] == '\n';
 	}
-	return outlet_fault(
-		r->out, line, "%s", sentence_of(p->problem ? p->problem : "this is no YAML"));
+	for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++)
+		if (p->problem && strstr(p->problem, complaints[i].theirs) == p->problem)
+			said = complaints[i];
+	if (said.began && p->context)
+		line = p->context_mark.line + 1;
+	return outlet_fault(r->out, line, "%s", said.ours);
 }
 
 static size_t event_line(const struct yaml_reader *r)
@@ -288,16 +290,24 @@ static bool read_events(struct yaml_reader *r)
 			return false;
 		}
 	}
-	return r->documents || outlet_fault(r->out, 0, "there is nothing in the text");
+	return true;
 }
 
 static bool put_tree(struct yaml_reader *r)
 {
-	struct helper_record tree = { .kind = RECORD_TREE, .len = r->json.len };
-	struct helper_record lines = { .kind = RECORD_LINES, .len = r->lines.len };
+	static const uint32_t first = 1;
 
-	return r->out->put(r->out, &tree, "", r->json.at) &&
-	       r->out->put(r->out, &lines, "", r->lines.at) && outlet_end(r->out);
+	if (!r->documents) { /* nothing is null */
+		buf_lit(&r->json, "null");
+		buf_put(&r->lines, &first, sizeof first);
+	}
+	return r->out->put(r->out,
+		       &(struct helper_record){ .kind = RECORD_TREE, .len = r->json.len }, "",
+		       r->json.at) &&
+	       r->out->put(r->out,
+		       &(struct helper_record){ .kind = RECORD_LINES, .len = r->lines.len }, "",
+		       r->lines.at) &&
+	       outlet_end(r->out);
 }
 
 bool read_yaml(struct arena *a, const char *text, size_t len, struct outlet *o)
