@@ -139,6 +139,17 @@ TEST(helper_yaml_has_bounds)
 	CHECK_INT((long long)root->count, 200000 - 6);
 	CHECK_INT(YAML(repeated(&a, "- x\n", 200001)), ERR_INVALID);
 	CHECK(strstr(fault, "too many parts"));
+	test_step("keys");
+	for (int more = 0; more < 2; more++) {
+		struct buf b;
+
+		buf_init(&b, 1 << 20);
+		for (int i = 0; i < JSON_NAMES_MAX + more; i++)
+			buf_printf(&b, "%x: \n", i);
+		CHECK_INT(helper_yaml(h, &a, b.at, b.len, &root, &fault), more ? ERR_INVALID : 0);
+		buf_free(&b);
+	}
+	CHECK_STR(fault, "line 65537: the text has too many keys in one place");
 	test_step("bytes");
 	text = repeated(&a, "x", 10 * 1000 * 1000);
 	CHECK_INT(YAML(text), 0);

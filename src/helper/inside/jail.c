@@ -93,11 +93,16 @@ bool jail_enter(unsigned long cpu_seconds, unsigned long memory_bytes)
 	};
 
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-		/* At the first of the two comes the signal that says why. */
-		struct rlimit most = { limits[i].most,
-			limits[i].most + (limits[i].what == RLIMIT_CPU) };
+		struct rlimit now;
 
-		if (setrlimit(limits[i].what, &most))
+		/* Whoever started it may have less to give; of the processor's time the signal at the first of the
+		 * two says why. */
+		if (getrlimit(limits[i].what, &now))
+			return false;
+		if (now.rlim_max > limits[i].most)
+			now.rlim_max = limits[i].most + (limits[i].what == RLIMIT_CPU);
+		now.rlim_cur = limits[i].most < now.rlim_max ? limits[i].most : now.rlim_max;
+		if (setrlimit(limits[i].what, &now))
 			return false;
 	}
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && filter_calls();

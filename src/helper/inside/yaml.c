@@ -150,6 +150,9 @@ static bool take_key(struct yaml_reader *r, const char *text, size_t len)
 	struct level *l = &r->levels[r->depth - 1];
 	struct yaml_key key = { arena_strndup(r->arena, text, len), len, event_line(r) };
 
+	/* More would not be taken as JSON. */
+	if (r->keys.len / sizeof key == JSON_NAMES_MAX)
+		return fault_here(r, "the text has too many keys in one place");
 	if (l->count++)
 		buf_putc(&r->json, ',');
 	json_write_string(&r->json, text, len);
@@ -321,7 +324,7 @@ bool read_yaml(struct arena *a, const char *text, size_t len, struct outlet *o)
 		return outlet_fault(o, 0, "this takes more memory than there is for it");
 	buf_init(&r->json, HELPER_JSON_MAX);
 	buf_init(&r->lines, HELPER_YAML_EVENTS_MAX * sizeof(uint32_t));
-	buf_init(&r->keys, HELPER_YAML_EVENTS_MAX * sizeof(struct yaml_key));
+	buf_init(&r->keys, JSON_NAMES_MAX * sizeof(struct yaml_key));
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
 	ok = read_events(r) && put_tree(r);
