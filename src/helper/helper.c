@@ -96,6 +96,10 @@ struct helper *helper_new(const struct helper_setup *setup)
 		snprintf(h->program, sizeof h->program, "%s", h->setup.program);
 	else
 		find_program(h->program);
+	if (!*h->program)
+		log_line(LOG_WARN,
+			"lodge-helper is not beside lodge: archives and heads of skills cannot be read",
+			NULL);
 	pthread_mutex_init(&h->lock, NULL);
 	thread_cond_init(&h->left);
 	return h;
