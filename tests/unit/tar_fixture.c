@@ -59,6 +59,21 @@ void tar_add(struct buf *b, const char *name, char kind, const void *bytes, size
 	put_padded(b, bytes, len);
 }
 
+void tar_add_pax(struct buf *b, const char *key, const char *value)
+{
+	/* The length counts its own digits. */
+	size_t rest = strlen(key) + strlen(value) + 3, len = rest + 1;
+	char *record;
+
+	while (len != rest + (size_t)snprintf(NULL, 0, "%zu", len))
+		len = rest + (size_t)snprintf(NULL, 0, "%zu", len);
+	record = malloc(len + 1);
+	snprintf(record, len + 1, "%zu %s=%s\n", len, key, value);
+	put_header(b, "pax", 'x', len);
+	put_padded(b, record, len);
+	free(record);
+}
+
 void tar_pack(struct buf *b)
 {
 	z_stream z = { 0 };
