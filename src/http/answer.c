@@ -1,11 +1,17 @@
 /* answer.c - the steps of a connection that send a reply and, perhaps, take leave.
  *
  * Small replies are gathered in one page while further requests wait; a large
- * body is written from where it lies.  What the reply says is reply.c's and
- * the handler's matter. */
+ * body is written from where it lies, a file by the kernel where the transport
+ * can.  What the reply says is reply.c's and the handler's matter. */
 #include "http/conn.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 enum { LINGER_BYTES = 8 * 1024 * 1024 };
+
+/* Of a file: what is sent at a time, and what is read at a time where it is not in memory. */
+enum { FILE_STEP = 256 * 1024, FILE_AHEAD = 1024 * 1024 };
 
 /* Writes what is owed: 0 when all is written, HTTP_AGAIN or HTTP_DEAD. */
 int http_conn_push(struct http_conn *c)
@@ -74,6 +80,7 @@ static bool is_spared(const struct http_box *b)
 /* Whoever takes the answer slowly holds no body for that: it has been read. */
 static void give_back_body(struct http_box *b)
 {
+	buf_free(&b->piece);
 	if (b->body.cap <= HTTP_UNCHARGED)
 		return;
 	buf_free(&b->body);
@@ -115,7 +122,8 @@ enum http_step http_step_answer(struct http_conn *c)
 		body = 0;
 	}
 	b->body_sent = r->body.len - body;
-	if (!body && !c->closing && http_has_input(c)) {
+	b->file_left = r->file && r->file->fd >= 0 ? r->file->len : 0;
+	if (!body && !b->file_left && !c->closing && http_has_input(c)) {
 		/* Another request waits: its reply goes into the same write. */
 		http_conn_settle(c, true);
 		return next_request(c);
@@ -124,12 +132,85 @@ enum http_step http_step_answer(struct http_conn *c)
 	return STEP_ON;
 }
 
+/* Whether the last byte of the next step is in memory: if it is not, the handler has it read, and the file is lent. */
+static bool file_is_warm(struct http_conn *c, uint64_t at, uint64_t n)
+{
+	struct http_box *b = c->box;
+	struct http_file *f = b->x.reply.file;
+	char byte;
+	struct iovec last = { &byte, 1 };
+
+	if (b->file_warm >= n)
+		return true;
+	if (!f->warm || preadv2(f->fd, &last, 1, (off_t)(at + n - 1), RWF_NOWAIT) >= 0 ||
+		errno != EAGAIN)
+		return true;
+	b->file_warm = b->file_left < FILE_AHEAD ? b->file_left : FILE_AHEAD;
+	b->lent = true;
+	c->loop->kept++;
+	f->warm(&b->x, f->fd, at, b->file_warm);
+	return false;
+}
+
+/* By the kernel, or through a page: bytes that are on their way, 0 if the file has no more, HTTP_AGAIN, HTTP_DEAD. */
+static ssize_t send_file_bytes(struct http_conn *c, int fd, uint64_t at, size_t n)
+{
+	ssize_t got;
+	int err;
+
+	if (c->link.transport->send_file)
+		return c->link.transport->send_file(&c->link, fd, (off_t)at, n);
+	if (!c->out)
+		c->out = http_page_take(c->loop);
+	if (n > c->loop->page_size)
+		n = c->loop->page_size;
+	got = pread(fd, c->out->bytes, n, (off_t)at);
+	if (got <= 0)
+		return 0;
+	c->out->len = (size_t)got;
+	err = http_conn_push(c);
+	return err == HTTP_DEAD ? err : got;
+}
+
+static enum http_step send_file_step(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	struct http_file *f = b->x.reply.file;
+
+	while (b->file_left) {
+		uint64_t at = f->at + f->len - b->file_left;
+		size_t want = b->file_left < FILE_STEP ? (size_t)b->file_left : FILE_STEP;
+		ssize_t n;
+
+		if (http_owes_bytes(c) || !c->link.writable)
+			return STEP_WAIT;
+		if (!file_is_warm(c, at, want))
+			return STEP_WAIT;
+		n = send_file_bytes(c, f->fd, at, want);
+		if (n <= 0)
+			return n == HTTP_AGAIN ? STEP_WAIT : STEP_END;
+		c->rearm = true;
+		b->file_left -= (uint64_t)n;
+		b->file_warm -= b->file_warm < (uint64_t)n ? b->file_warm : (uint64_t)n;
+		if (b->file_left && --c->budget <= 0)
+			return STEP_YIELD;
+	}
+	return http_owes_bytes(c) ? STEP_WAIT : STEP_ON;
+}
+
 enum http_step http_step_flush(struct http_conn *c)
 {
-	int err = http_conn_push(c);
+	enum http_step step;
+	int err;
 
+	if (c->box->lent)
+		return STEP_WAIT;
+	err = http_conn_push(c);
 	if (err)
 		return err == HTTP_AGAIN ? STEP_WAIT : STEP_END;
+	step = send_file_step(c);
+	if (step != STEP_ON)
+		return step;
 	http_conn_settle(c, true);
 	return next_request(c);
 }

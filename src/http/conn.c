@@ -46,12 +46,37 @@ void http_conn_begin(struct http_conn *c)
 	c->rearm = true;
 }
 
+/* The handler's thread may be writing its reply this moment, so another exchange is answered in
+ * its place, under the same name.  What the request said is only read by both. */
+static void stand_in(struct http_conn *c)
+{
+	struct http_box *late = c->box;
+	const struct http_request *said = &late->x.request;
+	struct http_request *r;
+	struct arena *a;
+
+	http_conn_begin(c);
+	http_stream_abandon(late);
+	r = &c->box->x.request;
+	a = &c->box->x.arena;
+	r->method = said->method;
+	r->method_text = arena_strdup(a, said->method_text);
+	r->path = arena_strndup(a, said->path, said->path_len);
+	r->path_len = said->path_len;
+	r->minor = said->minor;
+	r->began_us = said->began_us;
+	memcpy(c->box->x.request_id, late->x.request_id, sizeof late->x.request_id);
+}
+
 /* Answers in the handler's words and closes; takes the place of whatever reply was being made. */
 enum http_step http_conn_fault(struct http_conn *c, int err, const char *sentence)
 {
 	const struct http_handler *h = c->loop->handler;
-	struct http_box *b = c->box;
+	struct http_box *b;
 
+	if (c->box->lent)
+		stand_in(c);
+	b = c->box;
 	http_count(&c->loop->faults, 1);
 	http_box_clear_reply(b);
 	h->fault(h->ctx, &b->x, err, sentence);
@@ -98,6 +123,7 @@ static const struct {
 	[CONN_IDLE] = { http_step_idle, DEADLINE_IDLE },
 	[CONN_HEAD] = { http_step_head, DEADLINE_HEADER },
 	[CONN_BODY] = { http_step_body, DEADLINE_BODY },
+	[CONN_SINK] = { step_kept, DEADLINE_DEFERRED },
 	[CONN_KEPT] = { step_kept, DEADLINE_DEFERRED },
 	[CONN_STREAM] = { http_step_stream, DEADLINE_REPLY },
 	[CONN_ANSWER] = { http_step_answer, DEADLINE_REPLY },
@@ -156,10 +182,11 @@ void http_conn_run(struct http_conn *c)
 		http_loop_ready(c);
 }
 
-/* The handler has the exchange, and may be at work on it this moment. */
+/* The handler has the exchange, or a piece of it, and may be at work on it this moment. */
 static bool is_made(const struct http_conn *c)
 {
-	return c->state == CONN_KEPT || (c->state == CONN_STREAM && !c->box->stream.ended);
+	return c->state == CONN_KEPT || (c->state == CONN_STREAM && !c->box->stream.ended) ||
+	       (c->box && c->box->lent);
 }
 
 static void on_conn_event(struct http_source *s, uint32_t events)
@@ -174,7 +201,7 @@ static void on_conn_event(struct http_source *s, uint32_t events)
 		c->link.writable = true;
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		c->link.ending = true;
-	if (is_made(c) && c->link.ending)
+	if (is_made(c) && !c->box->lent && c->link.ending)
 		http_stream_leave(c->box);
 	if (is_made(c) && (events & (EPOLLHUP | EPOLLERR)))
 		http_conn_close(c); /* nobody is left to answer; the exchange lives on alone */
@@ -233,28 +260,6 @@ bool http_conn_wakes(struct http_conn *c)
 	return c->closed || !http_conn_is_idle(c);
 }
 
-/* The handler's thread may be writing its reply this moment, so another exchange is answered in
- * its place, under the same name.  What the request said is only read by both. */
-static void stand_in(struct http_conn *c)
-{
-	struct http_box *late = c->box;
-	const struct http_request *said = &late->x.request;
-	struct http_request *r;
-	struct arena *a;
-
-	http_conn_begin(c);
-	http_stream_abandon(late);
-	r = &c->box->x.request;
-	a = &c->box->x.arena;
-	r->method = said->method;
-	r->method_text = arena_strdup(a, said->method_text);
-	r->path = arena_strndup(a, said->path, said->path_len);
-	r->path_len = said->path_len;
-	r->minor = said->minor;
-	r->began_us = said->began_us;
-	memcpy(c->box->x.request_id, late->x.request_id, sizeof late->x.request_id);
-}
-
 void http_conn_expire(struct http_conn *c)
 {
 	static const struct http_late too_slow = { ERR_TOO_SLOW, "The answer took too long." };
@@ -273,10 +278,11 @@ void http_conn_expire(struct http_conn *c)
 	case DEADLINE_DEFERRED:
 	case DEADLINE_PATIENT:
 	case DEADLINE_PROMPT:
-		if (c->state != CONN_KEPT)
+		if (c->state != CONN_KEPT && c->state != CONN_SINK)
 			break;
 		late = c->box->x.late ? c->box->x.late : &too_slow;
-		stand_in(c);
+		if (c->state == CONN_KEPT)
+			stand_in(c);
 		http_conn_fault(c, late->err, late->sentence);
 		http_conn_run(c);
 		return;
@@ -319,6 +325,13 @@ void http_conn_finish(struct http_loop *l, struct http_mail *m)
 	struct http_conn *c = b->conn;
 
 	l->kept--;
+	if (b->lent) {
+		b->lent = false;
+		if (c) {
+			http_piece_back(c, b->goes_on);
+			return;
+		}
+	}
 	if (c && c->state == CONN_STREAM) {
 		b->stream.ended = true;
 		if (!c->ready)
@@ -345,5 +358,6 @@ void http_conn_finish_late(struct http_loop *l, struct http_mail *m)
 	struct http_box *b = (struct http_box *)((char *)m - offsetof(struct http_box, mail));
 
 	l->kept--;
+	b->lent = false;
 	http_box_put(l, b);
 }

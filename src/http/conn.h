@@ -10,6 +10,7 @@ enum http_state {
 	CONN_IDLE, /* between requests */
 	CONN_HEAD,
 	CONN_BODY,
+	CONN_SINK,   /* the handler has a piece of the body, and the next is full */
 	CONN_KEPT,   /* the handler has the exchange */
 	CONN_STREAM, /* it has it still, and the reply is being sent */
 	CONN_ANSWER, /* the reply is there, not yet put into bytes */
@@ -98,6 +99,8 @@ void http_crowd_leave(struct http_conn *c);
 enum http_step http_step_idle(struct http_conn *c);
 enum http_step http_step_head(struct http_conn *c);
 enum http_step http_step_body(struct http_conn *c);
+/* A piece that was lent to the handler is back. */
+void http_piece_back(struct http_conn *c, bool goes_on);
 /* An exchange that was kept at its head is back: its body is taken, or it is answered without. */
 void http_head_back(struct http_conn *c, bool goes_on);
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { POOL_MAX = 64, KEEP_BUF = 32 * 1024, HOUSE_STEP = 256 * 1024 };
 #define REPLY_MAX ((size_t)64 * 1024 * 1024)
@@ -188,7 +189,7 @@ bool http_charge(struct http_exchange *x)
 {
 	struct http_box *b = (struct http_box *)x;
 
-	b->made = b->body.cap + x->arena.total;
+	b->made = b->body.cap + b->piece.cap + x->arena.total;
 	return charge_box(b, b->made + x->reply.body.cap, x->arena.metered);
 }
 
@@ -250,6 +251,10 @@ void http_box_clear_reply(struct http_box *b)
 	b->x.reply.status = 0;
 	b->x.reply.type = NULL;
 	b->x.reply.close = b->x.reply.streams = false;
+	if (b->x.reply.file && b->x.reply.file->fd >= 0)
+		close(b->x.reply.file->fd);
+	b->x.reply.file = NULL;
+	b->file_left = b->file_warm = 0;
 	b->x.reply.streamed = 0;
 	trim_buf(&b->x.reply.extra, HTTP_EXTRA_MAX);
 	trim_buf(&b->x.reply.body, REPLY_MAX);
@@ -265,23 +270,28 @@ static void clear_stream(struct http_stream *s)
 
 void http_box_put(struct http_loop *l, struct http_box *b)
 {
-	arena_reset(&b->x.arena);
+	INVARIANT(!b->lent);
 	http_box_clear_reply(b);
+	arena_reset(&b->x.arena);
 	trim_buf(&b->body, 0);
+	trim_buf(&b->piece, 0);
 	clear_stream(&b->stream);
 	b->chunked = (struct http_chunked){ 0 };
 	b->body_sent = b->made = 0;
+	b->sunk = 0;
+	b->x.sink = NULL;
 	http_box_discharge(b);
 	b->x.data = NULL;
 	b->x.account = NULL;
 	b->x.vouched = false;
-	b->at_head = b->goes_on = b->spared = false;
+	b->at_head = b->goes_on = b->spared = b->whole = false;
 	b->conn = NULL;
 	if (l->box_count == POOL_MAX) {
 		arena_free(&b->x.arena);
 		buf_free(&b->x.reply.extra);
 		buf_free(&b->x.reply.body);
 		buf_free(&b->body);
+		buf_free(&b->piece);
 		buf_free(&b->stream.waiting);
 		pthread_mutex_destroy(&b->stream.lock);
 		free(b);

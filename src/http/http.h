@@ -15,6 +15,8 @@
 #include "base/id.h"
 #include "contract/route.h"
 
+struct http_exchange;
+
 struct http_header {
 	const char *name;  /* lower case, NUL-terminated */
 	const char *value; /* UTF-8: what was not has question marks in its place */
@@ -56,12 +58,23 @@ const char *http_header(const struct http_request *r, const char *lower_name);
 /* How often the header comes. */
 size_t http_header_count(const struct http_request *r, const char *lower_name);
 
+/* A part of a file, sent from where it lies.  The descriptor is the reply's from here on and is closed with it; -1 where
+ * only the head is asked for.  What is not in memory would hold up the loop: warm(), on its thread, has it read
+ * elsewhere and says http_piece_done(), once, from any thread.  A file that is shorter than was said breaks the
+ * connection off. */
+struct http_file {
+	int fd;
+	uint64_t at, len;
+	void (*warm)(struct http_exchange *x, int fd, uint64_t at, uint64_t len);
+};
+
 struct http_reply {
 	int status;
 	const char *type; /* Content-Type, or NULL for none */
 	struct buf extra; /* further header lines, each "Name: value\r\n" */
 	struct buf body;
-	bool close; /* close the connection after it */
+	bool close;		/* close the connection after it */
+	struct http_file *file; /* what follows the head in the place of a body; or NULL */
 
 	/* Of one that is sent while it is made: see http_stream_begin(). */
 	bool streams;
@@ -96,6 +109,8 @@ struct http_exchange {
 	struct memory_account *account; /* of those who hold much; until sent() */
 	bool patient; /* head() may set it: patient_ms holds instead of deferred_ms */
 	bool vouched; /* head() may set it: whoever sends the body was looked at */
+	/* head() may set it: the body is not gathered but handed on while it comes, see http_piece_done(). */
+	void (*sink)(struct http_exchange *x, const char *bytes, size_t n);
 	const struct http_late
 		*late; /* head() may set it: not waited for longer than two seconds */
 	void *data;    /* the handler's own */
@@ -202,6 +217,15 @@ void http_finish(struct http_exchange *x);
 
 /* The same where it was head() that kept the exchange: the reply is filled in, or the body is taken. */
 void http_finish_head(struct http_exchange *x, bool go_on);
+
+/* A body of any length that is handed on while it comes: sink() is given a piece, on the loop's thread, must not
+ * wait, and has it until http_piece_done() is said, once, from any thread, perhaps before it returns.  Only
+ * then comes the next, and after the last one request(), with an empty body.  One piece fills meanwhile, and no
+ * more is read than that, so that a sender is as fast as what takes its bytes.  Each piece has body_ms to come.
+ * If it does not go on, the reply is filled in and sent in the place of the rest.  Where the sender goes or
+ * errs, nothing more is called but sent(): what was begun belongs to the arena (arena_defer()). */
+enum { HTTP_PIECE = 256 * 1024 };
+void http_piece_done(struct http_exchange *x, bool goes_on);
 
 /* Counts what the exchange holds now: its body, its arena, its reply.  False if that is more than its
  * account or the house has room for.  By whoever has the exchange, on any thread.  The buffers of

@@ -32,6 +32,13 @@ struct http_inproc *http_inproc_new(
 	return d;
 }
 
+/* Something is under way that its client need not say more for. */
+static bool works_on(const struct http_conn *c)
+{
+	return c->state == CONN_KEPT || c->state == CONN_STREAM || c->state == CONN_SINK ||
+	       (c->state == CONN_FLUSH && c->box && c->box->lent);
+}
+
 static void wait_for_mail(struct http_loop *l, int timeout_ms)
 {
 	struct pollfd p = { .fd = l->wake, .events = POLLIN };
@@ -47,14 +54,13 @@ static bool serve_door(struct http_inproc *d)
 	struct http_conn *c = d->conn;
 	struct http_loop *l = &d->loop;
 
-	while (!c->closed && (c->ready || c->state == CONN_KEPT || c->state == CONN_STREAM)) {
+	while (!c->closed && (c->ready || works_on(c))) {
 		if (c->ready) {
 			http_loop_run_ready(l);
 			continue;
 		}
 		wait_for_mail(l, http_loop_timeout(l));
-		if (!c->closed && (c->state == CONN_KEPT || c->state == CONN_STREAM) &&
-			c->due <= l->now_ms)
+		if (!c->closed && works_on(c) && c->due <= l->now_ms)
 			http_conn_expire(c);
 	}
 	if (c->closed)

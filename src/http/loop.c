@@ -159,6 +159,11 @@ void http_finish(struct http_exchange *x)
 	http_loop_post(x->loop, &((struct http_box *)x)->mail);
 }
 
+void http_piece_done(struct http_exchange *x, bool goes_on)
+{
+	http_finish_head(x, goes_on);
+}
+
 void http_finish_head(struct http_exchange *x, bool go_on)
 {
 	((struct http_box *)x)->goes_on = go_on;

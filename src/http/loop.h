@@ -66,13 +66,19 @@ struct http_box {
 	struct http_chunked chunked;
 	struct http_stream stream;
 	struct buf body;
+	struct buf piece;   /* of a body that is handed on: what the handler has of it */
 	uint64_t body_left; /* of Content-Length */
+	uint64_t sunk;	    /* bytes that were handed on */
+	uint64_t file_left; /* of the reply's file */
+	uint64_t file_warm; /* of it, so many bytes more are known to be in memory */
 	size_t body_sent;   /* of the reply's body */
 	size_t held;	    /* bytes it is charged for */
 	size_t metered;	    /* of them, those that the arena tells the house */
 	size_t made;	    /* of them, those of its body and arena when they were last looked at */
 	bool at_head;	    /* kept before its body was taken */
-	bool goes_on;	    /* and then it is */
+	bool goes_on;	    /* and then it is; or the piece's verdict */
+	bool lent;	    /* the handler has a piece of the body, or of the file */
+	bool whole;	    /* all of the body has come */
 	bool spared;	    /* it was refused for what it held */
 	struct http_header headers[];
 };

@@ -2,7 +2,8 @@
  *
  * A head is taken a line at a time out of the connection's page; a body goes
  * straight into a buffer that grows with what has come, never with what was
- * announced.  How a reply leaves is answer.c's matter. */
+ * announced.  One that is handed on fills two pieces in turn: the one that the
+ * handler has, and the next.  How a reply leaves is answer.c's matter. */
 #include "http/conn.h"
 #include "base/check.h"
 
@@ -124,7 +125,7 @@ static enum http_step take_on(struct http_conn *c)
 		return call_handler(c);
 	if (!r->chunked && r->content_length > b->x.max_body)
 		return http_conn_fault(c, ERR_TOO_LARGE, "The body is larger than is taken here.");
-	b->body.max = (size_t)b->x.max_body + 1;
+	b->body.max = b->x.sink ? HTTP_PIECE + c->loop->page_size : (size_t)b->x.max_body + 1;
 	b->body_left = r->content_length;
 	if (b->head.wants_continue)
 		say_continue(c);
@@ -194,6 +195,9 @@ static ssize_t read_plain_body(struct http_conn *c)
 	size_t want = b->body_left < BODY_READ ? (size_t)b->body_left : BODY_READ;
 	ssize_t n;
 
+	if (b->x.sink && want > HTTP_PIECE - b->body.len)
+		want = HTTP_PIECE - b->body.len;
+
 	if (c->eof)
 		return 0;
 	if (!c->link.readable)
@@ -220,7 +224,7 @@ static int take_request_body(struct http_conn *c, const char **ret_fault)
 	if (b->x.request.chunked) {
 		if (here)
 			r = http_chunked_take(&b->chunked, c->in->bytes + c->in->at, here, &used,
-				&b->body, b->x.max_body);
+				&b->body, b->x.max_body - b->sunk);
 		*ret_fault = b->chunked.fault;
 	} else {
 		if (used > b->body_left)
@@ -235,22 +239,84 @@ static int take_request_body(struct http_conn *c, const char **ret_fault)
 	return r;
 }
 
+/* The piece that has come is the handler's, and the one before it is filled next. */
+static void lend_piece(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+	struct buf full = b->body;
+
+	b->body = b->piece;
+	b->body.len = 0;
+	b->body.max = full.max;
+	b->piece = full;
+	b->sunk += full.len;
+	b->lent = true;
+	c->loop->kept++;
+	c->rearm = true;
+	b->x.sink(&b->x, full.at, full.len);
+}
+
+/* Hands on what has come, if it is enough or all.  True if no more can be done before the last piece is back. */
+static bool hands_on(struct http_conn *c)
+{
+	struct http_box *b = c->box;
+
+	if (!b->x.sink || !b->body.len || (!b->whole && b->body.len < HTTP_PIECE))
+		return b->lent && b->whole;
+	if (!b->lent) {
+		lend_piece(c);
+		return b->whole;
+	}
+	return true;
+}
+
+void http_piece_back(struct http_conn *c, bool goes_on)
+{
+	struct http_box *b = c->box;
+
+	if (!goes_on && c->state == CONN_FLUSH) {
+		http_conn_close(c);
+		return;
+	}
+	if (!goes_on) {
+		c->closing = c->abrupt = c->closing || !b->whole;
+		c->state = CONN_ANSWER;
+	} else if (c->state == CONN_SINK) {
+		c->state = CONN_BODY;
+	}
+	if (!c->ready)
+		http_conn_run(c);
+}
+
+/* What the handler has meanwhile is its own to count. */
+static bool body_fits(struct http_box *b)
+{
+	return (b->lent || http_charge(&b->x)) && !b->body.overflow;
+}
+
 enum http_step http_step_body(struct http_conn *c)
 {
+	struct http_box *b = c->box;
+
 	for (;;) {
 		const char *sentence = NULL;
-		int r = take_request_body(c, &sentence);
+		int r = b->whole ? HTTP_DONE : take_request_body(c, &sentence);
 		ssize_t n;
 
 		if (r < 0)
 			return http_conn_fault(c, r, sentence);
-		if (!http_charge(&c->box->x) || c->box->body.overflow)
+		b->whole = r == HTTP_DONE;
+		if (!body_fits(b))
 			return http_conn_fault(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
-		if (r == HTTP_DONE)
+		if (hands_on(c)) {
+			c->state = CONN_SINK;
+			return STEP_WAIT;
+		}
+		if (b->whole)
 			return call_handler(c);
 		if (--c->budget <= 0)
 			return STEP_YIELD;
-		n = c->box->x.request.chunked ? fill_page(c) : read_plain_body(c);
+		n = b->x.request.chunked ? fill_page(c) : read_plain_body(c);
 		if (n == HTTP_AGAIN)
 			return STEP_WAIT;
 		if (n == BODY_NO_ROOM)

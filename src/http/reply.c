@@ -34,6 +34,7 @@ static const struct {
 	{ 413, "Content Too Large" },
 	{ 414, "URI Too Long" },
 	{ 415, "Unsupported Media Type" },
+	{ 416, "Range Not Satisfiable" },
 	{ 417, "Expectation Failed" },
 	{ 421, "Misdirected Request" },
 	{ 422, "Unprocessable Content" },
@@ -46,6 +47,7 @@ static const struct {
 	{ 503, "Service Unavailable" },
 	{ 504, "Gateway Timeout" },
 	{ 505, "HTTP Version Not Supported" },
+	{ 507, "Insufficient Storage" },
 	{ 529, "Overloaded" },
 };
 
@@ -151,7 +153,7 @@ char *http_reply_head(const struct http_exchange *x, bool close, char *at)
 		at = PUT(at, "\r\nTransfer-Encoding: chunked");
 	} else if (body && !r->streams) {
 		at = PUT(at, "\r\nContent-Length: ");
-		at = put_head_number(at, r->body.len);
+		at = put_head_number(at, r->file ? r->file->len : r->body.len);
 	}
 	at = PUT(at, "\r\nX-Request-Id: ");
 	at = put_head_bytes(at, x->request_id, ID_LEN);

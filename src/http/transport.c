@@ -6,6 +6,7 @@
 #include "http/transport.h"
 
 #include <errno.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +43,21 @@ static ssize_t plain_write(struct http_link *l, const struct iovec *iov, int cou
 	return HTTP_AGAIN;
 }
 
+static ssize_t plain_send_file(struct http_link *l, int fd, off_t at, size_t n)
+{
+	ssize_t put;
+
+	do
+		put = sendfile(l->fd, fd, &at, n);
+	while (put < 0 && errno == EINTR);
+	if (put >= 0)
+		return put;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return HTTP_DEAD;
+	l->writable = false;
+	return HTTP_AGAIN;
+}
+
 static void plain_shut(struct http_link *l)
 {
 	shutdown(l->fd, SHUT_WR);
@@ -58,6 +74,7 @@ const struct http_transport http_plain = {
 	.lingers = true,
 	.read = plain_read,
 	.write = plain_write,
+	.send_file = plain_send_file,
 	.shut = plain_shut,
 	.drain = plain_read,
 	.close = plain_close,

@@ -32,6 +32,8 @@ struct http_transport {
 	int (*handshake)(struct http_link *l);
 	ssize_t (*read)(struct http_link *l, void *at, size_t n);
 	ssize_t (*write)(struct http_link *l, const struct iovec *iov, int count);
+	/* Of a file, without a copy; NULL where bytes must pass through our hands. */
+	ssize_t (*send_file)(struct http_link *l, int fd, off_t at, size_t n);
 	/* Says that nothing more will be written. */
 	void (*shut)(struct http_link *l);
 	/* Reads to throw away, after shut(). */
