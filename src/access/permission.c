@@ -37,7 +37,9 @@ const struct words permission_words = {
 };
 
 #define GUEST_SET PERM(TENANT_READ)
-#define MEMBER_SET (GUEST_SET | PERM(AGENTS_CREATE) | PERM(MEMBERS_READ) | PERM(APIKEYS_OWN))
+#define MEMBER_SET                                                                  \
+	(GUEST_SET | PERM(AGENTS_CREATE) | PERM(MEMBERS_READ) | PERM(APIKEYS_OWN) | \
+		PERM(BUCKET_READ) | PERM(BUCKET_WRITE))
 #define ADMIN_SET                                                                                \
 	(MEMBER_SET | PERM(TENANT_WRITE) | PERM(MEMBERS_WRITE) | PERM(GROUPS_WRITE) |            \
 		PERM(APIKEYS_WRITE) | PERM(ALLOWED_ACCOUNTS_WRITE) | PERM(INTEGRATIONS_WRITE) |  \

@@ -13,6 +13,7 @@ struct hook_log;
 struct hook_post;
 struct batches;
 struct helper;
+struct bucket;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
@@ -23,6 +24,7 @@ struct service {
 	struct runner *runner;	     /* jobs of the queue */
 	struct sessions *sessions;   /* agents at work */
 	struct helper *helper;	     /* formats of strangers */
+	struct bucket *bucket;	     /* the bytes of tenants' buckets */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

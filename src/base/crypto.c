@@ -81,6 +81,26 @@ void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 		"SHA-256");
 }
 
+struct sha256_run *sha256_begin(void)
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+
+	crypto_must(ctx && EVP_DigestInit_ex2(ctx, sha256_md, NULL), "SHA-256");
+	return (struct sha256_run *)ctx;
+}
+
+void sha256_add(struct sha256_run *r, const void *bytes, size_t n)
+{
+	crypto_must(EVP_DigestUpdate((EVP_MD_CTX *)r, bytes, n), "SHA-256");
+}
+
+void sha256_end(struct sha256_run *r, uint8_t *out)
+{
+	if (r && out)
+		crypto_must(EVP_DigestFinal_ex((EVP_MD_CTX *)r, out, NULL), "SHA-256");
+	EVP_MD_CTX_free((EVP_MD_CTX *)r);
+}
+
 void hmac_sha256(
 	const void *key, size_t key_len, const void *bytes, size_t n, uint8_t out[SHA256_LEN])
 {

@@ -19,6 +19,11 @@ void random_bytes(void *out, size_t n);
 /* For hash tables: nobody outside can choose texts that meet. */
 uint64_t keyed_hash(const void *bytes, size_t n);
 void sha256(const void *bytes, size_t n, uint8_t out[SHA256_LEN]);
+/* The same over bytes that come one after the other; end() frees it and may be given NULL to write to. */
+struct sha256_run;
+struct sha256_run *sha256_begin(void);
+void sha256_add(struct sha256_run *r, const void *bytes, size_t n);
+void sha256_end(struct sha256_run *r, uint8_t *out);
 void hmac_sha256(
 	const void *key, size_t key_len, const void *bytes, size_t n, uint8_t out[SHA256_LEN]);
 /* In constant time for equal lengths. */

@@ -31,6 +31,7 @@ struct arena;
 	X(URI_TOO_LONG, 414, "uri_too_long", "The request target is too long")                     \
 	X(MEDIA_TYPE, 415, "unsupported_media_type", "The body is not of a type this path takes")  \
 	X(EXPECTATION, 417, "expectation_failed", "Only the expectation 100-continue is known")    \
+	X(RANGE, 416, "range", "There is no such part of it")                                      \
 	X(INVALID, 422, "invalid", "One or more fields are not acceptable")                        \
 	X(IDEMPOTENCY, 422, "idempotency_mismatch",                                                \
 		"That Idempotency-Key was used for another body")                                  \
@@ -47,6 +48,7 @@ struct arena;
 	X(STOPPING, 503, "stopping", "The service is stopping")                                    \
 	X(TOO_SLOW, 504, "timed_out", "The answer took too long")                                  \
 	X(VERSION, 505, "http_version", "Only HTTP/1.0 and HTTP/1.1 are spoken here")              \
+	X(NO_SPACE, 507, "no_space", "There is no room left for the bytes")                        \
 	/* never shown to a caller: retried, or turned into one of the above */                    \
 	X(RETRY, 503, "retry", "The store asks to try again")                                      \
 	X(DUPLICATE, 409, "duplicate", "A row with this key exists")                               \

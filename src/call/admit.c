@@ -109,13 +109,11 @@ static bool is_empty_object(const struct call *c)
 	return json_enter_object(&j) && !json_next_key(&j, &key, &len) && json_end(&j);
 }
 
-void call_decode(struct call *c)
+bool call_decode_query(struct call *c)
 {
 	const struct http_request *r = &c->x->request;
 	struct query_target targets[2];
 	size_t count = 0;
-	const char *type = http_header(r, "content-type");
-	bool none = (c->op->body_optional || route_foreign(c->route)) && !r->body_len;
 	void *object;
 
 	if (c->op->query) {
@@ -124,9 +122,19 @@ void call_decode(struct call *c)
 	}
 	if (c->op->list)
 		targets[count++] = (struct query_target){ &page_query_schema, &c->page };
-	if (decode_query(c->app->patterns, c->arena, targets, count,
-		    c->op->open_query ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, r->query, r->query_len,
-		    &c->refusal))
+	return decode_query(c->app->patterns, c->arena, targets, count,
+		       c->op->open_query ? UNKNOWN_IGNORED : UNKNOWN_REFUSED, r->query,
+		       r->query_len, &c->refusal) == 0;
+}
+
+void call_decode(struct call *c)
+{
+	const struct http_request *r = &c->x->request;
+	const char *type = http_header(r, "content-type");
+	bool none = (c->op->body_optional || route_foreign(c->route)) && !r->body_len;
+	void *object;
+
+	if (!call_decode_query(c))
 		return;
 	if (c->op->takes) {
 		take_raw(c, type);

@@ -27,6 +27,7 @@ static void start_over(struct call *c, struct db *db)
 	c->items = (struct list){ 0 };
 	c->export = NULL;
 	c->stream = NULL;
+	c->sending = NULL;
 	c->deferred = NULL;
 	c->afterwards = NULL;
 	c->total = NIL;
@@ -255,7 +256,9 @@ static void call_prepared(struct work *w, int err)
 
 static enum http_verdict begin_slow(struct call *c)
 {
-	struct pool *pool = c->op->asks_tools ? c->app->tools : c->app->slow;
+	struct pool *pool = c->op->asks_tools ? c->app->tools
+			    : c->op->on_disk  ? c->app->disk
+					      : c->app->slow;
 	int err;
 
 	c->work.run = run_prepare;

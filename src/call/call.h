@@ -60,6 +60,7 @@ struct app {
 	struct pool *slow;    /* hashes passwords, reads pictures, asks where people sign in */
 	struct pool *tools;   /* waits for hosts that tenants name; a tenant has a part of it */
 	struct pool *reading; /* reads much, on SQLite; exports */
+	struct pool *disk;    /* reads and writes files */
 	struct metrics *metrics;
 	struct held *held;	     /* who holds how much memory */
 	struct listeners *listeners; /* who keeps how many streams open */
@@ -108,6 +109,11 @@ struct call {
 	const char *raw;   /* the body as it came, where op->takes names its types */
 	size_t raw_len;
 	const char *raw_type; /* which of op->takes it is */
+	/* Set by `intake`: takes a piece of the body, on a thread for disks.  What it has begun goes with the arena. */
+	int (*take)(struct call *c, const void *bytes, size_t n);
+	const void *piece; /* what it has of the body */
+	size_t piece_len;
+	struct file_sending *sending; /* what is sent in the place of a reply; or NULL */
 	struct page_query page;
 	struct problem
 		refusal; /* what decoding found wrong; told after the permission is checked */
@@ -195,6 +201,18 @@ struct export_part {
 /* The same for several lists, one after the other, each of which takes those of the arguments that it needs. */
 int call_export_parts(struct call *c, const char *type, const struct export_part *parts,
 	size_t part_count, const struct value *args, size_t count);
+
+/* A file as the answer: a part of it where Range asks for one, nothing where If-None-Match has its tag.  open() runs on a
+ * thread for disks, once it is known that bytes are wanted, and gives a descriptor of exactly `size` bytes. */
+struct call_file {
+	uint64_t size;
+	const char *tag; /* with its quotes */
+	const char *type;
+	int (*open)(struct call *c, int *ret_fd);
+};
+int call_send_file(struct call *c, const struct call_file *file);
+/* If-Match and If-None-Match of a change, held against the tag of what is there; NULL: nothing is. */
+int call_match(struct call *c, const char *tag);
 
 /* The handler a server is given, of an app that is set up. */
 struct http_handler call_handler(struct app *app);

@@ -64,7 +64,10 @@ static void on_request_fault(void *ctx, struct http_exchange *x, int err, const 
 {
 	struct problem p = { .err = err, .detail = sentence };
 
-	if (err == ERR_TOO_LARGE)
+	if (err == ERR_TOO_LARGE && x->sink)
+		p = (struct problem){ .err = ERR_NO_SPACE,
+			.detail = "The body is larger than the room that is left for it." };
+	else if (err == ERR_TOO_LARGE)
 		p.detail = call_too_large(x);
 	problem_reply(ctx, x, &p);
 }
@@ -102,6 +105,7 @@ static void on_sent(void *ctx, struct http_exchange *x, bool complete)
 						      : NULL),
 			LOG_N("status", x->reply.status), LOG_N("us", us),
 			LOG_N("bytes", (int64_t)(x->reply.streams ? x->reply.streamed
+						 : x->reply.file  ? x->reply.file->len
 								  : x->reply.body.len)),
 			LOG_S("ip", c && c->ip ? c->ip : x->request.peer.text),
 			LOG_S("user_id", c ? c->caller.user_id : NULL),

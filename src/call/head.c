@@ -4,7 +4,8 @@
  * caller who may send it: the credential is checked, and the permission, by
  * the same rules and in the same way as before the operation, which checks
  * them again.  Where the answer stands in the body (the agent that it
- * names), what is asked here is to see the place at all. */
+ * names), what is asked here is to see the place at all.  What takes its body
+ * while it comes decides here whether it does. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "call/loop_store.h"
@@ -20,10 +21,15 @@ static struct call *head_call_of(struct work *w)
 static int check_head(struct work *w, struct db *db)
 {
 	struct call *c = head_call_of(w);
+	int err;
 
 	c->db = db;
 	c->problem = (struct problem){ 0 };
-	return call_permit(c);
+	err = call_permit(c);
+	if (err || !c->op->intake)
+		return err;
+	c->problem = c->refusal;
+	return c->refusal.err ? c->refusal.err : c->op->intake(c);
 }
 
 /* It was asked for elsewhere than on the loop. */
@@ -78,6 +84,10 @@ static enum http_verdict check_now(struct call *c)
 	c->ip = call_address(c);
 	c->credential = call_credential(c);
 	c->x->vouched = true; /* or the body is not taken */
+	if (c->op->intake) {
+		c->x->sink = call_sink;
+		call_decode_query(c);
+	}
 	return call_is_unproven(c) ? call_prove(c, check_proven) : check_proven(c, 0);
 }
 
@@ -128,6 +138,8 @@ enum http_verdict call_head(struct call *c)
 		x->max_body = SMALL_BODY;
 	if (!c->route) /* that nobody takes a body is said before its length */
 		return is_large_body(&x->request) ? call_unrouted(c) : HTTP_GO_ON;
+	if (c->route->op->intake)
+		return check_now(c);
 	if (c->route->max_body)
 		x->max_body = c->route->max_body;
 	else if (!c->route->op->body && !c->route->op->takes)

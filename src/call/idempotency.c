@@ -191,7 +191,7 @@ int match_check(struct call *c)
 	int err;
 
 	if (!wanted || c->route->method == METHOD_POST || c->route->method == METHOD_GET ||
-		c->route->as_printed)
+		c->route->as_printed || c->op->own_tag)
 		return 0;
 	if (!read_has_tag(get, c->route))
 		return call_etag_listed(wanted, "", false)

@@ -30,6 +30,12 @@ int call_permit(struct call *c);
 /* The same where nothing can be looked up: only what needs no credential. */
 bool call_permit_unstored(const struct call *c);
 
+/* The query alone. */
+bool call_decode_query(struct call *c);
+
+/* intake.c: hands on a body while it comes. */
+void call_sink(struct http_exchange *x, const char *bytes, size_t n);
+
 /* subject.c: what the call is about, by its name; NULL: it has none. */
 /* The field of the reply that names what was made. */
 const char *call_made(const struct call *c);

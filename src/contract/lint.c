@@ -130,6 +130,8 @@ static bool body_fits(struct lint *l, const struct route *r)
 		return lint_bad(l, "Route %s takes a body.", route_name(l, r));
 	if (r->agent_in_body && (!r->op->body || !names_an_agent(r->op->body)))
 		return lint_bad(l, "Route %s has no agent_id in its body.", route_name(l, r));
+	if (r->op->intake && !r->op->takes)
+		return lint_bad(l, "Route %s takes in a body of no type.", route_name(l, r));
 	if (r->op->takes && (r->op->body || !r->op->takes[0]))
 		return lint_bad(
 			l, "Route %s takes both kinds of bodies, or none.", route_name(l, r));

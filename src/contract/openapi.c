@@ -157,7 +157,8 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	switch (err) {
 	case ERR_UNAUTHENTICATED:
 	case ERR_FORBIDDEN:
-		return !is_public(d, r) || (method_changes(r) && body) || r->writes;
+		return !is_public(d, r) || (method_changes(r) && body) || r->writes ||
+		       (err == ERR_FORBIDDEN && r->op->gives_file); /* a signature of its own */
 	case ERR_UPSTREAM:
 		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r);
 	case ERR_TOO_SLOW:
@@ -170,8 +171,13 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_PRECONDITION:
 		return route_conditional(r);
 	case ERR_TOO_LARGE:
+		return body && !r->op->intake;
 	case ERR_MEDIA_TYPE:
 		return body;
+	case ERR_RANGE:
+		return r->op->gives_file;
+	case ERR_NO_SPACE:
+		return r->op->intake != NULL;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
 		return route_repeatable(r) ||
 		       (!route_foreign(r) && (body || query || !r->op->open_query));
@@ -237,8 +243,16 @@ static void write_operation_parameters(struct document *d, const struct route *r
 		doc_reference(d->o, "parameters", "idempotency_key");
 	if (route_conditional(r))
 		doc_reference(d->o, "parameters", "if_match");
-	if (reads_one(r))
+	if (reads_one(r) || r->op->gives_file)
 		doc_reference(d->o, "parameters", "if_none_match");
+	if (r->op->gives_file) {
+		doc_reference(d->o, "parameters", "range");
+		doc_reference(d->o, "parameters", "if_range");
+	}
+	if (r->op->intake) {
+		doc_reference(d->o, "parameters", "if_absent");
+		doc_reference(d->o, "parameters", "x_sha256");
+	}
 	if (r->method == METHOD_GET && gives_events(r))
 		doc_reference(d->o, "parameters", "last_event_id");
 	if (route_foreign(r))
@@ -318,7 +332,8 @@ static void write_header(struct document *d, const char *name)
 
 static void write_success_headers(struct document *d, const struct route *r, int status)
 {
-	bool tag = (status == 200 || status == 304) && route_tags(r);
+	bool tag = ((status == 200 || status == 304) && route_tags(r)) ||
+		   (r->op->own_tag && status != 204);
 	bool place = status == 201;
 
 	if (!tag && !place && !r->op->header && !r->anthropic)
@@ -326,6 +341,10 @@ static void write_success_headers(struct document *d, const struct route *r, int
 	doc_json(d->o, "headers", "{");
 	if (tag)
 		write_header(d, "ETag");
+	if (r->op->gives_file && status != 304)
+		write_header(d, "Accept-Ranges");
+	if (status == 206)
+		write_header(d, "Content-Range");
 	if (place)
 		write_header(d, "Location");
 	if (r->op->header)
@@ -340,7 +359,7 @@ static void write_answer(struct document *d, const struct route *r, int status, 
 	doc_json(d->o, arena_printf(&d->arena, "%d", status), "{");
 	doc_text(d->o, "description", doc);
 	write_success_headers(d, r, status);
-	if (status == r->status || (status == 200 && r->op->may_stand)) {
+	if (status == r->status || status == 206 || (status == 200 && r->op->may_stand)) {
 		write_success_content(d, r);
 	} else if (status == 200) {
 		doc_json(d->o, "content", "{");
@@ -366,7 +385,9 @@ static void write_success(struct document *d, const struct route *r)
 		write_answer(d, r, 200, "Server-sent events, where the request accepts them.");
 	if (r->op->or_nothing)
 		write_answer(d, r, 204, "Done; there is nothing to show.");
-	if (reads_one(r))
+	if (r->op->gives_file)
+		write_answer(d, r, 206, "The part of it that Range asks for.");
+	if (reads_one(r) || r->op->gives_file)
 		write_answer(d, r, 304, "Not changed since the ETag in If-None-Match.");
 }
 

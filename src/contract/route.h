@@ -48,11 +48,15 @@ struct operation {
 		*gives; /* the type of a reply that is not JSON; beside `reply`, its other form */
 	const char *const *may_give;	   /* further such types, NULL-terminated; NULL: none */
 	const struct event_stream *events; /* what its server-sent events are: contract/event.h */
-	bool streams;	 /* answers with server-sent events where the request asks for them */
-	bool unseals;	 /* opens a stored secret; where the key for it is gone it answers 409 */
-	bool untagged;	 /* sent while it is read, or never the same twice: no ETag */
-	bool storeless;	 /* answers without the store */
-	bool unstored;	 /* while the store is away it answers too, with call.db NULL */
+	bool streams;	/* answers with server-sent events where the request asks for them */
+	bool unseals;	/* opens a stored secret; where the key for it is gone it answers 409 */
+	bool untagged;	/* sent while it is read, or never the same twice: no ETag */
+	bool storeless; /* answers without the store */
+	bool unstored;	/* while the store is away it answers too, with call.db NULL */
+	/* Its ETag is its own, and what is asked of it by If-Match and If-None-Match too. */
+	bool own_tag;
+	bool gives_file; /* the answer is a file, of which a part may be asked for (call_send_file()) */
+	bool on_disk;	 /* `prepare` writes files: on the threads for disks */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */
@@ -71,6 +75,10 @@ struct operation {
 	/* Reads a body that is taken as it comes, once and before any step; sees no store.  The tables do it
 	 * for all others.  What is wrong with it is said later, to those who are permitted. */
 	void (*read)(struct call *c);
+	/* Takes a body of any length while it comes.  With the head alone, in the transaction that permits the call, and
+	 * before the first byte is taken; it sets call.take, and max_body of the exchange.  Like all work it may run more
+	 * than once.  All other steps follow when the body is whole. */
+	int (*intake)(struct call *c);
 	int (*look)(struct call *c);
 	int (*reserve)(struct call *c);
 	int (*release)(struct call *c);

@@ -17,6 +17,7 @@
 #include "http/listen.h"
 #include "serve/files.h"
 #include "serve/manual.h"
+#include "bucket/bucket.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
 #include "serve/seals.h"
@@ -320,6 +321,51 @@ static int check_shape(struct store *store, struct arena *a, struct problem *p)
 	return err;
 }
 
+/* Are all objects there, and as they were put? */
+static int check_bucket(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	struct bucket_settings in = { .where = s->bucket };
+	struct bucket_report r = { 0 };
+	struct bucket *b = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = bucket_any(db, &in.in_use);
+	if (!err)
+		err = bucket_new(&b, &in, a, p);
+	if (!err)
+		err = bucket_check(b, db, a, &r);
+	if (err)
+		problem_set(p, a, err, "the bucket cannot be read: %s", db_error(db));
+	bucket_free(b);
+	db_close(db);
+	if (err)
+		return err;
+	printf("The buckets have %lld objects of %lld bytes.\n", (long long)r.objects,
+		(long long)r.size_bytes);
+	if (r.unnamed)
+		printf("# warning: %lld files of %lld bytes belong to no object; the service removes them when they are "
+		       "a day old\n",
+			(long long)r.unnamed, (long long)r.unnamed_bytes);
+	if (r.first)
+		return problem_set(p, a, ERR_CONFLICT,
+			"of %lld objects the bytes are missing, and of %lld they are not those that were put; the first is "
+			"%s",
+			(long long)r.missing, (long long)r.torn, r.first);
+	return 0;
+}
+
+static bool has_argument(const struct settings *s, const char *word)
+{
+	for (size_t i = 0; i < s->argument_count; i++)
+		if (strcmp(s->arguments[i], word) == 0)
+			return true;
+	return false;
+}
+
 int command_check(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -355,8 +401,10 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_addresses(store, a, &p);
 	if (!err)
 		err = check_master_key(s, store, a, &p);
-	if (!err && s->argument_count)
+	if (!err && has_argument(s, "--audit"))
 		err = check_audit(s, store, a, &p);
+	if (!err && has_argument(s, "--bucket"))
+		err = check_bucket(s, store, a, &p);
 	store_close(store);
 	if (err)
 		return complain(&p);
@@ -364,20 +412,41 @@ int command_check(const struct settings *s, struct arena *a)
 	return 0;
 }
 
+/* Whether the store names objects, whose bytes no copy of it holds; an older one has no such rows. */
+static bool names_objects(struct store *store, struct arena *a)
+{
+	struct problem ignored = { 0 };
+	struct db *db = NULL;
+	bool any = false;
+
+	if (store_version_seen(store) < BUCKET_SINCE || store_connect(store, &db, a, &ignored))
+		return false;
+	if (bucket_any(db, &any))
+		any = false;
+	db_close(db);
+	return any;
+}
+
 int command_backup(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
 	struct problem p = { 0 };
+	bool objects = false;
 	int err = open_older(&store, s, a, &p);
 
 	if (!err)
 		err = store_backup(store, s->arguments[0], a, &p);
+	if (!err)
+		objects = names_objects(store, a);
 	store_close(store);
 	if (err)
 		return complain(&p);
 	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
 	       "stay sealed.\n",
 		s->arguments[0], store_said(s->store, a));
+	if (objects)
+		printf("The bytes of tenants' buckets are not in it: copy %s too, now.\n",
+			s->bucket);
 	return 0;
 }
 

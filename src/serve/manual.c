@@ -18,11 +18,12 @@ const struct subcommand subcommands[] = {
 		"serve and migrate refuse, since a store is missing then; with --new an empty one is made.",
 		command_migrate },
 	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
-	{ "check", "[--audit]",
+	{ "check", "[--audit] [--bucket]",
 		"Check the settings and the files they name, the store and the tables of the program, and "
 		"open every sealed secret; print what is in force. Run by root, files are judged for the "
 		"user to whom the data folder belongs. "
-		"With --audit, prove too that no sealed row of the audit log was changed or removed.",
+		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --bucket, read "
+		"every object of the tenants' buckets and hold it against its row.",
 		command_check },
 	{ "backup", "FILE",
 		"Write a copy of the store to FILE while the service runs. A store that is older than the program is copied "
@@ -134,6 +135,8 @@ static const struct manual_note files[] = {
 	{ "lodge.conf", "Settings, in the folder the program is started in." },
 	{ "/etc/lodge/lodge.conf", "Settings, if there is no lodge.conf in that folder." },
 	{ "<data>/lodge.db", "The store, unless the setting store names another." },
+	{ "<data>/bucket",
+		"The bytes of tenants' buckets, unless the setting bucket names another folder." },
 	{ "<data>/master.key", "The key that seals stored secrets. Keep a copy apart." },
 	{ 0 },
 };

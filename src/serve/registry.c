@@ -48,6 +48,8 @@
 	X(agent_chat) \
 	X(avatars) \
 	X(autocomplete) \
+	X(bucket_objects) \
+	X(bucket_signed) \
 	X(skills) \
 	X(skill_files) \
 	X(agent_skills) \
@@ -167,7 +169,10 @@
 	X(turn_file_sql) \
 	X(turn_model_sql) \
 	X(turn_answer_sql) \
-	X(subtask_sql)
+	X(subtask_sql) \
+	X(bucket_row_sql) \
+	X(bucket_sweep_sql) \
+	X(bucket_check_sql)
 
 /* clang-format on */
 

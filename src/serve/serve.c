@@ -28,6 +28,7 @@
 #include "call/maintenance.h"
 #include "call/held.h"
 #include "broker/broker.h"
+#include "bucket/bucket.h"
 #include "console/console.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
@@ -46,6 +47,9 @@ enum { JOB_KINDS = 2 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
+	DISK_THREADS = 8,
+	DISK_IDLE_S = 10,
+	DISK_WAITING = 4096,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
 	CHAIN_EVERY_MS = 500,
@@ -189,6 +193,16 @@ static int first_start(struct serving *v, struct db *db)
 	return err;
 }
 
+/* One that was lost is missed before anybody is served, and not object by object. */
+static int prepare_bucket(struct serving *v, struct db *db)
+{
+	struct bucket_settings in = { .where = v->settings->bucket,
+		.tenant_max = v->settings->bucket_bytes_max.bytes };
+	int err = bucket_any(db, &in.in_use);
+
+	return err ? err : bucket_new(&v->service.bucket, &in, v->arena, &v->problem);
+}
+
 static int prepare_store(struct serving *v)
 {
 	struct vault_keys keys;
@@ -216,6 +230,8 @@ static int prepare_store(struct serving *v)
 	wipe(&keys, sizeof keys);
 	if (!err)
 		err = open_derived(db, v->arena);
+	if (!err)
+		err = prepare_bucket(v, db);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
@@ -324,6 +340,11 @@ static int start_serving(struct serving *v)
 			arena_printf(v->arena, "%s://%s", http.tls_cert ? "https" : "http",
 				http_server_address(v->service.app.server));
 	v->service.app.slow = pool_new_shared((size_t)v->settings->slow_workers, SLOW_WAITING_MAX);
+	v->service.app.disk = pool_new(&(struct pool_settings){ .threads = DISK_THREADS,
+		.idle_s = DISK_IDLE_S,
+		.threads_left = 1,
+		.waiting = DISK_WAITING,
+		.waiting_each = DISK_WAITING / POOL_SHARE });
 	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
 	v->service.app.hub = hub_new(v->service.app.store);
@@ -394,6 +415,9 @@ static void stop_serving(struct serving *v)
 		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
 	stop_queue(v, began + grace);
 	pool_free(v->service.app.reading);
+	pool_free(v->service.app.disk);
+	v->service.app.disk =
+		NULL; /* what is given back from here on waits for the disk by itself */
 	pool_free(v->service.app.slow);
 	if (v->service.app.store && v->service.hook_log)
 		hook_log_flush(v->service.hook_log, v->service.app.store, clock_now_us());
@@ -410,6 +434,7 @@ static void stop_serving(struct serving *v)
 	broker_free(v->service.broker);
 	http_server_free(v->service.app.server);
 	store_close(v->service.app.store);
+	bucket_free(v->service.bucket);
 	api_teardown(&v->service);
 	oidc_free(v->service.oidc);
 	vault_free(v->service.app.vault);
@@ -434,6 +459,8 @@ static void maintain_service(struct app *app)
 	hook_log_forget(service_of(app)->hook_log, app->store, app->settings.hook_retention_us,
 		clock_now_us());
 	hook_bodies_forget(app->store, clock_now_us());
+	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
+	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	retention_submit(app->store, clock_now_us());
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "bucket/bucket.h"
 #include "outside/address.h"
 #include "outside/oidc.h"
 #include "serve/setting_value.h"
@@ -105,6 +106,14 @@ const struct setting settings_table[] = {
 		.derived = "<data>/master.key", .file = FILE_MASTER_KEY,
 		.doc = "The key that seals stored secrets. Back it up apart from the store: without "
 		       "it they cannot be read."),
+	SETTING(bucket, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "BUCKET",
+		.derived = "dir:<data>/bucket", .check = bucket_where_valid, .what = "a bucket",
+		.wanted = "dir:PATH",
+		.doc = "Where the bytes of tenants' buckets lie: dir:PATH, a folder that the service makes and "
+		       "marks as its own. Processes that share a PostgreSQL share the folder too."),
+	SETTING(bucket_bytes_max, .group = "Data", .preset = "10g",
+		BETWEEN(1 * MIB, INT64_C(1048576) * GIB),
+		.doc = "The most bytes that the objects of one tenant's bucket have together; beyond it 507."),
 
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),

@@ -42,11 +42,11 @@ struct settings {
 	const char *listen, *public_url;
 	const char *tls_cert, *tls_key; /* both or neither; "" for plain HTTP */
 	struct settings_networks trusted_proxies;
-	const char *data, *store, *store_direct, *store_replica, *master_key_file;
+	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket;
 	int64_t loops, store_workers, slow_workers, tool_threads;
 	int64_t jobs, agent_jobs; /* at a time */
 	struct settings_span job_lease;
-	struct settings_size max_body, max_head;
+	struct settings_size max_body, max_head, bucket_bytes_max;
 	struct settings_size request_memory, tenant_memory, address_memory, house_memory;
 	int64_t max_headers, max_connections, address_connections, person_streams, tenant_streams;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;

@@ -473,6 +473,8 @@ static void derive_settings(struct load *l)
 		s->store = arena_printf(l->a, "sqlite:%s/lodge.db", s->data);
 	if (!*s->master_key_file)
 		s->master_key_file = arena_printf(l->a, "%s/master.key", s->data);
+	if (!*s->bucket)
+		s->bucket = arena_printf(l->a, "dir:%s/bucket", s->data);
 	while (n && s->public_url[n - 1] == '/')
 		n--;
 	s->public_url = arena_strndup(l->a, s->public_url, n);

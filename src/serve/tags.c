@@ -21,6 +21,7 @@ static const struct tag tags[] = {
 	{ "Memories", "What an agent keeps from one session to the next." },
 	{ "Audit", "Who did what, and what was said." },
 	{ "Billing", "What was spent, by whom and when." },
+	{ "Bucket", "A tenant's own place for files of any size." },
 	{ "Skills", "Skills of a tenant: instructions with files." },
 	{ "Skills of an agent",
 		"Which skills an agent has, in which version, and what it may do with them." },

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "broker/broker.h"
+#include "bucket/bucket.h"
 #include "store/engine.h"
 #include "store/pool.h"
 #include "queue/runner.h"
@@ -222,6 +223,22 @@ static void prepare_queue(struct fixture *f)
 		.lane_most = 16 });
 }
 
+/* Of 1 MiB a tenant. */
+static void open_bucket(struct fixture *f)
+{
+	struct bucket_settings settings = { .tenant_max = 1 << 20 };
+	struct problem p = { 0 };
+
+	f->bucket = fixture_is_sqlite()
+			    ? arena_printf(&f->arena, "%s/bucket", f->folder)
+			    : mkdtemp(arena_strdup(&f->arena, "/tmp/lodge-bucket.XXXXXX"));
+	settings.where = arena_printf(&f->arena, "dir:%s", f->bucket);
+	f->app.disk = pool_new(&(struct pool_settings){
+		.threads = 2, .idle_s = 1, .waiting = 100, .waiting_each = 100 });
+	if (bucket_new(&f->service.bucket, &settings, &f->arena, &p))
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+}
+
 static struct fixture *open_with(enum tenant_start start)
 {
 	struct fixture *f = calloc(1, sizeof *f);
@@ -254,6 +271,7 @@ static struct fixture *open_with(enum tenant_start start)
 	}
 	f->app.slow = pool_new_shared(1, 100);
 	f->app.reading = pool_new_shared(1, 100);
+	open_bucket(f);
 	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
 		.vault = f->app.vault,
 		.slow = f->app.slow,
@@ -291,6 +309,7 @@ void fixture_close(struct fixture *f)
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
 	pool_free(f->app.reading);
+	pool_free(f->app.disk);
 	pool_free(f->app.slow);
 	store_stop(f->app.store);
 	hub_free(f->app.hub);
@@ -300,6 +319,9 @@ void fixture_close(struct fixture *f)
 	if (f->db)
 		db_close(f->db);
 	store_close(f->app.store);
+	bucket_free(f->service.bucket);
+	if (!fixture_is_sqlite()) /* or it goes with the store's */
+		fixture_remove_folder(f->bucket);
 	api_teardown(&f->service);
 	vault_free(f->app.vault);
 	fixture_drop(f->folder);

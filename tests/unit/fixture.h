@@ -21,6 +21,7 @@ struct fixture {
 	struct http_inproc *inproc;
 	struct arena arena;
 	const char *where;     /* of the store, as in the setting */
+	const char *bucket;    /* the folder of it */
 	const char *folder;    /* or its schema: removed at the end */
 	const char *tenant_id; /* the tenant `demo` */
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */
@@ -42,6 +43,7 @@ const char *fixture_place(struct arena *a, const char **ret_folder);
 /* One that has its tables. */
 const char *fixture_place_migrated(struct arena *a, const char **ret_folder);
 void fixture_drop(const char *folder);
+void fixture_remove_folder(const char *folder);
 /* What LODGE_TEST_STORE says: "sqlite" or an address of PostgreSQL. */
 const char *fixture_engine(void);
 /* fixture_schemas.c: a new schema; one that was used and is as new again, or NULL; one that has just got its tables

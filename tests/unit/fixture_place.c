@@ -43,15 +43,21 @@ const char *fixture_place(struct arena *a, const char **ret_folder)
 	return schema_place(a, *ret_folder);
 }
 
-void fixture_drop(const char *folder)
+void fixture_remove_folder(const char *folder)
 {
 	struct arena a = { 0 };
 
-	if (!fixture_is_sqlite())
-		fixture_schema_drop(folder);
-	else if (system(arena_printf(&a, "rm -rf '%s'", folder)))
+	if (system(arena_printf(&a, "rm -rf '%s'", folder)))
 		test_fail(__FILE__, __LINE__, "rm");
 	arena_free(&a);
+}
+
+void fixture_drop(const char *folder)
+{
+	if (fixture_is_sqlite())
+		fixture_remove_folder(folder);
+	else
+		fixture_schema_drop(folder);
 }
 
 /* ---- a store that has its tables ---- */

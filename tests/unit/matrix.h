@@ -139,7 +139,7 @@ struct matrix_fixture {
 
 /* The sets, as the specification states them; each name between spaces. */
 #define SET_GUEST " tenant:read "
-#define SET_MEMBER SET_GUEST "agents:create members:read apikeys:own "
+#define SET_MEMBER SET_GUEST "agents:create members:read apikeys:own bucket:read bucket:write "
 #define SET_ADMIN                                                                       \
 	SET_MEMBER "tenant:write members:write groups:write apikeys:write "             \
 		   "allowed_accounts:write integrations:write billing:read audit:read " \

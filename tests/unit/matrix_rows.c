@@ -131,6 +131,15 @@ const struct row matrix_rows[] = {
 	{ "PATCH /admin/mail/mailboxes/{}", NEED_SUPER, "{}", .may_lack = true },
 	{ "POST /admin/mail/heal", NEED_SUPER, "{}" },
 
+	/* Bucket */
+	{ "GET " TN "/bucket", "bucket:read" },
+	{ "GET " TN "/bucket/object", "bucket:read", .may_lack = true },
+	{ "PUT " TN "/bucket/object", "bucket:write", .may_lack = true },
+	{ "DELETE " TN "/bucket/object", "bucket:write", .may_lack = true },
+	{ "POST " TN "/bucket/presign", "bucket:read", "{\"key\":\"x\",\"method\":\"GET\"}" },
+	{ "GET /bucket/{}/object", NEED_SIGNED },
+	{ "PUT /bucket/{}/object", NEED_SIGNED },
+
 	/* Agents */
 	{ "GET " TN "/agents", "tenant:read" },
 	{ "POST " TN "/agents", "agents:create", "{\"name\":\"N\",\"slug\":\"made-$n\"}" },

@@ -96,6 +96,7 @@ static const struct example {
 	{ "tls_key", NULL, NULL },
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
+	{ "bucket", "dir:elsewhere", "elsewhere" },
 	{ "store_direct", NULL, "sqlite:lodge.db" }, /* only together with a store on PostgreSQL */
 	{ "store_replica", NULL, "db.example.com" },
 	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },

@@ -28,6 +28,7 @@ enum {
 	ERASE_DIRECTORY,
 	ERASE_SESSIONS,
 	ERASE_THREADS,
+	ERASE_OBJECTS,
 	ERASE_INVITED,
 	ERASE_TENANT,
 	ERASE_FORGET
@@ -63,6 +64,9 @@ static const struct statement sql[] = {
 	[ERASE_THREADS] = { "erase_thread_directory",
 		"delete from directory where tenant_id = $1 and id in "
 		"(select t.id from thread_rows t where t.tenant_id = $1 order by t.id limit $2)" },
+	[ERASE_OBJECTS] = { "erase_object_bytes",
+		"insert into bucket_trash (folder, blob, since) select o.tenant_id, o.blob, 0 "
+		"from bucket_objects o where o.tenant_id = $1 order by o.id limit $2" },
 	[ERASE_INVITED] = { "erase_invited",
 		"select user_id as value from members where tenant_id = $1 and status = 'invited' "
 		"order by user_id limit $2",
@@ -81,6 +85,8 @@ STATEMENT_SET(erase_sql, sql);
 
 /* Children before parents.  Agents, sessions and threads go with their directory entries. */
 static const struct statement sweeps[] = {
+	SWEEP("bucket_objects", "id"),
+	SWEEP("bucket_usage", "tenant_id"),
 	SWEEP("search_words", "visibility, type, score, tail, id"),
 	SWEEP("search_things", "type, id"),
 	SWEEP("jobs", "id"),
@@ -170,7 +176,7 @@ static int sweep_members(struct db *db, const struct statement *st, const char *
 	return err;
 }
 
-/* Those that are found by their ids: the entries go with their rows. */
+/* Those that are found by their ids: the entries go with their rows.  And the bytes of objects. */
 static const struct {
 	const char *name;
 	int unfile;
@@ -178,6 +184,7 @@ static const struct {
 	{ "agents", ERASE_DIRECTORY },
 	{ "sessions", ERASE_SESSIONS },
 	{ "threads", ERASE_THREADS },
+	{ "bucket_objects", ERASE_OBJECTS },
 };
 
 static int sweep_one(struct db *db, const struct statement *st, const char *tenant_id,

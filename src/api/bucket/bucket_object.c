@@ -1,0 +1,252 @@
+/* bucket_object.c - what is done to one object of a bucket, whoever asked for it: see bucket_object.h.
+ *
+ * A put is permitted, and its room claimed, before its first byte is taken;
+ * its bytes go to the disk as they come, and the row that names them is written
+ * last.  What is read is always an attachment, so that no browser shows a
+ * stranger's file as a page of ours. */
+#include "api/bucket/bucket_object.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/service.h"
+#include "base/json.h"
+
+#define NO_OBJECT "There is no such object."
+
+FIELDS(BucketObject) = {
+	FIELD(BucketObject, id, .required = true, .id = true, .doc = "Its name in lists."),
+	FIELD(BucketObject, key, .required = true, .example = "\"imports/helper.zip\"",
+		.doc = "What it is called in the bucket."),
+	FIELD(BucketObject, size_bytes, .required = true, .doc = "How many bytes it has."),
+	FIELD(BucketObject, sha256, .required = true,
+		.doc = "Their SHA-256, in hexadecimal; in quotes it is the object's ETag."),
+	FIELD(BucketObject, content_type, .required = true, .example = "\"application/zip\"",
+		.doc = "The Content-Type with which it was put."),
+	FIELD(BucketObject, created_at, .required = true, .doc = "When the key was first put."),
+	FIELD(BucketObject, updated_at, .required = true, .doc = "When the bytes were put."),
+	FIELD(BucketObject, storage_uri, .required = true,
+		.doc = "The object as other operations name it."),
+};
+SCHEMA(BucketObject, .doc = "An object of the tenant's bucket.");
+
+/* What is reserved is as if it were not there. */
+int object_check_key(struct call *c, const char *key)
+{
+	const char *fault = bucket_key_fault(key);
+
+	if (bucket_key_is_reserved(key))
+		return call_fail(c, ERR_NOT_FOUND, NO_OBJECT);
+	return fault ? call_field(c, "key", "format", "%s", fault) : 0;
+}
+
+static int find_object(struct call *c, const char *key, struct bucket_row *ret)
+{
+	int err = object_check_key(c, key);
+
+	if (!err)
+		err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, ret);
+	return err == ERR_NOT_FOUND ? call_fail(c, err, NO_OBJECT) : err;
+}
+
+static const char *object_tag(struct call *c, const struct bucket_row *row)
+{
+	return arena_printf(c->arena, "\"%s\"", row->sha256);
+}
+
+/* For the audit log: which object it was. */
+static void note_object(struct call *c, const struct bucket_row *row)
+{
+	struct buf b;
+
+	buf_init(&b, 8 * BUCKET_KEY_MAX);
+	buf_lit(&b, "{\"key\":");
+	json_write_string(&b, row->key, strlen(row->key));
+	buf_printf(&b, ",\"size_bytes\":%lld,\"sha256\":\"%s\"}", (long long)row->size_bytes,
+		row->sha256);
+	c->audit.meta = arena_take(c->arena, &b);
+	c->audit.resource_id = row->id;
+}
+
+/* ---- read ---- */
+
+static int open_object(struct call *c, int *ret_fd)
+{
+	return bucket_open(service_of(c->app)->bucket, c->own, ret_fd, c->arena, &c->problem);
+}
+
+int object_send(struct call *c, const char *key)
+{
+	struct bucket_row *row = c->own = arena_new(c->arena, struct bucket_row);
+	const char *slash = strrchr(key, '/');
+	int err = find_object(c, key, row);
+
+	if (err)
+		return err;
+	call_attach(c, slash ? slash + 1 : key);
+	buf_lit(&c->x->reply.extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
+	return call_send_file(c, &(struct call_file){ .size = (uint64_t)row->size_bytes,
+					 .tag = object_tag(c, row),
+					 .type = row->content_type,
+					 .open = open_object });
+}
+
+/* ---- put ---- */
+
+struct putting {
+	struct app *app;
+	struct bucket_upload *upload;
+	struct bucket_stored stored;
+};
+
+static void end_put(void *data)
+{
+	struct putting *put = data;
+
+	bucket_upload_end(put->upload, put->app->disk);
+}
+
+static struct putting *putting_of(struct call *c)
+{
+	struct putting *put = c->own;
+
+	if (put)
+		return put;
+	put = c->own = arena_new(c->arena, struct putting);
+	put->app = c->app;
+	put->upload = bucket_upload_new(service_of(c->app)->bucket, c->caller.tenant_id);
+	arena_defer(c->arena, end_put, put);
+	return put;
+}
+
+static int take_object_bytes(struct call *c, const void *bytes, size_t n)
+{
+	const struct putting *put = c->own;
+
+	return bucket_upload_write(put->upload, bytes, n, c->arena, &c->problem);
+}
+
+/* Whether it may be put there, by what is there now. */
+static int match_object(struct call *c, const char *key, int64_t *ret_size)
+{
+	struct bucket_row row;
+	int err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, &row);
+
+	if (err && err != ERR_NOT_FOUND)
+		return err;
+	*ret_size = err ? 0 : row.size_bytes;
+	return call_match(c, err ? NULL : object_tag(c, &row));
+}
+
+static int no_room(struct call *c)
+{
+	return call_fail(c, ERR_NO_SPACE,
+		"The bucket of a tenant holds %lld bytes, and these would be more.",
+		(long long)bucket_tenant_max(service_of(c->app)->bucket));
+}
+
+int object_intake(struct call *c, const char *key)
+{
+	const struct http_request *r = &c->x->request;
+	int64_t used = 0, stands = 0, room = 0;
+	int err = object_check_key(c, key);
+
+	if (!err)
+		err = match_object(c, key, &stands);
+	if (!err)
+		err = bucket_used(c->db, c->caller.tenant_id, &used);
+	if (err)
+		return err;
+	c->take = take_object_bytes;
+	if (!r->chunked && r->content_length > INT64_MAX / 2)
+		return no_room(c);
+	err = bucket_upload_claim(putting_of(c)->upload, used - stands,
+		r->chunked ? 1 : (int64_t)r->content_length, &room);
+	c->x->max_body = (uint64_t)room;
+	return err ? no_room(c) : 0;
+}
+
+/* 0 if none was sent. */
+static int check_digest(struct call *c, const char *digest)
+{
+	const char *wanted = http_header(&c->x->request, "x-sha256");
+
+	if (!wanted || (strlen(wanted) == 64 && strcasecmp(wanted, digest) == 0))
+		return 0;
+	return call_field(
+		c, "x-sha256", "digest", "is not the digest of what came, which is %s", digest);
+}
+
+int object_prepare(struct call *c)
+{
+	struct putting *put = putting_of(c);
+	char digest[65];
+	int err;
+
+	bucket_upload_digest(put->upload, digest);
+	err = check_digest(c, digest);
+	return err ? err : bucket_upload_finish(put->upload, &put->stored, c->arena, &c->problem);
+}
+
+static const char *type_of_object(struct call *c)
+{
+	const char *type = http_header(&c->x->request, "content-type");
+
+	return type && *type && strlen(type) <= BUCKET_TYPE_MAX ? type : "application/octet-stream";
+}
+
+static void show_object(struct call *c, const struct bucket_row *row, struct BucketObject *out)
+{
+	*out = (struct BucketObject){ .id = row->id,
+		.key = row->key,
+		.size_bytes = row->size_bytes,
+		.sha256 = row->sha256,
+		.content_type = row->content_type,
+		.created_at = { row->created_at },
+		.updated_at = { row->updated_at },
+		.storage_uri = bucket_uri(c->arena, row->tenant_id, row->key) };
+	buf_printf(&c->x->reply.extra, "ETag: %s\r\n", object_tag(c, row));
+}
+
+const char *const object_types[] = { "*/*", NULL };
+
+int object_put(struct call *c, const char *key, struct BucketObject *out)
+{
+	const struct putting *put = c->own;
+	struct bucket_row row;
+	int64_t stands = 0;
+	int err = match_object(c, key, &stands);
+
+	bucket_upload_keep(put->upload, false); /* an earlier run has come to nothing */
+	if (!err)
+		err = bucket_row_put(c->db, c->arena,
+			&(struct bucket_putting){ .tenant_id = c->caller.tenant_id,
+				.key = key,
+				.content_type = type_of_object(c),
+				.stored = &put->stored,
+				.tenant_max = bucket_tenant_max(service_of(c->app)->bucket),
+				.now = c->now },
+			&row, &c->standing);
+	if (err)
+		return err == ERR_NO_SPACE ? no_room(c) : err;
+	/* A commit whose end nobody hears of may have been made: bytes that no row names are collected. */
+	bucket_upload_keep(put->upload, true);
+	show_object(c, &row, out);
+	note_object(c, &row);
+	return 0;
+}
+
+/* ---- delete ---- */
+
+int object_delete(struct call *c, const char *key)
+{
+	struct bucket_row row;
+	int err = find_object(c, key, &row);
+
+	if (!err)
+		err = call_match(c, object_tag(c, &row));
+	if (err)
+		return err;
+	note_object(c, &row);
+	return bucket_row_remove(c->db, &row, c->now);
+}

@@ -1,0 +1,25 @@
+/* bucket_object.h - what is done to one object of a bucket, by who is permitted in the tenant of call.caller or has it
+ * signed. */
+#pragma once
+#include "bucket/bucket.h"
+#include "call/operation.h"
+
+struct BucketObject {
+	const char *id, *key;
+	int64_t size_bytes;
+	const char *sha256, *content_type;
+	struct moment created_at, updated_at;
+	const char *storage_uri;
+};
+SCHEMA_DECLARED(BucketObject);
+
+/* ERR_INVALID names the key; ERR_NOT_FOUND for what is reserved. */
+int object_check_key(struct call *c, const char *key);
+/* The steps of operations: `apply` of one that reads, `intake`, `prepare` and `apply` of one that puts, of one that deletes. */
+int object_send(struct call *c, const char *key);
+int object_intake(struct call *c, const char *key);
+int object_prepare(struct call *c);
+int object_put(struct call *c, const char *key, struct BucketObject *out);
+int object_delete(struct call *c, const char *key);
+/* What may be put. */
+extern const char *const object_types[];

@@ -1,0 +1,326 @@
+/* bucket.c - keys, and bytes on their way in and out, whatever kind of bucket they are in; see bucket.h. */
+#include "bucket/bucket_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "store/pool.h"
+
+#define FOLDER "dir:"
+#define URI "bucket://"
+
+bool bucket_where_valid(const char *where)
+{
+	return strncmp(where, FOLDER, strlen(FOLDER)) == 0 && where[strlen(FOLDER)];
+}
+
+int bucket_new(struct bucket **ret, const struct bucket_settings *settings, struct arena *a,
+	struct problem *p)
+{
+	struct bucket *b = memory_must(sizeof *b);
+	int err;
+
+	*b = (struct bucket){ .kind = &bucket_folder,
+		.folder = -1,
+		.tenant_max = settings->tenant_max,
+		.lock = PTHREAD_MUTEX_INITIALIZER };
+	err = bucket_folder_enter(b, settings->where + strlen(FOLDER), settings->in_use, a, p);
+	if (err) {
+		bucket_free(b);
+		return err;
+	}
+	*ret = b;
+	return 0;
+}
+
+void bucket_free(struct bucket *b)
+{
+	if (!b)
+		return;
+	if (b->folder >= 0)
+		close(b->folder);
+	free(b);
+}
+
+int64_t bucket_tenant_max(const struct bucket *b)
+{
+	return b->tenant_max;
+}
+
+/* ---- keys ---- */
+
+const char *bucket_key_fault(const char *key)
+{
+	size_t len = strlen(key);
+
+	if (!len || len > BUCKET_KEY_MAX)
+		return "must have 1 to 1024 bytes";
+	if (!utf8_valid(key, len))
+		return "must be UTF-8";
+	for (const char *at = key;; at++) {
+		size_t part = strcspn(at, "/");
+
+		if (!part)
+			return "must have no empty part, and no slash at its beginning or end";
+		if ((part == 1 && at[0] == '.') || (part == 2 && at[0] == '.' && at[1] == '.'))
+			return "must have no part that is . or ..";
+		for (size_t i = 0; i < part; i++)
+			if ((unsigned char)at[i] < ' ' || at[i] == 0x7f)
+				return "must have no control characters";
+		at += part;
+		if (!*at)
+			return NULL;
+	}
+}
+
+bool bucket_key_is_reserved(const char *key)
+{
+	return strncmp(key, BUCKET_RESERVED, strlen(BUCKET_RESERVED)) == 0;
+}
+
+const char *bucket_uri(struct arena *a, const char *tenant_id, const char *key)
+{
+	return arena_printf(a, URI "%s/%s", tenant_id, key);
+}
+
+const char *bucket_uri_key(const char *uri, const char *tenant_id, const char **ret_fault)
+{
+	size_t len = strlen(tenant_id);
+	const char *key;
+
+	*ret_fault = "must be bucket://, the tenant's id, a slash and a key";
+	if (strncmp(uri, URI, strlen(URI)) != 0)
+		return NULL;
+	uri += strlen(URI);
+	if (strncmp(uri, tenant_id, len) != 0 || uri[len] != '/') {
+		*ret_fault = "must lie in the tenant's own bucket";
+		return NULL;
+	}
+	key = uri + len + 1;
+	*ret_fault = bucket_key_is_reserved(key) ? "must lie in the tenant's own bucket"
+						 : bucket_key_fault(key);
+	return *ret_fault ? NULL : key;
+}
+
+/* ---- bytes in ---- */
+
+struct bucket_upload *bucket_upload_new(struct bucket *b, const char *tenant_id)
+{
+	struct bucket_upload *u = memory_must(sizeof *u);
+
+	*u = (struct bucket_upload){ .bucket = b, .blob = id_new(NULL), .folder = -1, .file = -1 };
+	snprintf(u->tenant_id, sizeof u->tenant_id, "%s", tenant_id);
+	pthread_mutex_lock(&b->lock);
+	u->next = b->uploads;
+	u->at = &b->uploads;
+	if (u->next)
+		u->next->at = &u->next;
+	b->uploads = u;
+	pthread_mutex_unlock(&b->lock);
+	return u;
+}
+
+static void upload_leave(struct bucket_upload *u)
+{
+	pthread_mutex_lock(&u->bucket->lock);
+	*u->at = u->next;
+	if (u->next)
+		u->next->at = u->at;
+	pthread_mutex_unlock(&u->bucket->lock);
+}
+
+int bucket_upload_claim(struct bucket_upload *u, int64_t used, int64_t adds, int64_t *ret_room)
+{
+	int64_t others = 0, room;
+
+	pthread_mutex_lock(&u->bucket->lock);
+	for (const struct bucket_upload *o = u->bucket->uploads; o; o = o->next)
+		if (o != u && strcmp(o->tenant_id, u->tenant_id) == 0)
+			others += o->claimed;
+	room = u->bucket->tenant_max - used - others;
+	u->claimed = adds <= room && adds > 0 ? adds : 0;
+	pthread_mutex_unlock(&u->bucket->lock);
+	*ret_room = room > 0 ? room : 0;
+	return adds <= room ? 0 : ERR_NO_SPACE;
+}
+
+/* One whose length was not said claims what it has. */
+static void claim_written(struct bucket_upload *u)
+{
+	pthread_mutex_lock(&u->bucket->lock);
+	if (u->claimed < u->size_bytes)
+		u->claimed = u->size_bytes;
+	pthread_mutex_unlock(&u->bucket->lock);
+}
+
+static int disk_problem(int number, const char *what, struct arena *a, struct problem *p)
+{
+	if (number == ENOSPC || number == EDQUOT)
+		return problem_set(p, a, ERR_NO_SPACE, "The disk of the bucket is full.");
+	log_error("the bucket", LOG_S("what", what), LOG_S("error", strerror(number)));
+	return problem_set(p, a, ERR_STORE, "The bucket cannot be %s just now.", what);
+}
+
+/* With its first bytes, or where it turns out to have none. */
+static int upload_begin(struct bucket_upload *u)
+{
+	if (u->begun)
+		return 0;
+	u->begun = true;
+	u->digest = sha256_begin();
+	return u->bucket->kind->begin(u);
+}
+
+int bucket_upload_write(
+	struct bucket_upload *u, const void *bytes, size_t n, struct arena *a, struct problem *p)
+{
+	int number = upload_begin(u);
+
+	if (!number)
+		number = u->bucket->kind->write(u, bytes, n);
+	if (number)
+		return disk_problem(number, "written", a, p);
+	sha256_add(u->digest, bytes, n);
+	u->size_bytes += (int64_t)n;
+	claim_written(u);
+	return 0;
+}
+
+void bucket_upload_digest(struct bucket_upload *u, char out[65])
+{
+	uint8_t digest[SHA256_LEN];
+
+	if (!*u->sha256) {
+		if (!u->digest)
+			u->digest = sha256_begin();
+		sha256_end(u->digest, digest);
+		u->digest = NULL;
+		hex_write(digest, sizeof digest, u->sha256);
+	}
+	memcpy(out, u->sha256, sizeof u->sha256);
+}
+
+int bucket_upload_finish(
+	struct bucket_upload *u, struct bucket_stored *ret, struct arena *a, struct problem *p)
+{
+	int number = 0;
+
+	if (!u->begun) {
+		u->begun = true;
+		number = u->bucket->kind->begin(u);
+	}
+	if (!number && !u->finished)
+		number = u->bucket->kind->finish(u);
+	if (number)
+		return disk_problem(number, "written", a, p);
+	u->finished = true;
+	bucket_upload_digest(u, ret->sha256);
+	memcpy(ret->blob, u->blob.text, sizeof ret->blob);
+	ret->size_bytes = u->size_bytes;
+	return 0;
+}
+
+void bucket_upload_keep(struct bucket_upload *u, bool keep)
+{
+	u->kept = keep && u->finished;
+}
+
+static int discard_run(struct work *w, struct db *none)
+{
+	struct bucket_upload *u = (struct bucket_upload *)w;
+
+	(void)none;
+	u->bucket->kind->discard(u);
+	return 0;
+}
+
+static void discard_done(struct work *w, int err)
+{
+	(void)err;
+	free(w);
+}
+
+void bucket_upload_end(struct bucket_upload *u, struct pool *pool)
+{
+	upload_leave(u);
+	sha256_end(u->digest, NULL);
+	u->digest = NULL;
+	u->work = (struct work){ .run = discard_run, .done = discard_done };
+	if (u->begun && !u->kept && pool && !pool_submit(pool, u->tenant_id, &u->work))
+		return;
+	discard_run(&u->work, NULL);
+	free(u);
+}
+
+int bucket_store(struct bucket_upload *u, const void *bytes, size_t n, struct bucket_stored *ret,
+	struct arena *a, struct problem *p)
+{
+	int err = bucket_upload_write(u, bytes, n, a, p);
+
+	return err ? err : bucket_upload_finish(u, ret, a, p);
+}
+
+/* ---- bytes out ---- */
+
+int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,
+	struct problem *p)
+{
+	struct stat st;
+	int fd = -1, number = b->kind->open(b, row->tenant_id, row->blob, &fd);
+
+	if (!number && fstat(fd, &st))
+		number = errno;
+	if (!number && (!S_ISREG(st.st_mode) || st.st_size != row->size_bytes))
+		number = EIO;
+	if (!number) {
+		*ret_fd = fd;
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	log_error("the bucket lacks an object, or has another in its place",
+		LOG_S("tenant_id", row->tenant_id), LOG_S("key", row->key),
+		LOG_S("blob", row->blob), LOG_S("error", strerror(number)));
+	return problem_set(p, a, ERR_STORE, "The bytes of this object cannot be read just now.");
+}
+
+int bucket_load(struct bucket *b, const struct bucket_row *row, size_t most, struct arena *a,
+	const void **ret, size_t *ret_len, struct problem *p)
+{
+	size_t len = (size_t)row->size_bytes, got = 0;
+	uint8_t digest[SHA256_LEN];
+	char hex[65];
+	char *bytes;
+	int fd, err;
+
+	if (row->size_bytes > (int64_t)most || !arena_room(a, len + 1))
+		return problem_set(p, a, ERR_TOO_LARGE, "The object has %lld bytes; %zu are taken.",
+			(long long)row->size_bytes, most);
+	err = bucket_open(b, row, &fd, a, p);
+	if (err)
+		return err;
+	bytes = arena_raw(a, len + 1, 1);
+	while (got < len) {
+		ssize_t n = read(fd, bytes + got, len - got);
+
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	close(fd);
+	bytes[got] = '\0';
+	sha256(bytes, got, digest);
+	hex_write(digest, sizeof digest, hex);
+	if (got != len || strcmp(hex, row->sha256) != 0)
+		return disk_problem(EIO, "read", a, p);
+	*ret = bytes;
+	*ret_len = len;
+	return 0;
+}

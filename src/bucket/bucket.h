@@ -1,0 +1,137 @@
+/* bucket.h - the workspace bucket of each tenant: bytes by key, of any length.
+ *
+ * An object is a row in the store (key, size, digest, type) and bytes under a
+ * name that is never used twice, the blob.  Bytes come first and are on the
+ * disk before the row that names them is written; they go after the row that
+ * named them.  So the store alone decides what there is, and a process that
+ * dies leaves at most bytes that nobody names, which are collected.
+ *
+ * What waits for a disk says so; such functions run on the threads for disks,
+ * never on a loop and never in a transaction.  This room knows no requests. */
+#pragma once
+#include "base/id.h"
+#include "store/store.h"
+
+struct bucket;
+struct bucket_upload;
+struct pool;
+
+enum {
+	BUCKET_KEY_MAX = 1024, /* bytes */
+	BUCKET_TYPE_MAX = 127,
+	BUCKET_SINCE = 46, /* the version of the store that first has its rows */
+	BUCKET_TRASH_US =
+		60 * 1000 *
+		1000, /* bytes are there for so long after their row has gone, for who read it */
+};
+
+/* What begins so belongs to the service itself: session files, raw mail. */
+#define BUCKET_RESERVED ".lodge/"
+
+struct bucket_settings {
+	const char *where;  /* dir:PATH */
+	int64_t tenant_max; /* bytes that the objects of one tenant may have */
+	bool in_use;	    /* the store names objects: the folder must be the one that has them */
+};
+
+/* Waits for the disk. */
+int bucket_new(struct bucket **ret, const struct bucket_settings *settings, struct arena *a,
+	struct problem *p);
+void bucket_free(struct bucket *b);
+int64_t bucket_tenant_max(const struct bucket *b);
+bool bucket_where_valid(const char *where);
+
+/* ---- keys ---- */
+
+/* What is wrong with a key, as in "must not ..."; NULL if nothing is. */
+const char *bucket_key_fault(const char *key);
+bool bucket_key_is_reserved(const char *key);
+/* bucket://TENANT/KEY, and the key of one that lies in this tenant's bucket, NULL with a sentence for all else.  Neither
+ * looks whether it is there. */
+const char *bucket_uri(struct arena *a, const char *tenant_id, const char *key);
+const char *bucket_uri_key(const char *uri, const char *tenant_id, const char **ret_fault);
+
+/* ---- bytes ---- */
+
+struct bucket_stored {
+	char blob[ID_LEN + 1], sha256[65];
+	int64_t size_bytes;
+};
+
+/* Bytes on their way in.  Belongs to one thread at a time. */
+struct bucket_upload *bucket_upload_new(struct bucket *b, const char *tenant_id);
+/* Claims room before the first byte: what the tenant's rows come to, and what this will add to it.  ERR_NO_SPACE if that
+ * is, with what others are bringing, more than a tenant may have; *ret_room is what is left.  Again with other
+ * numbers, as often as need be. */
+int bucket_upload_claim(struct bucket_upload *u, int64_t used, int64_t adds, int64_t *ret_room);
+/* These two wait for the disk.  The digest is that of what was written so far, which ends the writing. */
+int bucket_upload_write(
+	struct bucket_upload *u, const void *bytes, size_t n, struct arena *a, struct problem *p);
+void bucket_upload_digest(struct bucket_upload *u, char out[65]);
+int bucket_upload_finish(
+	struct bucket_upload *u, struct bucket_stored *ret, struct arena *a, struct problem *p);
+/* A row names the bytes now, or may do so: they are not removed at its end.  Or not, after all. */
+void bucket_upload_keep(struct bucket_upload *u, bool keep);
+/* Removes what is not kept, which waits for the disk: on a thread of the pool, if that has room. */
+void bucket_upload_end(struct bucket_upload *u, struct pool *pool);
+
+/* A descriptor of the bytes of a row, for reading; it waits for the disk.  ERR_NOT_FOUND if they are not there, ERR_STORE if
+ * they are not as long as the row says. */
+struct bucket_row;
+int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,
+	struct problem *p);
+/* All of it in memory, if it has at most so many bytes (ERR_TOO_LARGE) and the digest of its row. */
+int bucket_load(struct bucket *b, const struct bucket_row *row, size_t most, struct arena *a,
+	const void **ret, size_t *ret_len, struct problem *p);
+/* Bytes in memory as bytes of the bucket: then bucket_row_put(), and bucket_upload_keep(). */
+int bucket_store(struct bucket_upload *u, const void *bytes, size_t n, struct bucket_stored *ret,
+	struct arena *a, struct problem *p);
+
+/* ---- rows, in the transaction at hand ---- */
+
+struct bucket_row {
+	const char *tenant_id, *id, *key, *blob;
+	int64_t size_bytes;
+	const char *sha256, *content_type;
+	int64_t created_at, updated_at;
+};
+
+struct bucket_putting {
+	const char *tenant_id, *key, *content_type;
+	const struct bucket_stored *stored;
+	int64_t tenant_max, now;
+};
+
+/* ERR_NOT_FOUND if there is none. */
+int bucket_row_find(struct db *db, struct arena *a, const char *tenant_id, const char *key,
+	struct bucket_row *ret);
+/* What the tenant's rows come to. */
+int bucket_used(struct db *db, const char *tenant_id, int64_t *ret);
+/* In the place of the row with that key, if there is one.  ERR_NO_SPACE if it is too much: writers are one after the other,
+ * so that what a tenant may have is never passed. */
+int bucket_row_put(struct db *db, struct arena *a, const struct bucket_putting *in,
+	struct bucket_row *ret, bool *ret_stood);
+int bucket_row_remove(struct db *db, const struct bucket_row *row, int64_t now);
+/* Whether any tenant has an object. */
+int bucket_any(struct db *db, bool *ret);
+extern const struct statement_set bucket_row_sql;
+
+/* ---- now and then ---- */
+
+/* Removes bytes whose rows have gone; on threads of the pool and of the store, one at a time.  Does not wait. */
+void bucket_sweep_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
+extern const struct statement_set bucket_sweep_sql;
+
+/* Removes bytes that no row names although they are a day old: of uploads whose process died.  Once a day, and a minute
+ * after the start; on a thread of the pool.  Does not wait. */
+void bucket_collect_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
+
+/* Holds every row against its bytes, which it reads all, and looks for bytes that no row names. */
+struct bucket_report {
+	int64_t objects, size_bytes;
+	int64_t missing, torn;		/* rows without their bytes, or with others */
+	const char *first;		/* of these: its place, or NULL */
+	int64_t unnamed, unnamed_bytes; /* that are older than an hour */
+};
+int bucket_check(struct bucket *b, struct db *db, struct arena *a, struct bucket_report *ret);
+extern const struct statement_set bucket_check_sql;

@@ -1,0 +1,305 @@
+/* bucket_folder.c - a bucket in a folder of this machine, or of one that several machines see.
+ *
+ *   FOLDER/lodge-bucket          the mark by which it is known
+ *   FOLDER/TENANT/xy/BLOB        bytes; xy are the last two signs of the blob
+ *   FOLDER/TENANT/xy/BLOB.part   bytes on their way in
+ *
+ * Names are ids that we made, never a caller's words, and every one is opened
+ * beneath the folder and through no link and no mount: whoever plants one
+ * there is refused, not followed.  Bytes are on the disk before they have their
+ * name, and the name is before anybody is told. */
+#include "bucket/bucket_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MARK "lodge-bucket"
+
+enum { PATH_LEN = ID_LEN + 16 };
+
+/* A descriptor, or -1 with errno. */
+static int open_beneath(int folder, const char *path, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW),
+		.mode = mode,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+			   RESOLVE_NO_XDEV,
+	};
+
+	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+/* Of a blob, or of one on its way in. */
+static void fan_name(const char *blob, char out[3])
+{
+	memcpy(out, blob + ID_LEN - 2, 2);
+	out[2] = '\0';
+}
+
+/* A folder in another, made where it is not there and on the disk before anything is put into it. */
+static int enter_folder(int in, const char *name, bool makes)
+{
+	int fd = open_beneath(in, name, O_RDONLY | O_DIRECTORY, 0);
+
+	if (fd >= 0 || errno != ENOENT || !makes)
+		return fd;
+	if (mkdirat(in, name, 0700) && errno != EEXIST)
+		return -1;
+	if (fsync(in))
+		return -1;
+	return open_beneath(in, name, O_RDONLY | O_DIRECTORY, 0);
+}
+
+/* The folder in which a blob lies. */
+static int enter_fan(struct bucket *b, const char *tenant_id, const char *blob, bool makes)
+{
+	int tenant = enter_folder(b->folder, tenant_id, makes), fan, err;
+	char name[3];
+
+	if (tenant < 0)
+		return -1;
+	fan_name(blob, name);
+	fan = enter_folder(tenant, name, makes);
+	err = errno;
+	close(tenant);
+	errno = err;
+	return fan;
+}
+
+static void part_name(const struct bucket_upload *u, char out[PATH_LEN])
+{
+	snprintf(out, PATH_LEN, "%s.part", u->blob.text);
+}
+
+static int folder_begin(struct bucket_upload *u)
+{
+	char name[PATH_LEN];
+
+	part_name(u, name);
+	u->folder = enter_fan(u->bucket, u->tenant_id, u->blob.text, true);
+	if (u->folder < 0)
+		return errno;
+	u->file = open_beneath(u->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	return u->file < 0 ? errno : 0;
+}
+
+static int folder_write(struct bucket_upload *u, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+
+	while (n) {
+		ssize_t put = write(u->file, at, n);
+
+		if (put < 0 && errno != EINTR)
+			return errno;
+		if (put > 0) {
+			at += put;
+			n -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static int folder_finish(struct bucket_upload *u)
+{
+	char name[PATH_LEN];
+
+	part_name(u, name);
+	if (fsync(u->file) || renameat(u->folder, name, u->folder, u->blob.text) ||
+		fsync(u->folder))
+		return errno;
+	return 0;
+}
+
+static void folder_discard(struct bucket_upload *u)
+{
+	char name[PATH_LEN];
+
+	part_name(u, name);
+	if (u->file >= 0) {
+		close(u->file);
+		if (!u->kept) {
+			unlinkat(u->folder, name, 0);
+			unlinkat(u->folder, u->blob.text, 0);
+		}
+	}
+	if (u->folder >= 0)
+		close(u->folder);
+	u->file = u->folder = -1;
+}
+
+static int folder_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd)
+{
+	int fan = enter_fan(b, tenant_id, blob, false), fd, err = 0;
+
+	if (fan < 0)
+		return errno;
+	fd = open_beneath(fan, blob, O_RDONLY, 0);
+	if (fd < 0)
+		err = errno;
+	close(fan);
+	*ret_fd = fd;
+	return err;
+}
+
+static int folder_remove(struct bucket *b, const char *tenant_id, const char *blob)
+{
+	int fan = enter_fan(b, tenant_id, blob, false), err = 0;
+
+	if (fan < 0)
+		return errno == ENOENT ? 0 : errno;
+	if (unlinkat(fan, blob, 0) && errno != ENOENT)
+		err = errno;
+	close(fan);
+	return err;
+}
+
+/* Each name of a folder, which is closed then; `.` and `..` are none. */
+static int each_name(int fd, int (*fn)(void *ctx, int fd, const char *name), void *ctx)
+{
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int err = 0;
+
+	if (!d) {
+		err = errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			err = fn(ctx, dirfd(d), e->d_name);
+	closedir(d);
+	return err;
+}
+
+struct folder_walk {
+	int (*fn)(void *ctx, const struct bucket_found *found);
+	void *ctx;
+	const char *tenant_id;
+};
+
+static int walk_blob(void *ctx, int fd, const char *name)
+{
+	const struct folder_walk *w = ctx;
+	size_t len = strlen(name);
+	struct stat st;
+
+	if (len < ID_LEN || !id_valid(name, ID_LEN) ||
+		fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return 0;
+	return w->fn(w->ctx, &(struct bucket_found){ .tenant_id = w->tenant_id,
+				     .name = name,
+				     .whole = len == ID_LEN,
+				     .size_bytes = st.st_size,
+				     .changed_us = (int64_t)st.st_mtim.tv_sec * SECOND_US });
+}
+
+static int walk_fan(void *ctx, int fd, const char *name)
+{
+	return each_name(open_beneath(fd, name, O_RDONLY | O_DIRECTORY, 0), walk_blob, ctx);
+}
+
+static int walk_tenant(void *ctx, int fd, const char *name)
+{
+	struct folder_walk *w = ctx;
+
+	if (!id_valid(name, strlen(name)))
+		return 0;
+	w->tenant_id = name;
+	return each_name(open_beneath(fd, name, O_RDONLY | O_DIRECTORY, 0), walk_fan, w);
+}
+
+static int folder_each(
+	struct bucket *b, int (*fn)(void *ctx, const struct bucket_found *found), void *ctx)
+{
+	struct folder_walk w = { fn, ctx, NULL };
+
+	return each_name(open_beneath(b->folder, ".", O_RDONLY | O_DIRECTORY, 0), walk_tenant, &w);
+}
+
+const struct bucket_kind bucket_folder = {
+	.begin = folder_begin,
+	.write = folder_write,
+	.finish = folder_finish,
+	.discard = folder_discard,
+	.open = folder_open,
+	.remove = folder_remove,
+	.each = folder_each,
+};
+
+/* ---- the folder itself ---- */
+
+static bool is_empty_folder(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *e;
+	bool empty = d != NULL;
+
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			empty = false;
+	if (d)
+		closedir(d);
+	else if (again >= 0)
+		close(again);
+	return empty;
+}
+
+static int make_mark(int folder)
+{
+	static const char text[] =
+		"The bytes of a Lodge service lie here. Without this file it does not start.\n";
+	int fd = open_beneath(folder, MARK, O_WRONLY | O_CREAT, 0600);
+	int err = fd < 0 || write(fd, text, sizeof text - 1) < 0 || fsync(fd) || fsync(folder)
+			  ? errno
+			  : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int bucket_folder_enter(
+	struct bucket *b, const char *path, bool in_use, struct arena *a, struct problem *p)
+{
+	int mark;
+
+	if (!in_use && mkdir(path, 0700) && errno != EEXIST)
+		return problem_set(p, a, ERR_USAGE, "cannot make the folder of the bucket, %s: %s",
+			path, strerror(errno));
+	b->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b->folder < 0)
+		return problem_set(p, a, ERR_USAGE, "cannot open the folder of the bucket, %s: %s",
+			path, strerror(errno));
+	mark = open_beneath(b->folder, MARK, O_RDONLY, 0);
+	if (mark >= 0) {
+		close(mark);
+		return 0;
+	}
+	if (errno == ENOSYS)
+		return problem_set(p, a, ERR_USAGE,
+			"the kernel has no openat2: the bucket needs Linux 5.6 or newer");
+	if (in_use || errno != ENOENT || !is_empty_folder(b->folder))
+		return problem_set(p, a, ERR_USAGE,
+			"the folder %s is not the bucket of this store: it has no file " MARK
+			"; is a disk not mounted?",
+			path);
+	mark = make_mark(b->folder);
+	return mark ? problem_set(p, a, ERR_USAGE,
+			      "cannot write to the folder of the bucket, %s: %s", path,
+			      strerror(mark))
+		    : 0;
+}
