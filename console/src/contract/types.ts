@@ -150,6 +150,10 @@ export interface AuditSessionListResponse { items: (AuditSessionListItem)[]; tot
 export interface AutocompleteItem { id: string; label: string; type: MentionType; detail?: string | null; }
 export interface AutocompleteReply { items: (AutocompleteItem)[]; }
 export interface BenchmarkCreate { dataset_uri: string; display_name: string; default_harness?: BenchmarkHarness; description?: string | null; evaluator_config?: Record<string, unknown>; }
+export interface BucketObject { id: string; key: string; size_bytes: number; sha256: string; content_type: string; created_at: string; updated_at: string; storage_uri: string; }
+export interface BucketObjectPage { items: (BucketObject)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface BucketPresign { key: string; method: "GET" | "PUT"; expires_s?: number; }
+export interface BucketPresigned { url: string; expires_at: string; }
 export interface ChangeEvent { resource: string; id: string | null; action: string; agent_id?: string | null; user_id?: string | null; }
 export interface ChatAudio { data: string; format: string; }
 export interface ChatAudioPart { type: "input_audio"; input_audio: ChatAudio; }
@@ -618,6 +622,13 @@ export interface Operations {
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/avatar": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/avatar.png": { path: { tenant_id: string; agent_id: string; }; query: { v?: string | null | undefined; }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/autocomplete": { path: { tenant_id: string; }; query: { q?: string | undefined; types?: (MentionType)[] | null | undefined; limit?: number | undefined; }; body: undefined; reply: AutocompleteReply };
+  "GET /tenant/{tenant_id}/bucket": { path: { tenant_id: string; }; query: { prefix?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; sort?: "key" | "-key" | undefined; }; body: undefined; reply: BucketObjectPage };
+  "GET /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };
+  "PUT /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: BucketObject };
+  "DELETE /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };
+  "POST /tenant/{tenant_id}/bucket/presign": { path: { tenant_id: string; }; query: {  }; body: BucketPresign; reply: BucketPresigned };
+  "GET /bucket/{tenant_id}/object": { path: { tenant_id: string; }; query: { key?: string | undefined; user?: string | undefined; expires?: number | undefined; signature?: string | undefined; }; body: undefined; reply: undefined };
+  "PUT /bucket/{tenant_id}/object": { path: { tenant_id: string; }; query: { key?: string | undefined; user?: string | undefined; expires?: number | undefined; signature?: string | undefined; }; body: undefined; reply: BucketObject };
   "GET /tenant/{tenant_id}/skills": { path: { tenant_id: string; }; query: { q?: string | null | undefined; visibility?: "private" | "tenant" | "public" | null | undefined; agent_id?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: SkillListReadPage };
   "POST /tenant/{tenant_id}/skills": { path: { tenant_id: string; }; query: {  }; body: SkillCreate; reply: SkillRead };
   "GET /tenant/{tenant_id}/skills/{skill_id}": { path: { tenant_id: string; skill_id: string; }; query: {  }; body: undefined; reply: SkillRead };

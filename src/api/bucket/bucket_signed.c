@@ -9,6 +9,7 @@
 #include "api/bucket/bucket_object.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "contract/encode.h"
 
 enum { SIGNED_MOST_S = 86400, SIGNATURE_LEN = 2 * SHA256_LEN, URL_MAX = 8 * 1024 };
 
@@ -96,6 +97,16 @@ static void put_escaped(struct buf *out, const char *text)
 			buf_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
 }
 
+/* For the audit log: what for, and how long. */
+static void note_address(struct call *c, const struct BucketPresign *in)
+{
+	struct buf b;
+
+	buf_init(&b, 8 * BUCKET_KEY_MAX);
+	encode_object(&b, &BucketPresign_schema, in);
+	c->audit.meta = arena_take(c->arena, &b);
+}
+
 OPERATION(presignBucketObject, BucketPresign, BucketPresigned)
 {
 	struct signed_query q = { .key = in->key,
@@ -119,6 +130,7 @@ OPERATION(presignBucketObject, BucketPresign, BucketPresigned)
 	buf_printf(&url, "&user=%s&expires=%lld&signature=%s", q.user, (long long)q.expires, hex);
 	*out = (struct BucketPresigned){ .url = arena_take(c->arena, &url),
 		.expires_at = { q.expires * SECOND_US } };
+	note_address(c, in);
 	return 0;
 }
 
@@ -181,7 +193,7 @@ QUERY_OPERATION(putSignedObject, signed_query, BucketObject, .may_stand = true, 
 
 static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/bucket/presign", &presignBucketObject, PERM_BUCKET_READ,
-		200, .unaudited = "it gives nobody more than the caller has", .tag = "Bucket",
+		200, "bucket.presign", .tag = "Bucket",
 		.doc = "Make an address by which an object is read, or put, without a credential." },
 	{ METHOD_GET, SIGNED, &readSignedObject, PERM_PUBLIC, 200, .tag = "Bucket",
 		.doc = "The bytes of an object, by a signed address." },
