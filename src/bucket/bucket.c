@@ -298,7 +298,7 @@ int bucket_load(struct bucket *b, const struct bucket_row *row, size_t most, str
 	uint8_t digest[SHA256_LEN];
 	char hex[65];
 	char *bytes;
-	int fd, err;
+	int fd = -1, err;
 
 	if (row->size_bytes > (int64_t)most || !arena_room(a, len + 1))
 		return problem_set(p, a, ERR_TOO_LARGE, "The object has %lld bytes; %zu are taken.",

@@ -68,7 +68,7 @@ static int throw_away(struct db *db, const struct bucket_row *row, int64_t now)
 int bucket_row_put(struct db *db, struct arena *a, const struct bucket_putting *in,
 	struct bucket_row *ret, bool *ret_stood)
 {
-	struct bucket_row before;
+	struct bucket_row before = { 0 };
 	int64_t used = 0, adds = in->stored->size_bytes;
 	int err = bucket_row_find(db, a, in->tenant_id, in->key, &before);
 

@@ -46,7 +46,9 @@ static int find_object(struct call *c, const char *key, struct bucket_row *ret)
 
 	if (!err)
 		err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, ret);
-	return err == ERR_NOT_FOUND ? call_fail(c, err, NO_OBJECT) : err;
+	if (err == ERR_NOT_FOUND)
+		call_fail(c, err, NO_OBJECT);
+	return err;
 }
 
 static const char *object_tag(struct call *c, const struct bucket_row *row)
