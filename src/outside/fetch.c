@@ -28,6 +28,7 @@ struct fetch_state {
 	bool named;   /* its host and port are on the list of private places that may be called */
 	bool enough;  /* no more of the answer is wanted */
 	bool was_cut;
+	uint64_t sent; /* of its file */
 	const struct fetch *in;
 	CURL *handle;
 	struct buf body;
@@ -44,121 +45,6 @@ bool fetch_init(void)
 }
 
 /* ---- how far ---- */
-
-/* Host and port of a URL on the list; the strings are libcurl's. */
-static bool url_is_listed(CURLU *u, const char *host)
-{
-	char *port = NULL;
-	bool listed = !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
-		      egress_lists_host(host, (int)strtol(port, NULL, 10));
-
-	curl_free(port);
-	return listed;
-}
-
-bool fetch_is_listed(const char *url)
-{
-	char *host = NULL;
-	CURLU *u = curl_url();
-	bool listed = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
-		      !curl_url_get(u, CURLUPART_HOST, &host, 0) && url_is_listed(u, host);
-
-	curl_free(host);
-	curl_url_cleanup(u);
-	return listed;
-}
-
-bool fetch_permits(const char *url, enum egress egress)
-{
-	static const CURLUPart unwanted[] = { CURLUPART_USER, CURLUPART_PASSWORD,
-		CURLUPART_FRAGMENT };
-	char *scheme = NULL, *host = NULL, *part = NULL;
-	CURLU *u = curl_url();
-	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
-		    !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
-		    !curl_url_get(u, CURLUPART_HOST, &host, 0);
-	enum address_kind kind = good ? address_kind_of_host(host) : ADDRESS_PRIVATE;
-
-	for (size_t i = 0; good && i < sizeof unwanted / sizeof *unwanted; i++) {
-		good = curl_url_get(u, unwanted[i], &part, 0) != CURLUE_OK;
-		curl_free(part);
-		part = NULL;
-	}
-	if (good && strcmp(scheme, "http") == 0)
-		good = egress == EGRESS_ANY ||
-		       (egress == EGRESS_LOOPBACK && kind == ADDRESS_LOOPBACK) ||
-		       url_is_listed(u, host);
-	else if (good)
-		good = strcmp(scheme, "https") == 0 &&
-		       (egress_allows(egress, kind) || url_is_listed(u, host));
-	curl_free(scheme);
-	curl_free(host);
-	curl_url_cleanup(u);
-	return good;
-}
-
-const char *fetch_base_fault(const char *url, enum egress egress)
-{
-	bool plain = strncasecmp(url, "http://", 7) == 0;
-	size_t head = plain ? 7 : 8;
-	CURLU *u;
-	bool parses;
-
-	if (!plain && strncasecmp(url, "https://", 8) != 0)
-		return "must begin with https://";
-	for (const char *c = url; *c; c++)
-		if (*c <= ' ' || *c > '~' || *c == '\\')
-			return "must not have blanks, backslashes or characters outside ASCII";
-	if (memchr(url + head, '@', strcspn(url + head, "/?#")))
-		return "must not have a user or a password";
-	if (strpbrk(url, "?#"))
-		return "must not have a query or a fragment";
-	u = curl_url();
-	parses = u && !curl_url_set(u, CURLUPART_URL, url, 0);
-	curl_url_cleanup(u);
-	if (!parses)
-		return "must be a URL such as https://models.example.org/v1";
-	if (fetch_permits(url, egress))
-		return NULL;
-	return plain ? "must begin with https://; plain http needs the setting "
-		       "allow_private_addresses"
-		     : "is a private or loopback address, which needs the setting "
-		       "allow_private_addresses";
-}
-
-bool fetch_origin(struct arena *a, const char *url, struct fetch_origin *ret)
-{
-	char *scheme = NULL, *host = NULL, *port = NULL;
-	CURLU *u = curl_url();
-	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
-		    !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
-		    !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
-		    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
-
-	if (good) {
-		char *lower = arena_strdup(a, host);
-
-		for (char *p = lower; *p; p++)
-			if (*p >= 'A' && *p <= 'Z')
-				*p = (char)(*p | 0x20);
-		*ret = (struct fetch_origin){ arena_strdup(a, scheme), lower,
-			(int)strtol(port, NULL, 10) };
-	}
-	curl_free(scheme);
-	curl_free(host);
-	curl_free(port);
-	curl_url_cleanup(u);
-	return good;
-}
-
-const char *fetch_base_trimmed(struct arena *a, const char *url)
-{
-	size_t len = strlen(url);
-
-	while (len && url[len - 1] == '/')
-		len--;
-	return arena_strndup(a, url, len);
-}
 
 /* The name has been resolved: this is the address that would be connected to. */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
@@ -190,11 +76,21 @@ static bool seen_enough(struct fetch_state *w, const char *bytes, size_t n)
 	return !w->in->see(w->in->see_ctx, &head, bytes, n);
 }
 
+static bool is_success(CURL *h)
+{
+	long status = 0;
+
+	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+	return status >= 200 && status < 300;
+}
+
 static size_t take_fetched_body(char *bytes, size_t size, size_t n, void *ctx)
 {
 	struct fetch_state *w = ctx;
 	size_t len = size * n, room = w->body.max - w->body.len;
 
+	if (w->in->take && is_success(w->handle))
+		return w->in->take(w->in->take_ctx, bytes, len) ? len : 0;
 	if (w->in->cut && len > room) {
 		buf_put(&w->body, bytes, room);
 		w->was_cut = w->enough = true;
@@ -207,23 +103,29 @@ static size_t take_fetched_body(char *bytes, size_t size, size_t n, void *ctx)
 	return w->enough ? 0 : len;
 }
 
-char *fetch_escape(struct arena *a, const char *text)
+static size_t give_file(char *bytes, size_t size, size_t n, void *ctx)
 {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-	char *escaped = arena_alloc(a, strlen(text) * 3 + 1), *out = escaped;
+	struct fetch_state *w = ctx;
+	const struct fetch_file *f = w->in->file;
+	uint64_t left = f->len - w->sent;
+	size_t most = size * n < left ? size * n : (size_t)left;
+	ssize_t got = most ? pread(f->fd, bytes, most, (off_t)(f->at + w->sent)) : 0;
 
-	for (; *text; text++) {
-		if (strchr(plain, *text)) {
-			*out++ = *text;
-			continue;
-		}
-		*out++ = '%';
-		*out++ = "0123456789ABCDEF"[(unsigned char)*text >> 4];
-		*out++ = "0123456789ABCDEF"[(unsigned char)*text & 15];
-	}
-	*out = '\0';
-	return escaped;
+	if (got < 0 || (most && !got))
+		return CURL_READFUNC_ABORT;
+	w->sent += (uint64_t)got;
+	return (size_t)got;
+}
+
+/* A connection that had been closed by the other side is tried anew, from the beginning. */
+static int rewind_file(void *ctx, curl_off_t to, int origin)
+{
+	struct fetch_state *w = ctx;
+
+	if (origin != SEEK_SET || to < 0 || (uint64_t)to > w->in->file->len)
+		return CURL_SEEKFUNC_FAIL;
+	w->sent = (uint64_t)to;
+	return CURL_SEEKFUNC_OK;
 }
 
 /* "public, max-age=300" */
@@ -253,7 +155,11 @@ static void set_limits(CURL *h, struct fetch_state *w, const struct fetch *in)
 	curl_easy_setopt(h, CURLOPT_PROXY, "");
 	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)(in->total_ms ? in->total_ms : TOTAL_MS));
-	if (!in->cut)
+	if (in->silence_s) {
+		curl_easy_setopt(h, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME, (long)in->silence_s);
+	}
+	if (!in->cut && !in->take)
 		curl_easy_setopt(h, CURLOPT_MAXFILESIZE, (long)w->body.max);
 	curl_easy_setopt(h, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -283,7 +189,7 @@ static struct curl_slist *headers_of(const struct fetch *in, struct arena *a)
 	return list;
 }
 
-static void set_fetch_request(CURL *h, const struct fetch *in)
+static void set_fetch_request(CURL *h, struct fetch_state *w, const struct fetch *in)
 {
 	curl_easy_setopt(h, CURLOPT_URL, in->url);
 	curl_easy_setopt(h, CURLOPT_USERAGENT, "lodge");
@@ -293,6 +199,13 @@ static void set_fetch_request(CURL *h, const struct fetch *in)
 	} else if (in->body) {
 		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)in->body_len);
 		curl_easy_setopt(h, CURLOPT_POSTFIELDS, in->body);
+	} else if (in->file) {
+		curl_easy_setopt(h, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(h, CURLOPT_INFILESIZE_LARGE, (curl_off_t)in->file->len);
+		curl_easy_setopt(h, CURLOPT_READFUNCTION, give_file);
+		curl_easy_setopt(h, CURLOPT_READDATA, w);
+		curl_easy_setopt(h, CURLOPT_SEEKFUNCTION, rewind_file);
+		curl_easy_setopt(h, CURLOPT_SEEKDATA, w);
 	}
 	if (in->method && strcmp(in->method, "HEAD") == 0)
 		curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
@@ -311,7 +224,8 @@ static void set_fetch_request(CURL *h, const struct fetch *in)
 static void take_answer(CURL *h, const struct fetch_state *w, struct arena *a, struct fetched *out)
 {
 	char *type = NULL, *location = NULL;
-	struct curl_header *wanted;
+	struct curl_header *header;
+	curl_off_t length = -1;
 	long status = 0;
 
 	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
@@ -324,8 +238,12 @@ static void take_answer(CURL *h, const struct fetch_state *w, struct arena *a, s
 	out->content_type = type ? arena_strdup(a, type) : NULL;
 	out->location = location ? arena_strdup(a, location) : NULL;
 	out->was_cut = w->was_cut;
-	if (w->in->wanted && !curl_easy_header(h, w->in->wanted, 0, CURLH_HEADER, -1, &wanted))
-		out->header = arena_strdup(a, wanted->value);
+	curl_easy_getinfo(h, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+	out->length = length;
+	if (!curl_easy_header(h, "date", 0, CURLH_HEADER, -1, &header))
+		out->date = arena_strdup(a, header->value);
+	if (w->in->wanted && !curl_easy_header(h, w->in->wanted, 0, CURLH_HEADER, -1, &header))
+		out->header = arena_strdup(a, header->value);
 }
 
 /* ---- under way ---- */
@@ -394,7 +312,7 @@ int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, cons
 	struct curl_slist *headers = headers_of(in, a);
 	CURLcode code;
 
-	*out = (struct fetched){ .max_age_s = -1 };
+	*out = (struct fetched){ .max_age_s = -1, .length = -1 };
 	if (!h || !headers || !fetch_permits(in->url, in->egress)) {
 		forget_headers(headers);
 		curl_easy_cleanup(h);
@@ -404,7 +322,7 @@ int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, cons
 	w.named = fetch_is_listed(in->url);
 	buf_init(&w.body, in->answer_max ? in->answer_max : ANSWER_MAX);
 	set_limits(h, &w, in);
-	set_fetch_request(h, in);
+	set_fetch_request(h, &w, in);
 	curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
 	code = perform_fetch(h, in);
 	if (w.enough)
@@ -420,6 +338,7 @@ int fetch_run(const struct fetch *in, struct arena *a, struct fetched *out, cons
 	else {
 		char text[WHY_TEXT_MAX];
 
+		out->late = code == CURLE_OPERATION_TIMEDOUT;
 		why_tell(h, code, text);
 		*ret_why = arena_strdup(a, text);
 	}

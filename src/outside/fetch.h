@@ -16,6 +16,12 @@ struct fetch_header {
 	const char *name, *value; /* neither holds a control character */
 };
 
+/* A part of a file that is sent as a body. */
+struct fetch_file {
+	int fd;
+	uint64_t at, len;
+};
+
 struct fetched;
 struct fetch_line;
 
@@ -28,11 +34,13 @@ struct fetch {
 	const char *method;	     /* NULL: POST with a form, else GET */
 	const char *body;	     /* instead of a form, of any kind; or NULL */
 	size_t body_len;
+	const struct fetch_file *file; /* instead of both, by PUT; or NULL */
 	const struct fetch_header *headers;
 	size_t header_count;
 	size_t answer_max;  /* bytes; 0: 1 MiB */
 	bool cut;	    /* what is longer is cut there; else it is refused */
 	int total_ms;	    /* until the whole answer is here; 0: 10 seconds */
+	int silence_s;	    /* it ends when nothing has moved for so long; 0: only total_ms does */
 	const char *wanted; /* a header of the answer, for fetched.header; or NULL */
 	const _Atomic bool
 		*stop; /* once another thread has set it, the request ends soon; or NULL */
@@ -41,6 +49,9 @@ struct fetch {
 	 * is here is the answer.  NULL: nobody needs to. */
 	bool (*see)(void *ctx, const struct fetched *head, const char *bytes, size_t n);
 	void *see_ctx;
+	/* Is given the bytes of an answer of 200 to 299, which are then not kept; false ends it.  Or NULL. */
+	bool (*take)(void *ctx, const char *bytes, size_t n);
+	void *take_ctx;
 };
 
 struct fetched {
@@ -51,7 +62,10 @@ struct fetched {
 	const char *content_type; /* or NULL */
 	const char *location;	  /* where a redirect leads, as a whole URL; or NULL */
 	const char *header;	  /* the one that was wanted, or NULL */
+	const char *date;	  /* as it is said, or NULL */
+	int64_t length;		  /* as Content-Length says; -1: it does not */
 	bool was_cut;
+	bool late; /* of one that failed: it took too long */
 };
 
 /* Once, before any thread. */
