@@ -14,10 +14,29 @@
 #include "store/pool.h"
 
 #define FOLDER "dir:"
+#define S3 "s3://"
 #define URI "bucket://"
+
+bool bucket_where_is_s3(const char *where)
+{
+	return strncmp(where, S3, strlen(S3)) == 0;
+}
+
+/* Letters, digits, dots and hyphens, as buckets of S3 are called; then perhaps a prefix. */
+static bool is_s3_place(const char *text)
+{
+	size_t bucket = strcspn(text, "/");
+
+	if (bucket < 3 || bucket > 63 ||
+		strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-") != bucket)
+		return false;
+	return !text[bucket] || !bucket_key_fault(text + bucket + 1);
+}
 
 bool bucket_where_valid(const char *where)
 {
+	if (bucket_where_is_s3(where))
+		return is_s3_place(where + strlen(S3));
 	return strncmp(where, FOLDER, strlen(FOLDER)) == 0 && where[strlen(FOLDER)];
 }
 
@@ -31,7 +50,11 @@ int bucket_new(struct bucket **ret, const struct bucket_settings *settings, stru
 		.folder = -1,
 		.tenant_max = settings->tenant_max,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
-	err = bucket_folder_enter(b, settings->where + strlen(FOLDER), settings->in_use, a, p);
+	if (bucket_where_is_s3(settings->where))
+		err = bucket_s3_enter(b, settings, a, p);
+	else
+		err = bucket_folder_enter(
+			b, settings->where + strlen(FOLDER), settings->in_use, a, p);
 	if (err) {
 		bucket_free(b);
 		return err;
@@ -44,6 +67,8 @@ void bucket_free(struct bucket *b)
 {
 	if (!b)
 		return;
+	if (b->kind->leave)
+		b->kind->leave(b);
 	if (b->folder >= 0)
 		close(b->folder);
 	free(b);
@@ -162,6 +187,8 @@ static void claim_written(struct bucket_upload *u)
 
 static int disk_problem(int number, const char *what, struct arena *a, struct problem *p)
 {
+	if (number < 0)
+		return number; /* it was said */
 	if (number == ENOSPC || number == EDQUOT)
 		return problem_set(p, a, ERR_NO_SPACE, "The disk of the bucket is full.");
 	log_error("the bucket", LOG_S("what", what), LOG_S("error", strerror(number)));
@@ -210,18 +237,19 @@ void bucket_upload_digest(struct bucket_upload *u, char out[65])
 int bucket_upload_finish(
 	struct bucket_upload *u, struct bucket_stored *ret, struct arena *a, struct problem *p)
 {
+	struct bucket_said said = { a, p };
 	int number = 0;
 
+	bucket_upload_digest(u, ret->sha256);
 	if (!u->begun) {
 		u->begun = true;
 		number = u->bucket->kind->begin(u);
 	}
 	if (!number && !u->finished)
-		number = u->bucket->kind->finish(u);
+		number = u->bucket->kind->finish(u, &said);
 	if (number)
 		return disk_problem(number, "written", a, p);
 	u->finished = true;
-	bucket_upload_digest(u, ret->sha256);
 	memcpy(ret->blob, u->blob.text, sizeof ret->blob);
 	ret->size_bytes = u->size_bytes;
 	return 0;
@@ -272,8 +300,9 @@ int bucket_store(struct bucket_upload *u, const void *bytes, size_t n, struct bu
 int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,
 	struct problem *p)
 {
+	struct bucket_said said = { a, p };
 	struct stat st;
-	int fd = -1, number = b->kind->open(b, row->tenant_id, row->blob, &fd);
+	int fd = -1, number = b->kind->open(b, row->tenant_id, row->blob, &fd, &said);
 
 	if (!number && fstat(fd, &st))
 		number = errno;
@@ -285,6 +314,8 @@ int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, str
 	}
 	if (fd >= 0)
 		close(fd);
+	if (number < 0)
+		return number;
 	log_error("the bucket lacks an object, or has another in its place",
 		LOG_S("tenant_id", row->tenant_id), LOG_S("key", row->key),
 		LOG_S("blob", row->blob), LOG_S("error", strerror(number)));

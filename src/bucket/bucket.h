@@ -29,7 +29,10 @@ enum {
 #define BUCKET_RESERVED ".lodge/"
 
 struct bucket_settings {
-	const char *where;  /* dir:PATH */
+	const char *where; /* dir:PATH, or s3://BUCKET and perhaps /PREFIX */
+	const char *spool; /* with S3: a folder through which bytes pass, made if it is not there */
+	const char *endpoint, *region, *key_id, *secret; /* with S3 */
+	bool path_style;				 /* with S3: https://endpoint/bucket/key */
 	int64_t tenant_max; /* bytes that the objects of one tenant may have */
 	bool in_use;	    /* the store names objects: the folder must be the one that has them */
 };
@@ -40,6 +43,7 @@ int bucket_new(struct bucket **ret, const struct bucket_settings *settings, stru
 void bucket_free(struct bucket *b);
 int64_t bucket_tenant_max(const struct bucket *b);
 bool bucket_where_valid(const char *where);
+bool bucket_where_is_s3(const char *where);
 
 /* ---- keys ---- */
 

@@ -64,8 +64,10 @@ static int check_row(void *ctx, const void *at)
 	struct check *c = ctx;
 	struct bucket_report *r = c->report;
 	const struct checked_row *row = at;
+	struct problem ignored = { 0 };
+	struct bucket_said said = { c->arena, &ignored };
 	int fd = -1;
-	bool there = c->bucket->kind->open(c->bucket, row->tenant_id, row->blob, &fd) == 0;
+	bool there = c->bucket->kind->open(c->bucket, row->tenant_id, row->blob, &fd, &said) == 0;
 	bool same = there && digest_is(fd, row->sha256);
 
 	if (there)

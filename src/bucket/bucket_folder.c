@@ -110,10 +110,11 @@ static int folder_write(struct bucket_upload *u, const void *bytes, size_t n)
 	return 0;
 }
 
-static int folder_finish(struct bucket_upload *u)
+static int folder_finish(struct bucket_upload *u, struct bucket_said *said)
 {
 	char name[PATH_LEN];
 
+	(void)said;
 	part_name(u, name);
 	if (fsync(u->file) || renameat(u->folder, name, u->folder, u->blob.text) ||
 		fsync(u->folder))
@@ -138,10 +139,12 @@ static void folder_discard(struct bucket_upload *u)
 	u->file = u->folder = -1;
 }
 
-static int folder_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd)
+static int folder_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
+	struct bucket_said *said)
 {
 	int fan = enter_fan(b, tenant_id, blob, false), fd, err = 0;
 
+	(void)said;
 	if (fan < 0)
 		return errno;
 	fd = open_beneath(fan, blob, O_RDONLY, 0);

@@ -14,26 +14,39 @@ struct bucket_found {
 	int64_t size_bytes, changed_us;
 };
 
-/* Where bytes are kept.  Each function waits for the disk, or whatever is in its place; 0, or an errno. */
+/* Where a function puts the sentence for an error of its own. */
+struct bucket_said {
+	struct arena *arena;
+	struct problem *problem;
+};
+
+/* Where bytes are kept.  Each function waits for the disk, or whatever is in its place; 0, an errno, or (an enum error) what
+ * it has said itself. */
 struct bucket_kind {
 	/* The upload has a blob; what it needs besides is in `state`. */
 	int (*begin)(struct bucket_upload *u);
 	int (*write)(struct bucket_upload *u, const void *bytes, size_t n);
-	/* On the disk, under its name, whatever happens then. */
-	int (*finish)(struct bucket_upload *u);
+	/* On the disk, under its name, whatever happens then.  Its digest is known. */
+	int (*finish)(struct bucket_upload *u, struct bucket_said *said);
 	/* Whether or not it was finished. */
 	void (*discard)(struct bucket_upload *u);
-	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd);
+	/* A file with all of its bytes. */
+	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
+		struct bucket_said *said);
 	/* 0, too, where there is none. */
 	int (*remove)(struct bucket *b, const char *tenant_id, const char *blob);
 	/* Everything that is there; what `fn` says other than 0 ends it. */
 	int (*each)(struct bucket *b, int (*fn)(void *ctx, const struct bucket_found *found),
 		void *ctx);
+	/* What it holds of its own, when the bucket is over; or NULL. */
+	void (*leave)(struct bucket *b);
 };
 
 struct bucket {
 	const struct bucket_kind *kind;
-	int folder; /* descriptor */
+	int folder; /* descriptor: where the bytes are, or pass through */
+	struct s3 *s3;
+	char *prefix; /* in S3: before the tenant, with a slash at its end, or "" */
 	int64_t tenant_max;
 	pthread_mutex_t lock; /* over the next */
 	struct bucket_upload *uploads;
@@ -52,10 +65,13 @@ struct bucket_upload {
 	struct sha256_run *digest;
 	char sha256[65];
 	bool begun, finished, kept;
-	int folder, file; /* of the folder kind: descriptors, or -1 */
+	int folder, file; /* descriptors, or -1 */
 };
 
-extern const struct bucket_kind bucket_folder;
+extern const struct bucket_kind bucket_folder, bucket_s3;
 /* A folder that is there, and has the mark of a bucket.  One that is empty is given it, unless the bucket is in use. */
 int bucket_folder_enter(
 	struct bucket *b, const char *path, bool in_use, struct arena *a, struct problem *p);
+/* A bucket of S3 that has the mark, or can be given it; one that cannot be reached now is believed in. */
+int bucket_s3_enter(
+	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p);

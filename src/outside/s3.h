@@ -17,7 +17,6 @@ struct s3_settings {
 	const char *bucket;
 	bool path_style; /* https://endpoint/bucket/key instead of https://bucket.endpoint/key */
 	const char *region, *key_id, *secret;
-	const char *token; /* of a session, or NULL */
 	enum egress egress;
 	int64_t part_bytes; /* 0: S3_PART */
 	int silence_s;	    /* 0: 30 */
@@ -35,6 +34,7 @@ void s3_free(struct s3 *s);
 struct s3_object {
 	const char *key; /* without a slash in front */
 	int64_t size_bytes;
+	int64_t changed_us; /* of one in a list */
 };
 
 /* Of the file's bytes the digest is known.  What is there already under the key is replaced; there is never half of one. */

@@ -22,6 +22,7 @@ struct s3_call {
 /* 0 for an answer of 200 to 299. */
 int s3_send(struct s3 *s, struct arena *a, const struct s3_call *c, struct fetched *out,
 	struct problem *p);
+const char *s3_name(const struct s3 *s);
 int64_t s3_part_bytes(const struct s3 *s);
 /* A digest in hexadecimal as S3's headers have it. */
 const char *s3_checksum(struct arena *a, const char *sha256);

@@ -25,9 +25,9 @@ struct signing {
 	const struct s3_request *request;
 	char date[DATE_LEN + 1];
 	const char *scope;
-	struct s3_pair query[S3_PAIRS_MAX + 6]; /* encoded */
+	struct s3_pair query[S3_PAIRS_MAX + 5]; /* encoded */
 	size_t query_count;
-	struct s3_pair headers[S3_PAIRS_MAX + 4];
+	struct s3_pair headers[S3_PAIRS_MAX + 3];
 	size_t header_count;
 };
 
@@ -186,8 +186,6 @@ void s3_sign(const struct s3_signer *by, struct arena *a, const struct s3_reques
 		add_header(&s, request->headers[i].name, request->headers[i].value);
 	add_header(&s, "x-amz-date", arena_strdup(a, s.date));
 	add_header(&s, "x-amz-content-sha256", request->digest);
-	if (by->token)
-		add_header(&s, "x-amz-security-token", by->token);
 	add_header(&s, "host", request->host);
 	query = write_query(&s);
 	names = signed_names(&s);
@@ -222,8 +220,6 @@ const char *s3_presign(const struct s3_signer *by, struct arena *a,
 	add_query(&s, "X-Amz-Date", s.date);
 	add_query(&s, "X-Amz-Expires", arena_printf(a, "%d", expires_s));
 	add_query(&s, "X-Amz-SignedHeaders", names);
-	if (by->token)
-		add_query(&s, "X-Amz-Security-Token", by->token);
 	query = write_query(&s);
 	sign_request(&s, path, query, names, S3_UNSIGNED, signature);
 	return arena_printf(a, "%s?%s&X-Amz-Signature=%s", path, query, signature);

@@ -18,7 +18,6 @@ enum { S3_PAIRS_MAX = 16, S3_PRESIGN_MAX_S = 7 * 86400 };
 
 struct s3_signer {
 	const char *region, *key_id, *secret;
-	const char *token; /* of a session, or NULL */
 };
 
 struct s3_pair {
@@ -38,8 +37,8 @@ struct s3_request {
 
 struct s3_signed {
 	const char *target; /* path and query, encoded */
-	/* Those that were given, and x-amz-date, x-amz-content-sha256, x-amz-security-token, authorization. */
-	struct s3_pair headers[S3_PAIRS_MAX + 4];
+	/* Those that were given, and x-amz-date, x-amz-content-sha256, authorization. */
+	struct s3_pair headers[S3_PAIRS_MAX + 3];
 	size_t header_count;
 };
 

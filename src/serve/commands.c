@@ -325,7 +325,6 @@ static int check_shape(struct store *store, struct arena *a, struct problem *p)
 static int check_bucket(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
-	struct bucket_settings in = { .where = s->bucket };
 	struct bucket_report r = { 0 };
 	struct bucket *b = NULL;
 	struct db *db = NULL;
@@ -333,9 +332,7 @@ static int check_bucket(
 
 	if (err)
 		return err;
-	err = bucket_any(db, &in.in_use);
-	if (!err)
-		err = bucket_new(&b, &in, a, p);
+	err = open_bucket(&b, s, db, a, p);
 	if (!err)
 		err = bucket_check(b, db, a, &r);
 	if (err)
@@ -403,7 +400,7 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_master_key(s, store, a, &p);
 	if (!err && has_argument(s, "--audit"))
 		err = check_audit(s, store, a, &p);
-	if (!err && has_argument(s, "--bucket"))
+	if (!err && has_argument(s, "--objects"))
 		err = check_bucket(s, store, a, &p);
 	store_close(store);
 	if (err)

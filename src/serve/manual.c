@@ -18,11 +18,11 @@ const struct subcommand subcommands[] = {
 		"serve and migrate refuse, since a store is missing then; with --new an empty one is made.",
 		command_migrate },
 	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
-	{ "check", "[--audit] [--bucket]",
+	{ "check", "[--audit] [--objects]",
 		"Check the settings and the files they name, the store and the tables of the program, and "
 		"open every sealed secret; print what is in force. Run by root, files are judged for the "
 		"user to whom the data folder belongs. "
-		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --bucket, read "
+		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --objects, read "
 		"every object of the tenants' buckets and hold it against its row.",
 		command_check },
 	{ "backup", "FILE",

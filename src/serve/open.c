@@ -12,7 +12,9 @@
 #include "search/search.h"
 #include "base/crypto.h"
 #include "base/utf8.h"
+#include "bucket/bucket.h"
 #include "events/feed_number.h"
+#include "outside/secret_file.h"
 #include "contract/value.h"
 
 enum { QUEUE_MAX = 10000, EMAIL_MAX = 253 };
@@ -156,3 +158,28 @@ const char *first_admin_fault(void)
 }
 
 _Static_assert(PASSWORD_MIN == 8 && PASSWORD_MAX == 1024, "the sentence above names them");
+
+int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p)
+{
+	struct bucket_settings in = { .where = s->bucket,
+		.spool = arena_printf(a, "%s/spool", s->data),
+		.endpoint = s->bucket_endpoint,
+		.region = s->bucket_region,
+		.key_id = s->bucket_key_id,
+		.secret = "",
+		.path_style = s->bucket_path_style,
+		.tenant_max = s->bucket_bytes_max.bytes };
+	const char *fault = NULL;
+	int err = bucket_any(db, &in.in_use);
+
+	if (err)
+		return err;
+	if (bucket_where_is_s3(s->bucket) && *s->bucket_secret_file) {
+		in.secret = secret_file_read(a, s->bucket_secret_file, &fault);
+		if (!in.secret)
+			return problem_set(p, a, ERR_USAGE, "bucket_secret_file %s: %s",
+				s->bucket_secret_file, fault);
+	}
+	return bucket_new(ret, &in, a, p);
+}

@@ -11,6 +11,10 @@ int open_current(struct store **ret, const struct settings *s, enum store_open h
 	struct problem *p);
 /* Beside others, and as it is if it is older. */
 int open_older(struct store **ret, const struct settings *s, struct arena *a, struct problem *p);
+/* The bucket that the settings name; see bucket.h for who uses it. */
+struct bucket;
+int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p);
 /* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is
  * refused: its owner would find an empty house. */
 int open_to_serve(struct store **ret, const struct settings *s, bool may_make, struct arena *a,

@@ -196,11 +196,7 @@ static int first_start(struct serving *v, struct db *db)
 /* One that was lost is missed before anybody is served, and not object by object. */
 static int prepare_bucket(struct serving *v, struct db *db)
 {
-	struct bucket_settings in = { .where = v->settings->bucket,
-		.tenant_max = v->settings->bucket_bytes_max.bytes };
-	int err = bucket_any(db, &in.in_use);
-
-	return err ? err : bucket_new(&v->service.bucket, &in, v->arena, &v->problem);
+	return open_bucket(&v->service.bucket, v->settings, db, v->arena, &v->problem);
 }
 
 static int prepare_store(struct serving *v)

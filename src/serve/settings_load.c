@@ -475,6 +475,9 @@ static void derive_settings(struct load *l)
 		s->master_key_file = arena_printf(l->a, "%s/master.key", s->data);
 	if (!*s->bucket)
 		s->bucket = arena_printf(l->a, "dir:%s/bucket", s->data);
+	if (!*s->bucket_endpoint)
+		s->bucket_endpoint =
+			arena_printf(l->a, "https://s3.%s.amazonaws.com", s->bucket_region);
 	while (n && s->public_url[n - 1] == '/')
 		n--;
 	s->public_url = arena_strndup(l->a, s->public_url, n);

@@ -51,7 +51,7 @@ testBoth("killed in the middle of a put, there is what was there before", async 
   equal(read.status, 200, "reading it");
   ok(read.bytes.equals(first), "its bytes");
   equal((await server.request("GET", `/tenant/${tenant}/bucket`)).json.total, 1, "objects");
-  const check = await t.on(place, ["check", "--bucket"]);
+  const check = await t.on(place, ["check", "--objects"]);
   equal(check.status, 0, check.stderr);
   match(check.stdout, /\nThe buckets have 1 objects of 3145728 bytes\.\n/, "what check says");
   const backup = await t.on(place, ["backup", join(place.folder, "copy.db")]);
@@ -73,7 +73,7 @@ testBoth("killed in the middle of a put, there is what was there before", async 
   renameSync(`${folder}.away`, folder);
   const [name] = files(folder).filter((one) => !one.endsWith(".part"));
   rmSync(join(folder, readdirSync(folder, { recursive: true }).find((one) => one.endsWith(name))));
-  const broken = await t.on(place, ["check", "--bucket"]);
+  const broken = await t.on(place, ["check", "--objects"]);
   equal(broken.status, 1, "check without the bytes");
   match(broken.stderr, /of 1 objects the bytes are missing.*bucket:\/\/\w+\/x/, "what check says");
 });

@@ -1,10 +1,17 @@
-// s3.test.mjs - the S3 of these tests is one to Amazon's own client too.
+// s3.test.mjs - a bucket in S3, by a peer that makes every signature again with Amazon's own library.
+import { randomBytes } from "node:crypto";
+import { chmodSync, writeFileSync } from "node:fs";
+import http from "node:http";
 import { createRequire } from "node:module";
-import { equal, test } from "./harness.mjs";
+import { join } from "node:path";
+import { equal, match, ok, test, testBoth } from "./harness.mjs";
 import { KEYS, s3Peer } from "./s3_peer.mjs";
 
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
 const load = createRequire(new URL("s3/package.json", import.meta.url));
 const { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } = load("@aws-sdk/client-s3");
+const MIB = 1 << 20;
+const path = (tenant, key) => `/tenant/${tenant}/bucket/object?key=${encodeURIComponent(key)}`;
 
 test("the S3 that others are held against is one to Amazon's client", async (t) => {
   const peer = await s3Peer(t), client = new S3Client({ endpoint: peer.url, region: peer.region, credentials: KEYS, forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" });
@@ -15,4 +22,80 @@ test("the S3 that others are held against is one to Amazon's client", async (t) 
   equal((await client.send(new ListObjectsV2Command({ Bucket, Prefix: "a b" }))).Contents[0].Key, Key, "its key");
   await client.send(new DeleteObjectCommand({ Bucket, Key }));
   equal(peer.objects.size, 0, "gone");
+});
+
+function raw(server, method, where, { bytes, headers = {} } = {}) {
+  return new Promise((done, no) => {
+    const req = http.request({ port: server.port, host: "127.0.0.1", method, path: where,
+      headers: { Authorization: `Bearer ${server.token}`, ...(bytes ? { "Content-Length": bytes.length } : {}), ...headers } }, (res) => {
+      const parts = [];
+      res.on("data", (part) => parts.push(part)).on("end", () => done({ status: res.statusCode, headers: res.headers, bytes: Buffer.concat(parts) })).on("error", no);
+    });
+    req.on("error", no);
+    req.end(bytes);
+  });
+}
+
+async function housed(t, engine, peer, place) {
+  place ??= await t.place(engine);
+  const secret = join(place.folder, "s3.secret");
+  writeFileSync(secret, `${peer.keys.secretAccessKey}\n`);
+  chmodSync(secret, 0o600);
+  const flags = ["--bucket", `s3://${peer.bucket}/of lodge`, "--bucket-endpoint", peer.url, "--bucket-region", peer.region, "--bucket-key-id", peer.keys.accessKeyId, "--bucket-secret-file", secret, "--bucket-path-style"];
+  return { place, flags };
+}
+
+testBoth("objects lie in S3: put, read in part, replaced, missed when S3 has others, and none lost when it fails", async (t, engine) => {
+  const peer = await s3Peer(t), { place, flags } = await housed(t, engine, peer);
+  const server = await t.serve(place, { flags: ["--no-access-log", ...flags] }), tenant = await server.enter();
+  ok(peer.objects.has("of lodge/lodge-bucket"), "the mark");
+  const first = randomBytes(300_000);
+  const made = await raw(server, "PUT", path(tenant, "a b/ü=+(!)~"), { bytes: first });
+  equal(made.status, 201, `put: ${made.bytes}`);
+  equal(peer.objects.size, 2, "objects in S3");
+  ok((await raw(server, "GET", path(tenant, "a b/ü=+(!)~"))).bytes.equals(first), "its bytes");
+  const part = await raw(server, "GET", path(tenant, "a b/ü=+(!)~"), { headers: { Range: "bytes=1000-1999" } });
+  equal(part.status, 206, "a part");
+  ok(part.bytes.equals(first.subarray(1000, 2000)), "the bytes of the part");
+  const empty = await raw(server, "PUT", path(tenant, "empty"), { bytes: Buffer.alloc(0), headers: { "Content-Length": 0 } });
+  equal(empty.status, 201, "an empty one");
+  equal((await raw(server, "GET", path(tenant, "empty"))).bytes.length, 0, "an empty one, read");
+  // What S3 answers is said, and what was there stays.
+  for (const [fault, status, said] of [[[403, "AccessDenied"], 502, /answered 403 AccessDenied/], [[503, "SlowDown"], 502, /answered 503 SlowDown/]]) {
+    peer.fault = fault;
+    const refused = await raw(server, "PUT", path(tenant, "a b/ü=+(!)~"), { bytes: randomBytes(1000) });
+    equal(refused.status, status, `put while S3 answers ${fault}`);
+    match(refused.bytes.toString(), said, "what is said");
+    equal((await raw(server, "GET", path(tenant, "a b/ü=+(!)~"))).status, status, `read while S3 answers ${fault}`);
+    peer.fault = null;
+  }
+  peer.fault = "cut";
+  equal((await raw(server, "GET", path(tenant, "a b/ü=+(!)~"))).status, 502, "cut in the middle");
+  peer.fault = null;
+  ok((await raw(server, "GET", path(tenant, "a b/ü=+(!)~"))).bytes.equals(first), "its bytes, still");
+  // Its clock may be another.
+  peer.ahead = 3600_000;
+  ok((await raw(server, "GET", path(tenant, "a b/ü=+(!)~"))).bytes.equals(first), "with another clock");
+  peer.ahead = 0;
+  // In parts, and none of them stays when one fails.
+  const large = randomBytes(70 * MIB);
+  equal((await raw(server, "PUT", path(tenant, "large"), { bytes: large })).status, 201, "one in parts");
+  ok([...peer.objects.values()].some((o) => o.parts === 2 && o.bytes.equals(large)), "in two parts");
+  ok((await raw(server, "GET", path(tenant, "large"))).bytes.equals(large), "its bytes");
+  equal(peer.uploads.size, 0, "uploads left open");
+  const check = await t.on(place, ["check", "--objects", ...flags]);
+  equal(check.status, 0, check.stderr);
+  match(check.stdout, /The buckets have 3 objects of 73700320 bytes/, "what check says");
+  await server.stop();
+  for (const [key, object] of peer.objects) if (object.bytes.equals(first)) peer.objects.set(key, { bytes: Buffer.concat([first.subarray(1), Buffer.from("x")]) });
+  const torn = await t.on(place, ["check", "--objects", ...flags]);
+  equal(torn.status, 1, "check with other bytes");
+  match(torn.stderr, /of 1 they are not those that were put/, "what check says");
+  // Without its mark it is not the bucket; without S3 all else is served.
+  peer.objects.delete("of lodge/lodge-bucket");
+  match((await t.run(["serve", "--listen", "127.0.0.1:0", "--data", place.data, "--store", place.store, ...flags])).stderr, /is not the bucket of this store/, "without its mark");
+  const away = await t.serve(place, { flags: ["--no-access-log", ...flags.map((f) => (f === peer.url ? "http://127.0.0.1:1" : f))] });
+  await away.enter();
+  equal((await away.request("GET", `/tenant/${tenant}/bucket`)).status, 200, "the list while S3 is away");
+  equal((await raw(away, "GET", path(tenant, "empty"))).status, 502, "an object while S3 is away");
 });

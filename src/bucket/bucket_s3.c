@@ -1,0 +1,266 @@
+/* bucket_s3.c - a bucket of S3: bytes pass through a file without a name, and lie there under PREFIX/TENANT/BLOB.
+ *
+ * On the way in they are written to the file, and are put from it once all of
+ * them are there and their digest is known: so a sender who leaves costs S3
+ * nothing, a part that failed can be sent again, and nobody holds more than a
+ * page of them in memory.  On the way out they come into such a file first,
+ * which is what replies and readers take them from.  Objects in S3 are named
+ * by blobs and not by keys, as in a folder: the store alone says what there is. */
+#include "bucket/bucket_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "outside/s3.h"
+
+#define MARK "lodge-bucket"
+
+static int open_spool(const struct bucket *b)
+{
+	return openat(b->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static const char *blob_key(
+	const struct bucket *b, struct arena *a, const char *tenant_id, const char *blob)
+{
+	return arena_printf(a, "%s%s/%s", b->prefix, tenant_id, blob);
+}
+
+static int spool_begin(struct bucket_upload *u)
+{
+	u->file = open_spool(u->bucket);
+	return u->file < 0 ? errno : 0;
+}
+
+static int write_spool(int fd, const char *at, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, at, n);
+
+		if (put < 0 && errno != EINTR)
+			return errno;
+		if (put > 0) {
+			at += put;
+			n -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static int spool_write(struct bucket_upload *u, const void *bytes, size_t n)
+{
+	return write_spool(u->file, bytes, n);
+}
+
+static int spool_finish(struct bucket_upload *u, struct bucket_said *said)
+{
+	struct fetch_file file = { .fd = u->file, .len = (uint64_t)u->size_bytes };
+
+	return s3_put(u->bucket->s3, said->arena,
+		blob_key(u->bucket, said->arena, u->tenant_id, u->blob.text),
+		"application/octet-stream", &file, u->sha256, said->problem);
+}
+
+static int s3_blob_remove(struct bucket *b, const char *tenant_id, const char *blob)
+{
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	int err = s3_remove(b->s3, &a, blob_key(b, &a, tenant_id, blob), &p);
+
+	if (err)
+		log_warn("an object of the bucket cannot be removed", LOG_S("blob", blob),
+			LOG_S("error", p.detail ? p.detail : error_row(err)->title));
+	arena_free(&a);
+	return err;
+}
+
+/* What was sent and failed may be there all the same. */
+static void spool_discard(struct bucket_upload *u)
+{
+	if (u->file >= 0) {
+		close(u->file);
+		if (!u->kept && *u->sha256)
+			s3_blob_remove(u->bucket, u->tenant_id, u->blob.text);
+	}
+	u->file = -1;
+}
+
+struct receiving {
+	int fd, number;
+};
+
+static bool receive_bytes(void *ctx, const char *bytes, size_t n)
+{
+	struct receiving *r = ctx;
+
+	r->number = write_spool(r->fd, bytes, n);
+	return !r->number;
+}
+
+static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
+	struct bucket_said *said)
+{
+	struct receiving r = { .fd = open_spool(b) };
+	int err;
+
+	if (r.fd < 0)
+		return errno;
+	err = s3_get(b->s3, said->arena, blob_key(b, said->arena, tenant_id, blob), 0, -1,
+		receive_bytes, &r, said->problem);
+	if (!err && lseek(r.fd, 0, SEEK_SET) < 0)
+		r.number = errno;
+	if (err || r.number) {
+		close(r.fd);
+		return r.number ? r.number : err == ERR_NOT_FOUND ? ENOENT : err;
+	}
+	*ret_fd = r.fd;
+	return 0;
+}
+
+/* PREFIX/TENANT/BLOB, of which both are ids. */
+static bool read_blob_key(const struct bucket *b, struct arena *a, const struct s3_object *o,
+	struct bucket_found *ret)
+{
+	size_t above = strlen(b->prefix), len = strlen(o->key);
+	const char *tenant = o->key + above;
+
+	if (len != above + 2 * ID_LEN + 1 || !id_valid(tenant, ID_LEN) || tenant[ID_LEN] != '/' ||
+		!id_valid(tenant + ID_LEN + 1, ID_LEN))
+		return false;
+	*ret = (struct bucket_found){ .tenant_id = arena_strndup(a, tenant, ID_LEN),
+		.name = tenant + ID_LEN + 1,
+		.whole = true,
+		.size_bytes = o->size_bytes,
+		.changed_us = o->changed_us };
+	return true;
+}
+
+static int s3_blob_each(
+	struct bucket *b, int (*fn)(void *ctx, const struct bucket_found *found), void *ctx)
+{
+	struct arena pages[2] = { 0 };
+	struct s3_page page = { 0 };
+	struct problem p = { 0 };
+	int err = 0, turn = 0;
+
+	do { /* the token of a page is in its arena */
+		struct arena *a = &pages[turn ^= 1];
+		const char *token = page.next;
+
+		arena_reset(a);
+		err = s3_list(b->s3, a, b->prefix, token, &page, &p);
+		for (size_t i = 0; !err && i < page.count; i++) {
+			struct bucket_found found;
+
+			if (read_blob_key(b, a, &page.at[i], &found))
+				err = fn(ctx, &found);
+		}
+	} while (!err && page.next);
+	if (p.detail)
+		log_warn("the bucket cannot be listed", LOG_S("error", p.detail));
+	arena_free(&pages[0]);
+	arena_free(&pages[1]);
+	return err;
+}
+
+static void s3_leave(struct bucket *b)
+{
+	s3_free(b->s3);
+	free(b->prefix);
+}
+
+const struct bucket_kind bucket_s3 = {
+	.begin = spool_begin,
+	.write = spool_write,
+	.finish = spool_finish,
+	.discard = spool_discard,
+	.open = s3_blob_open,
+	.remove = s3_blob_remove,
+	.each = s3_blob_each,
+	.leave = s3_leave,
+};
+
+/* ---- the bucket itself ---- */
+
+static int open_s3(
+	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p)
+{
+	const char *place = in->where + strlen("s3://");
+	size_t name = strcspn(place, "/");
+	struct s3_settings s3 = { .endpoint = in->endpoint,
+		.bucket = arena_strndup(a, place, name),
+		.path_style = in->path_style,
+		.region = in->region,
+		.key_id = in->key_id,
+		.secret = in->secret,
+		.egress = EGRESS_ANY };
+
+	if (!*in->key_id || !*in->secret)
+		return problem_set(p, a, ERR_USAGE,
+			"a bucket in S3 needs the settings bucket_key_id and bucket_secret_file");
+	b->s3 = s3_new(&s3);
+	b->prefix = memory_must(strlen(place) + 2);
+	strcpy(b->prefix, place[name] ? place + name + 1 : ""); /* NOLINT: it has the room */
+	if (*b->prefix)
+		strcat(b->prefix, "/"); /* NOLINT */
+	return 0;
+}
+
+static int make_s3_mark(struct bucket *b, struct arena *a, struct problem *p)
+{
+	static const char text[] = "The bytes of a Lodge service lie here.\n";
+	struct fetch_file file = { .fd = open_spool(b), .len = sizeof text - 1 };
+	uint8_t digest[SHA256_LEN];
+	char hex[2 * SHA256_LEN + 1];
+	int err;
+
+	if (file.fd < 0 || write_spool(file.fd, text, sizeof text - 1)) {
+		err = problem_set(p, a, ERR_USAGE,
+			"cannot write to the folder through which the bucket's bytes pass: %s",
+			strerror(errno));
+	} else {
+		sha256(text, sizeof text - 1, digest);
+		hex_write(digest, sizeof digest, hex);
+		err = s3_put(b->s3, a, arena_printf(a, "%s" MARK, b->prefix), "text/plain", &file,
+			hex, p);
+	}
+	if (file.fd >= 0)
+		close(file.fd);
+	return err;
+}
+
+int bucket_s3_enter(
+	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p)
+{
+	struct s3_object mark;
+	struct problem said = { 0 };
+	int err = open_s3(b, in, a, p);
+
+	b->kind = &bucket_s3;
+	if (err)
+		return err;
+	if (mkdir(in->spool, 0700) && errno != EEXIST)
+		return problem_set(p, a, ERR_USAGE, "cannot make the folder %s: %s", in->spool,
+			strerror(errno));
+	b->folder = open(in->spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b->folder < 0)
+		return problem_set(p, a, ERR_USAGE, "cannot open the folder %s: %s", in->spool,
+			strerror(errno));
+	err = s3_head(b->s3, a, arena_printf(a, "%s" MARK, b->prefix), &mark, &said);
+	if (err == ERR_NOT_FOUND && in->in_use)
+		return problem_set(p, a, ERR_USAGE,
+			"%s is not the bucket of this store: it has no object %s" MARK, in->where,
+			b->prefix);
+	if (err == ERR_NOT_FOUND)
+		err = make_s3_mark(b, a, &said);
+	if (err)
+		log_warn("the bucket cannot be used now",
+			LOG_S("error", said.detail ? said.detail : error_row(err)->title));
+	return 0;
+}
