@@ -134,6 +134,10 @@ enum transaction { READ_ONLY, READ_WRITE, STEP_BY_STEP };
 int db_begin(struct db *db, enum transaction mode);
 int db_commit(struct db *db);
 void db_rollback(struct db *db);
+/* Runs a part of the transaction under way in a savepoint.  What fails by its own fault, or is not to be kept, is taken back alone:
+ * *ret_err is what the part said, and the answer 0.  An error of the store's, after which nothing can go on, is the
+ * answer. */
+int db_attempt(struct db *db, int (*fn)(void *ctx), void *ctx, bool keep, int *ret_err);
 bool db_is_sqlite(const struct db *db);
 /* A sentence about the last hard error on this connection. */
 const char *db_error(const struct db *db);
