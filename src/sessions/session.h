@@ -51,6 +51,25 @@ struct session_branch_asked {
 int session_branch(struct db *db, struct arena *a, const struct session_branch_asked *in,
 	const char **ret_id, struct problem *p);
 
+/* A conversation that was held elsewhere. */
+struct session_past_message {
+	const char *role, *content;
+	const char *calls;   /* a JSON list of MessageCall (session_events.h); NULL: none */
+	const char *call_id; /* the call that it answers; NULL */
+	int64_t said_at;     /* NIL: not known */
+};
+struct session_past {
+	const char *tenant_id, *agent_id, *created_by_id, *origin;
+	const char *title;	    /* NULL: named by its first words */
+	int64_t begun_at, ended_at; /* NIL: not known */
+	const struct session_past_message *messages;
+	size_t count;
+	int64_t now;
+};
+/* The whole of it as a new session, in which nothing runs; else as session_open(). */
+int session_take_over(struct db *db, struct arena *a, const struct session_past *in,
+	const char **ret_id, struct problem *p);
+
 /* As whom something is said or begun: a person, with the key they used, or an integration. */
 struct session_actor {
 	const char *user_id; /* NULL: no person */
@@ -180,4 +199,4 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 void session_on_title(
 	int (*fn)(struct db *db, struct arena *a, const char *tenant_id, const char *session_id));
 
-extern const struct statement_set session_sql, session_branch_sql;
+extern const struct statement_set session_sql, session_branch_sql, session_past_sql;
