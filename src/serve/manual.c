@@ -84,6 +84,15 @@ const struct subcommand subcommands[] = {
 		"are known by their slug. A new one without a key is disabled until it is configured, "
 		"unless the list states its status.",
 		command_models_import },
+	{ "agents import", "TENANT_SLUG FILE [NAME] [--dry-run]",
+		"Make an agent of the tenant from FILE: a bundle of Lodge, or what another platform exports "
+		"(docs/import.md lists them). NAME takes the place of the name in it. The same file again is the same agent. With --dry-run, tell "
+		"what would come of it and make nothing.",
+		command_agents_import },
+	{ "agents export", "TENANT_SLUG AGENT_SLUG FILE [--sessions] [--memories]",
+		"Write an agent of the tenant as a bundle to FILE, which must not be there yet, with its "
+		"sessions and shared memories if asked for. It holds no secrets.",
+		command_agents_export },
 	{ "skills import", "TENANT_SLUG FOLDER [--replace]",
 		"Import the skill in FOLDER (SKILL.md and its files, in the Agent Skills format) into "
 		"the tenant, as a private skill. With --replace, in the place of the tenant's skill of "

@@ -39,6 +39,8 @@ int command_user_delete(const struct settings *s, struct arena *a);
 int command_models_import(const struct settings *s, struct arena *a);
 int command_skills_import(const struct settings *s, struct arena *a);
 int command_skills_export(const struct settings *s, struct arena *a);
+int command_agents_import(const struct settings *s, struct arena *a);
+int command_agents_export(const struct settings *s, struct arena *a);
 int command_queue_list(const struct settings *s, struct arena *a);
 int command_queue_retry(const struct settings *s, struct arena *a);
 int command_queue_drop(const struct settings *s, struct arena *a);

@@ -44,6 +44,8 @@
 	X(costs) \
 	X(cost_series) \
 	X(agent_clone) \
+	X(agent_export) \
+	X(agent_import) \
 	X(agent_settings) \
 	X(agent_chat) \
 	X(avatars) \
@@ -133,6 +135,9 @@
 	X(budget_sql) \
 	X(budget_rate_sql) \
 	X(agent_row_sql) \
+	X(agent_slug_sql) \
+	X(agent_import_sql) \
+	X(agent_export_sql) \
 	X(chat_config_sql) \
 	X(refold_sql) \
 	X(search_sql) \
@@ -161,6 +166,7 @@
 	X(approval_sql) \
 	X(session_sql) \
 	X(session_branch_sql) \
+	X(session_past_sql) \
 	X(session_part_sql) \
 	X(event_sql) \
 	X(prompt_sql) \

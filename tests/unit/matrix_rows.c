@@ -173,6 +173,8 @@ const struct row matrix_rows[] = {
 	{ "POST " A "/image-repo", "agent:write" },
 	{ "GET " A "/prompt-provenance", "agent:read" },
 	{ "POST " TN "/agents/import-from-bucket", "agents:create", "{}" },
+	{ "POST " TN "/agents/import", "agents:create",
+		"{\"object\":\"assistant\",\"name\":\"I$n\",\"model\":\"m\"}" },
 	{ "GET " A "/export", "agent:write" },
 
 	/* Roles and grants */

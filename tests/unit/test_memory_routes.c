@@ -373,6 +373,8 @@ static const struct raw {
 				 "name=\"model\"\r\n\r\nm\r\n--b--\r\n" },
 		NULL, BODY_TIMES },
 	{ "text/plain", "any bytes", { 0 }, make_bytes, BODY_TIMES },
+	{ "application/yaml", "any bytes", { 0 }, make_bytes, BODY_TIMES },
+	{ "application/gzip", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "text/markdown", "a long head",
 		{ .before = "---\nname: a\ndescription: d\nmetadata:\n",
 			.item = "  a: b\n",

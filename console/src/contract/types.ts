@@ -608,6 +608,8 @@ export interface Operations {
   "GET /tenant/{tenant_id}/billing/agent-costs": { path: { tenant_id: string; }; query: { period?: "24h" | "7d" | "30d" | "month" | null | undefined; from?: string | null | undefined; to?: string | null | undefined; format?: "json" | "csv" | undefined; }; body: undefined; reply: AgentCostsResponse };
   "GET /tenant/{tenant_id}/billing/timeseries": { path: { tenant_id: string; }; query: { period?: "24h" | "7d" | "30d" | "month" | null | undefined; from?: string | null | undefined; to?: string | null | undefined; bucket?: "hour" | "day" | undefined; by?: "agent" | "model" | undefined; }; body: undefined; reply: CostSeriesResponse };
   "POST /agents/{source_id}/clone": { path: { source_id: string; }; query: {  }; body: AgentClone; reply: AgentRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/export": { path: { tenant_id: string; agent_id: string; }; query: { sessions?: boolean | undefined; memories?: boolean | undefined; }; body: undefined; reply: undefined };
+  "POST /tenant/{tenant_id}/agents/import": { path: { tenant_id: string; }; query: { name?: string | null | undefined; dry_run?: boolean | undefined; }; body: unknown; reply: AgentImportResult };
   "GET /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentBudgetUpdate; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/can-author-skills": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCanAuthorSkillsUpdate; reply: AgentRead };

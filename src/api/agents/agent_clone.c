@@ -4,7 +4,6 @@
  * copies[], tools and skills with their settings where the caller may have
  * them; what it did and what else is secret stays behind: sessions, messages,
  * roles, favourites, integrations.  The copy's slug comes from its name. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/agents/agent_row.h"
@@ -13,12 +12,7 @@
 #include "api/plans/plans.h"
 #include "store/row.h"
 
-enum { SLUG_MAX = 64, NUMBER_MAX = 1 << 20, GRANTS_MOST = 10000 };
-
-static const struct statement slug_statements[] = {
-	{ "slug_taken", "select count(*) from agents where tenant_id = $1 and slug = $2" },
-};
-STATEMENT_SET(clone_sql, slug_statements);
+enum { GRANTS_MOST = 10000 };
 
 /* What hangs on an agent and goes with a copy of it, a row a table.
  * $1 tenant, $2 the agent, $3 its copy. */
@@ -230,96 +224,25 @@ static int copy_skills(struct call *c, const char *source, const char *copy_id)
 	return err;
 }
 
-/* ---- names ---- */
-
-/* Letters and digits in lower case, with one hyphen for whatever lies between them. */
-static void slug_fold(const char *name, char out[SLUG_MAX + 1])
-{
-	size_t n = 0;
-
-	for (const char *p = name; *p && n < SLUG_MAX; p++) {
-		char lower = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-
-		if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9'))
-			out[n++] = lower;
-		else if (n && out[n - 1] != '-')
-			out[n++] = '-';
-	}
-	n -= n && out[n - 1] == '-';
-	out[n] = '\0';
-	if (!n)
-		strcpy(out, "agent");
-}
-
-/* The slug with its number; the first has none.  It is cut where it would grow too long. */
-static const char *slug_numbered(struct arena *a, const char *slug, int number)
-{
-	char end[16] = "";
-	int room;
-
-	if (number > 1)
-		snprintf(end, sizeof end, "-%d", number);
-	room = SLUG_MAX - (int)strlen(end);
-	if ((int)strlen(slug) < room)
-		room = (int)strlen(slug);
-	while (room > 1 && slug[room - 1] == '-')
-		room--;
-	return arena_printf(a, "%.*s%s", room, slug, end);
-}
-
-static int agent_slug_taken(struct call *c, const char *slug, int number, bool *ret)
-{
-	int64_t count = 0;
-	int err = db_int(c->db, &slug_statements[0], &count,
-		ARGS(T(c->caller.tenant_id), T(slug_numbered(c->arena, slug, number))));
-
-	*ret = count > 0;
-	return err;
-}
-
-/* A number that is free after one that is taken: found by doubling, then by halving, so that the
- * thousandth copy costs twenty questions. */
-static int slug_free(struct call *c, const char *slug, int *ret_number)
-{
-	int taken = 0, free = 1, err;
-	bool is_taken;
-
-	while (!(err = agent_slug_taken(c, slug, free, &is_taken)) && is_taken) {
-		taken = free;
-		free *= 2;
-		if (free > NUMBER_MAX)
-			return call_fail(c, ERR_CONFLICT,
-				"There are too many agents of this name; choose another.");
-	}
-	while (!err && free - taken > 1) {
-		int middle = taken + (free - taken) / 2;
-
-		err = agent_slug_taken(c, slug, middle, &is_taken);
-		*(is_taken ? &taken : &free) = middle;
-	}
-	*ret_number = free;
-	return err;
-}
-
 OPERATION(cloneAgent, AgentClone, AgentRead)
 {
 	const char *source = c->caller.agent_id;
-	char slug[SLUG_MAX + 1];
 	struct agent_maker who = agent_maker_of(c);
 	struct agent_row row;
-	int number = 1, err = plan_admits_agent(c);
+	const char *slug = NULL;
+	int err = plan_admits_agent(c);
 
-	slug_fold(in->name, slug);
 	if (!err)
 		err = agent_row_read(c, &row);
 	if (!err && row.is_admin_only)
 		err = agent_shut_permit(c, caller_cut(&c->caller, PERM(AGENT_ROLES_WRITE)));
 	if (!err)
-		err = slug_free(c, slug, &number);
+		err = agent_slug_free(c->db, c->arena, c->caller.tenant_id,
+			agent_slug_of(c->arena, in->name), &slug, &c->problem);
 	if (err)
 		return err;
 	row.name = in->name;
-	row.slug = slug_numbered(c->arena, slug, number);
+	row.slug = slug;
 	row.is_seed = row.meeting_managed = false;
 	row.avatar_sha256 = row.created_by_agent_id = NULL;
 	err = agent_row_enter(c->db, c->arena, &who, &row);
@@ -345,4 +268,4 @@ static const struct route routes[] = {
 		.doc = "Copy an agent with its settings, without its history and secrets; the caller "
 		       "becomes the copy's OWNER." },
 };
-RESOURCE(agent_clone, routes, NULL, &clone_sql, &copy_sql, &clone_tool_sql, &clone_skill_sql);
+RESOURCE(agent_clone, routes, NULL, &copy_sql, &clone_tool_sql, &clone_skill_sql);

@@ -245,7 +245,6 @@ const struct to_come agent_extras_to_come[] = {
 	{ &AgentRepoRefs_schema, "Agents have no repository yet." },
 	{ &AgentImageRepoRead_schema, "Agents have no repository yet." },
 	{ &AgentImportFromBucketRequest_schema, "Nothing is imported from buckets yet." },
-	{ &AgentImportResult_schema, "Nothing is imported from buckets yet." },
 	{ &AgentPromptProvenanceRead_schema, "Agents have no repository yet." },
 	{ 0 },
 };

@@ -129,11 +129,11 @@ int agent_row_enter(
 	return err ? err : tenant_count(db, row->tenant_id, 1, 0);
 }
 
-int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who,
-	const struct AgentCreate *in, bool is_seed, struct agent_row *ret)
+int agent_row_begin(struct db *db, struct arena *a, const char *tenant_id,
+	const struct AgentCreate *in, struct agent_row *ret)
 {
 	struct agent_row defaults;
-	int err = db_one(db, a, &sql[ROW_DEFAULTS], &defaults, ARGS(T(who->tenant_id)));
+	int err = db_one(db, a, &sql[ROW_DEFAULTS], &defaults, ARGS(T(tenant_id)));
 
 	if (err)
 		return err;
@@ -142,6 +142,16 @@ int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who
 	ret->code_ref = "main";
 	ret->is_active = ret->default_role_enabled = ret->external_mail_enabled = true;
 	ret->skill_visibility_scope = defaults.skill_visibility_scope;
+	return 0;
+}
+
+int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who,
+	const struct AgentCreate *in, bool is_seed, struct agent_row *ret)
+{
+	int err = agent_row_begin(db, a, who->tenant_id, in, ret);
+
+	if (err)
+		return err;
 	ret->is_seed = is_seed;
 	err = agent_row_enter(db, a, who, ret);
 	return err ? err : model_give_default(db, a, ret->tenant_id, ret->id, ret->created_at.us);

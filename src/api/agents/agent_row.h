@@ -37,6 +37,9 @@ struct AgentCreate;
  * ERR_DUPLICATE if the slug is taken. */
 int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who,
 	const struct AgentCreate *in, bool is_seed, struct agent_row *ret);
+/* A row as it is asked for, with the tenant's defaults, to be entered. */
+int agent_row_begin(struct db *db, struct arena *a, const char *tenant_id,
+	const struct AgentCreate *in, struct agent_row *ret);
 /* Enters a new agent, of which id, tenant, maker and times are filled in: its row, its place in the
  * directory, its OWNER, its words, its count.  ERR_DUPLICATE if the slug is taken. */
 int agent_row_enter(
@@ -46,3 +49,18 @@ struct AgentRead;
 void agent_row_tell(struct call *c, const struct agent_row *row, struct AgentRead *out);
 /* Writes what has changed and notes it for the audit row. */
 int agent_row_change(struct call *c, const struct agent_row *before, struct agent_row *after);
+
+/* The slug that a name gives. */
+const char *agent_slug_of(struct arena *a, const char *name);
+/* The slug, with a number after it if it is taken. */
+int agent_slug_free(struct db *db, struct arena *a, const char *tenant_id, const char *slug,
+	const char **ret, struct problem *p);
+
+/* avatars.c: keeps a picture that picture_square() made as the agent's; reads it, ERR_NOT_FOUND without one. */
+int agent_avatar_keep(struct db *db, const char *tenant_id, const char *agent_id, const void *png,
+	size_t len, int64_t now);
+int agent_avatar_png(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	const void **ret, size_t *ret_len);
+/* memories.c: keeps something that everybody who works with the agent shares. */
+int agent_memory_keep(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	const char *user_id, const char *content, int64_t created_us);

@@ -75,6 +75,19 @@ struct AgentClone {
 };
 SCHEMA_DECLARED(AgentClone);
 
+/* An agent's own settings as a bundle carries them: no id, no secret, and its long texts apart. */
+struct AgentBundleSettings {
+	const char *name, *slug;
+	int kind, environment_mode, skill_visibility_scope;
+	bool can_author_skills, hidden, is_admin_only, is_active, editor_enabled,
+		external_mail_enabled, default_role_enabled;
+	const char *resource_class, *description, *initial_greeting, *image_ref, *voice;
+	int64_t iteration_warn_threshold;
+	struct money hourly_limit_usd;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(AgentBundleSettings);
+
 struct AgentCodeRefUpdate {
 	const char *code_ref;
 };

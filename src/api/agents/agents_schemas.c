@@ -80,6 +80,35 @@ FIELDS(AgentCreate) = {
 };
 SCHEMA(AgentCreate, .doc = "What it takes to make an agent; whoever makes it becomes its OWNER.");
 
+#define FLAG_PRESET(member, value) FIELD(AgentBundleSettings, member, .preset = value)
+
+FIELDS(AgentBundleSettings) = {
+	FIELD(AgentBundleSettings, name, .required = true, NAME_RULE, BOUNDS(1, 255)),
+	FIELD(AgentBundleSettings, slug, .required = true, SLUG_RULE, BOUNDS(1, 64)),
+	FIELD(AgentBundleSettings, kind, .words = &AgentKind_words, .preset = "\"user\""),
+	FIELD(AgentBundleSettings, environment_mode, .words = &EnvironmentMode_words,
+		.preset = "\"shared\""),
+	FIELD(AgentBundleSettings, skill_visibility_scope, .words = &SkillScope_words,
+		.preset = "\"private_only\""),
+	FLAG_PRESET(can_author_skills, "false"),
+	FLAG_PRESET(hidden, "false"),
+	FLAG_PRESET(is_admin_only, "false"),
+	FLAG_PRESET(is_active, "true"),
+	FLAG_PRESET(editor_enabled, "false"),
+	FLAG_PRESET(external_mail_enabled, "true"),
+	FLAG_PRESET(default_role_enabled, "true"),
+	FIELD(AgentBundleSettings, resource_class, .preset = "\"small\""),
+	FIELD(AgentBundleSettings, description, .nullable = true),
+	FIELD(AgentBundleSettings, initial_greeting, .nullable = true, .prompt = true),
+	FIELD(AgentBundleSettings, image_ref, .nullable = true),
+	FIELD(AgentBundleSettings, voice, .nullable = true, BOUNDS(0, 128)),
+	FIELD(AgentBundleSettings, iteration_warn_threshold, .nullable = true, AT_LEAST(1)),
+	FIELD(AgentBundleSettings, hourly_limit_usd, .nullable = true, AT_LEAST(0),
+		.ceiling = 1000000),
+	FIELD(AgentBundleSettings, created_at, .nullable = true),
+};
+SCHEMA(AgentBundleSettings, .internal = true);
+
 FIELDS(AgentUpdate) = {
 	FIELD(AgentUpdate, name, .nullable = true, NAME_RULE, BOUNDS(1, 255),
 		.example = "\"Support desk\"",

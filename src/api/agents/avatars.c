@@ -4,6 +4,7 @@
  * its hash; agents.avatar_sha256 changes with it.  Nothing of what was sent
  * is kept. */
 #include "api/agents/agent_extras.h"
+#include "api/agents/agent_row.h"
 #include "call/operation.h"
 #include "base/crypto.h"
 #include "call/held.h"
@@ -99,7 +100,6 @@ OPERATION(readAgentAvatar, NONE, AgentAvatarRead)
 
 struct made {
 	struct buf png;
-	char sha256[HASH_LEN + 1];
 };
 
 static void made_free(void *data)
@@ -115,7 +115,6 @@ static int make_picture(struct call *c)
 		[PICTURE_UNSUPPORTED] = "unsupported" };
 	struct made *made = arena_new(c->arena, struct made);
 	char why[PICTURE_WHY_MAX];
-	uint8_t digest[SHA256_LEN];
 	enum picture_verdict verdict;
 	struct held_part pixels = { 0 };
 
@@ -129,17 +128,41 @@ static int make_picture(struct call *c)
 		return call_fail(c, ERR_MEDIA_TYPE, "%s", why);
 	if (verdict)
 		return call_field(c, "body", codes[verdict], "%s", why);
-	sha256(made->png.at, made->png.len, digest);
-	hex_write(digest, sizeof digest, made->sha256);
 	c->own = made;
 	return 0;
 }
 
 /* The agent's own row changes with it, and so does its ETag. */
-static int note_avatar(struct call *c, const char *hash)
+static int note_avatar(
+	struct db *db, const char *tenant_id, const char *agent_id, const char *hash, int64_t now)
 {
-	return db_run(c->db, &sql[AVATAR_NOTE], NULL,
-		ARGS(T(c->caller.tenant_id), T(c->caller.agent_id), T(hash), N(c->now)));
+	return db_run(
+		db, &sql[AVATAR_NOTE], NULL, ARGS(T(tenant_id), T(agent_id), T(hash), N(now)));
+}
+
+int agent_avatar_keep(struct db *db, const char *tenant_id, const char *agent_id, const void *png,
+	size_t len, int64_t now)
+{
+	uint8_t digest[SHA256_LEN];
+	char hex[HASH_LEN + 1];
+	int err;
+
+	sha256(png, len, digest);
+	hex_write(digest, sizeof digest, hex);
+	err = db_put(db, &sql[AVATAR_PUT],
+		&(struct avatar_put){ .tenant_id = tenant_id,
+			.agent_id = agent_id,
+			.sha256 = hex,
+			.size_bytes = (int64_t)len,
+			.updated_at = now,
+			.png = { png, len } });
+	return err ? err : note_avatar(db, tenant_id, agent_id, hex, now);
+}
+
+int agent_avatar_png(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	const void **ret, size_t *ret_len)
+{
+	return db_bytes(db, a, &sql[AVATAR_PNG], ret, ret_len, ARGS(T(tenant_id), T(agent_id)));
 }
 
 OPERATION(putAgentAvatar, NONE, AgentAvatarRead, .takes = picture_types, .prepare = make_picture)
@@ -150,15 +173,8 @@ OPERATION(putAgentAvatar, NONE, AgentAvatarRead, .takes = picture_types, .prepar
 	int err = show_avatar(c, &before);
 
 	if (!err)
-		err = db_put(c->db, &sql[AVATAR_PUT],
-			&(struct avatar_put){ .tenant_id = who->tenant_id,
-				.agent_id = who->agent_id,
-				.sha256 = made->sha256,
-				.size_bytes = (int64_t)made->png.len,
-				.updated_at = c->now,
-				.png = { made->png.at, made->png.len } });
-	if (!err)
-		err = note_avatar(c, made->sha256);
+		err = agent_avatar_keep(
+			c->db, who->tenant_id, who->agent_id, made->png.at, made->png.len, c->now);
 	if (!err)
 		err = show_avatar(c, out);
 	if (err)
@@ -184,7 +200,7 @@ OPERATION(deleteAgentAvatar, NONE, NONE)
 		err = db_run(c->db, &sql[AVATAR_REMOVE], NULL,
 			ARGS(T(who->tenant_id), T(who->agent_id)));
 	if (!err)
-		err = note_avatar(c, NULL);
+		err = note_avatar(c->db, who->tenant_id, who->agent_id, NULL, c->now);
 	if (!err)
 		err = show_avatar(c, &after);
 	if (err)
@@ -204,8 +220,8 @@ QUERY_OPERATION(readAgentAvatarPng, avatar_query, NONE, .gives = "image/png")
 	if (!err && !now.has_avatar)
 		return no_picture(c);
 	if (!err)
-		err = db_bytes(c->db, c->arena, &sql[AVATAR_PNG], &png, &len,
-			ARGS(T(c->caller.tenant_id), T(c->caller.agent_id)));
+		err = agent_avatar_png(
+			c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, &png, &len);
 	if (err)
 		return err;
 	buf_put(&r->body, png, len);

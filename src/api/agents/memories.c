@@ -1,4 +1,5 @@
 /* memories.c - what an agent keeps between sessions; people may read, add and remove. */
+#include "api/agents/agent_row.h"
 #include "call/operation.h"
 #include "api/sessions/sessions.h"
 #include "base/fold.h"
@@ -45,6 +46,22 @@ LIST_OPERATION(listMemories, NONE, MemoryRead)
 	return call_list(c, &sql[MEMORY_LIST],
 		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id),
 			N((who->agent & PERM(AGENT_WRITE)) != 0)));
+}
+
+int agent_memory_keep(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	const char *user_id, const char *content, int64_t created_us)
+{
+	struct id id = id_new(NULL);
+
+	return db_put(db, &sql[MEMORY_INSERT],
+		&(struct memory_row){ .tenant_id = tenant_id,
+			.agent_id = agent_id,
+			.id = id.text,
+			.created_by_id = user_id,
+			.content = content,
+			.content_folded = fold_words(a, content),
+			.scope = MemoryScope_shared,
+			.created_at = created_us });
 }
 
 OPERATION(createMemory, MemoryCreate, MemoryRead)

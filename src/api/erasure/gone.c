@@ -142,6 +142,7 @@ static const struct statement agent_goes[] = {
 	SETTINGS("favorites"),
 	SETTINGS("chat_configs"),
 	SETTINGS("agent_avatars"),
+	SETTINGS("agent_imports"),
 	SETTINGS("agent_models"),
 	SETTINGS("agent_tools"),
 	SETTINGS("agent_tool_bundles"),

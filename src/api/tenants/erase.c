@@ -129,6 +129,7 @@ static const struct statement sweeps[] = {
 	SWEEP("agent_group_roles", "agent_id, group_id"),
 	SWEEP("agent_roles", "agent_id, user_id"),
 	SWEEP("agent_avatars", "agent_id"),
+	SWEEP("agent_imports", "sha256"),
 	SWEEP("scanner_grants", "agent_id, id"),
 	SWEEP("agent_tool_bundles", "agent_id, bundle_id"),
 	SWEEP("agent_tools", "agent_id, tool_id"),

@@ -1,0 +1,103 @@
+/* agent_import.c - agents from files, as people send them: POST .../agents/import.
+ *
+ * The file is unpacked, read and checked on the slow pool, all of it, before
+ * the transaction that makes the agent begins. */
+#include "api/agents/agent_import.h"
+#include "api/agents/agent_row.h"
+#include "api/service.h"
+#include "call/held.h"
+#include "call/operation.h"
+#include "media/picture.h"
+
+struct agent_import_query {
+	const char *name;
+	bool dry_run;
+};
+
+FIELDS(agent_import_query) = {
+	FIELD(agent_import_query, name, .nullable = true, BOUNDS(0, 255),
+		.example = "\"Support desk\"", .doc = "Takes the place of the name in the file."),
+	FIELD(agent_import_query, dry_run, .preset = "false",
+		.doc = "True tells all that would come of it, in an agent whose id names nothing, and makes "
+		       "nothing."),
+};
+SCHEMA(agent_import_query, .doc = "How to import an agent.");
+
+static const char *const import_types[] = { "application/zip", "application/gzip",
+	"application/json", "application/yaml", "image/png", "text/markdown",
+	"application/octet-stream", NULL };
+
+#define OF_OWNER                                                                  \
+	(PERM(AGENT_WRITE) | PERM(AGENT_ROLES_WRITE) | PERM(AGENT_SKILLS_WRITE) | \
+		PERM(AGENT_TOOLS_WRITE) | PERM(AGENT_MODELS_WRITE) | PERM(SESSION_WRITE))
+
+static int note_also(void *ctx, struct audit_entry e)
+{
+	return call_audit_also(ctx, e);
+}
+
+static struct agent_importer importer_of(struct call *c)
+{
+	const struct agent_maker maker = agent_maker_of(c);
+
+	return (struct agent_importer){ .db = c->db,
+		.a = c->arena,
+		.tenant_id = maker.tenant_id,
+		.user_id = maker.user_id,
+		.owns = maker.owns,
+		.agent = caller_cut(&c->caller, OF_OWNER),
+		.tenant = c->caller.tenant,
+		.origin = c->caller.kind == CREDENTIAL_KEY ? "api" : "user",
+		.now = c->now,
+		.p = &c->problem,
+		.note = note_also,
+		.note_ctx = c };
+}
+
+QUERY_STEP(importAgent, prepare, agent_import_query)
+{
+	struct agent_import *what = c->own = arena_new(c->arena, struct agent_import);
+	struct held_part pixels = { 0 };
+	int err;
+
+	/* Of a picture in it, which may have to be held whole. */
+	held_count(c->app->held, &pixels, c->caller.tenant_id, (size_t)PICTURE_HELD_MAX * 4);
+	err = agent_import_read(c->arena, c->app->patterns, service_of(c->app)->helper, c->raw,
+		c->raw_len, in->name, what, &c->problem);
+	held_count(c->app->held, &pixels, c->caller.tenant_id, 0);
+	return err;
+}
+
+QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agent_id",
+	.may_stand = true, .takes = import_types, .prepare = importAgent_prepare)
+{
+	const struct agent_importer who = importer_of(c);
+	const struct agent_import *what = c->own;
+	int err = agent_import_run(&who, what, in->dry_run, out);
+
+	if (err)
+		return err;
+	c->standing = out->idempotent_reuse || in->dry_run;
+	if (in->dry_run)
+		c->audit.action = "agent.import_dry_run";
+	else
+		c->audit.agent_id = out->agent_id;
+	c->audit.resource_id = in->dry_run && !out->idempotent_reuse ? NULL : out->agent_id;
+	c->audit.meta = arena_printf(c->arena,
+		"{\"sha256\":\"%s\",\"reused\":%s,\"memories\":%lld,\"sessions\":%lld,\"skills\":%lld}",
+		what->sha256, out->idempotent_reuse ? "true" : "false",
+		(long long)out->memories_imported, (long long)out->sessions_imported,
+		(long long)out->skills_imported);
+	if (!c->standing)
+		c->location = arena_printf(
+			c->arena, "/tenant/%s/agents/%s", who.tenant_id, out->agent_id);
+	return 0;
+}
+
+static const struct route routes[] = {
+	{ METHOD_POST, "/tenant/{tenant_id}/agents/import", &importAgent, PERM_AGENTS_CREATE, 201,
+		"agent.import", .tag = "Agents", .max_body = BUNDLE_PACKED_MAX,
+		.doc = "Make an agent of a file: a bundle of Lodge, or what another platform exports. "
+		       "The same file again is the same agent." },
+};
+RESOURCE(agent_import, routes, NULL);

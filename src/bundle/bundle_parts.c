@@ -1,0 +1,256 @@
+/* bundle_parts.c - what every reader of a format needs: looking into trees, and adding to the bundle within its limits. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bundle/bundle.h"
+
+void *bundle_add(struct arena *a, struct list *l, size_t size)
+{
+	if (!(l->count & (l->count - 1))) { /* full at each power of two */
+		char *more = arena_alloc(a, size * (l->count ? l->count * 2 : 1));
+
+		if (l->count)
+			memcpy(more, l->at, size * l->count);
+		l->at = more;
+	}
+	return (char *)l->at + size * l->count++;
+}
+
+void bundle_warn(struct bundle_reading *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->out->warnings.count >= BUNDLE_WARNINGS_MAX) {
+		r->out->unsaid++;
+		return;
+	}
+	va_start(ap, fmt);
+	*BUNDLE_ADD(r->a, &r->out->warnings, const char *) = arena_vprintf(r->a, fmt, ap);
+	va_end(ap);
+}
+
+const struct bundle_file *bundle_find(const struct bundle_reading *r, const char *name)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (strcmp(r->files[i].name, name) == 0)
+			return &r->files[i];
+	return NULL;
+}
+
+/* ---- trees ---- */
+
+const struct json_node *bundle_at(const struct json_node *n, const char *path)
+{
+	while (n && *path) {
+		size_t len = strcspn(path, ".");
+
+		n = json_tree_member(n, path, len);
+		path += len + (path[len] == '.');
+	}
+	return n;
+}
+
+const char *bundle_text(const struct json_node *n, const char *path)
+{
+	n = bundle_at(n, path);
+	return n && n->type == JSON_STRING && n->len && strlen(n->text) == n->len ? n->text : NULL;
+}
+
+bool bundle_has(const struct json_node *n, const char *path)
+{
+	n = bundle_at(n, path);
+	if (!n)
+		return false;
+	switch (n->type) {
+	case JSON_BOOL:
+		return n->flag;
+	case JSON_STRING:
+		return n->len > 0;
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		return n->count > 0;
+	default:
+		return n->type == JSON_NUMBER;
+	}
+}
+
+void bundle_drop(
+	struct bundle_reading *r, const struct json_node *n, const char *path, const char *why)
+{
+	if (bundle_has(n, path))
+		bundle_warn(r, "%s", why);
+}
+
+int64_t bundle_time(const struct json_node *n, const char *path)
+{
+	int64_t us;
+
+	n = bundle_at(n, path);
+	if (n && n->type == JSON_STRING && time_read(n->text, n->len, &us))
+		return us;
+	if (n && n->type == JSON_NUMBER && n->number >= 0 && n->number < 1e11)
+		return (int64_t)(n->number * (double)SECOND_US);
+	return NIL;
+}
+
+/* ---- adding ---- */
+
+void bundle_add_model(struct bundle_reading *r, const char *slug)
+{
+	const char *const *have = r->out->models.at;
+
+	if (!slug)
+		return;
+	for (size_t i = 0; i < r->out->models.count; i++)
+		if (strcmp(have[i], slug) == 0)
+			return;
+	if (r->out->models.count < BUNDLE_MODELS_MAX)
+		*BUNDLE_ADD(r->a, &r->out->models, const char *) = slug;
+}
+
+void bundle_add_tool(struct bundle_reading *r, const char *name)
+{
+	const struct BundleTool *have = r->out->tools.at;
+
+	if (!name)
+		return;
+	for (size_t i = 0; i < r->out->tools.count; i++)
+		if (strcmp(have[i].name, name) == 0)
+			return;
+	if (r->out->tools.count < BUNDLE_TOOLS_MAX)
+		*BUNDLE_ADD(r->a, &r->out->tools, struct BundleTool) =
+			(struct BundleTool){ name, true };
+	else
+		bundle_warn(r, "The tool %s is one too many: an import takes %d.", name,
+			BUNDLE_TOOLS_MAX);
+}
+
+void bundle_add_memory(struct bundle_reading *r, const char *content, int64_t at)
+{
+	if (!content || !content[strspn(content, " \t\r\n")])
+		return;
+	if (r->out->memories.count < BUNDLE_MEMORIES_MAX)
+		*BUNDLE_ADD(r->a, &r->out->memories, struct BundleMemory) =
+			(struct BundleMemory){ content, { at } };
+	else if (r->out->memories.count == BUNDLE_MEMORIES_MAX)
+		bundle_warn(r, "An import takes %d memories; the others stay behind.",
+			BUNDLE_MEMORIES_MAX);
+}
+
+struct bundle_session *bundle_add_session(struct bundle_reading *r, const char *title, int64_t at)
+{
+	struct bundle_session *s;
+
+	if (r->out->sessions.count == BUNDLE_SESSIONS_MAX) {
+		bundle_warn(r, "The session \"%s\" stays behind: an import takes %d.",
+			title ? title : "", BUNDLE_SESSIONS_MAX);
+		return NULL;
+	}
+	s = BUNDLE_ADD(r->a, &r->out->sessions, struct bundle_session);
+	s->head = (struct BundleSession){ title, { at }, { NIL } };
+	return s;
+}
+
+struct BundleMessage *bundle_add_message(
+	struct bundle_reading *r, struct bundle_session *s, int role, const char *content)
+{
+	struct BundleMessage *m;
+
+	if (r->out->messages >= BUNDLE_MESSAGES_MAX) {
+		if (r->out->messages++ == BUNDLE_MESSAGES_MAX)
+			bundle_warn(r, "An import takes %d messages; the others stay behind.",
+				BUNDLE_MESSAGES_MAX);
+		return NULL;
+	}
+	r->out->messages++;
+	m = BUNDLE_ADD(r->a, &s->messages, struct BundleMessage);
+	m->role = role;
+	m->content = content ? content : "";
+	m->created_at.us = NIL;
+	return m;
+}
+
+void bundle_add_call(struct bundle_reading *r, struct BundleMessage *m, const char *id,
+	const char *name, const char *arguments)
+{
+	const struct json_node *given;
+	const char *text = arguments ? arguments : "{}";
+	struct buf b;
+
+	if (!m || !name || m->tool_calls.count >= BUNDLE_CALLS_MAX)
+		return;
+	given = json_tree(r->a, text, strlen(text), NULL, NULL);
+	buf_init(&b, BUNDLE_FILE_MAX);
+	if (given && given->type == JSON_OBJECT) {
+		json_tree_write(&b, given);
+	} else {
+		buf_lit(&b, "{\"input\":");
+		json_write_string(&b, text, strlen(text));
+		buf_putc(&b, '}');
+	}
+	*BUNDLE_ADD(r->a, &m->tool_calls, struct BundleCall) =
+		(struct BundleCall){ id ? id : arena_printf(r->a, "call_%zu", m->tool_calls.count),
+			name, { arena_take(r->a, &b) } };
+}
+
+/* ---- calls and answers ---- */
+
+static bool calls_id(const struct BundleMessage *m, const char *id)
+{
+	const struct BundleCall *c = m->tool_calls.at;
+
+	for (size_t i = 0; i < m->tool_calls.count; i++)
+		if (strcmp(c[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* How many of the messages after this one answer its calls. */
+static size_t answers_to(const struct bundle_session *s, size_t at)
+{
+	const struct BundleMessage *m = s->messages.at;
+	size_t n = 0;
+
+	for (size_t i = at + 1; i < s->messages.count && m[i].role == BUNDLE_TOOL; i++)
+		n += m[i].tool_call_id && calls_id(&m[at], m[i].tool_call_id);
+	return n;
+}
+
+static void calls_to_text(struct arena *a, struct BundleMessage *m)
+{
+	const struct BundleCall *c = m->tool_calls.at;
+
+	for (size_t i = 0; i < m->tool_calls.count; i++)
+		m->content = arena_printf(a, "%s%s[called %s with %s]", m->content,
+			*m->content ? "\n" : "", c[i].name, c[i].arguments.text);
+	m->tool_calls = (struct list){ 0 };
+}
+
+void bundle_mend_calls(struct bundle_reading *r, struct bundle_session *s)
+{
+	struct BundleMessage *m = s->messages.at;
+	const struct BundleMessage *asked = NULL;
+	size_t mended = 0;
+
+	for (size_t i = 0; i < s->messages.count; i++) {
+		if (m[i].role != BUNDLE_TOOL)
+			asked = NULL;
+		if (m[i].tool_calls.count && answers_to(s, i) == m[i].tool_calls.count) {
+			asked = &m[i];
+		} else if (m[i].tool_calls.count) {
+			calls_to_text(r->a, &m[i]);
+			mended++;
+		} else if (m[i].role == BUNDLE_TOOL &&
+			   (!asked || !m[i].tool_call_id || !calls_id(asked, m[i].tool_call_id))) {
+			m[i].role = BUNDLE_ASSISTANT;
+			m[i].tool_call_id = NULL;
+			mended++;
+		}
+	}
+	if (mended)
+		bundle_warn(r,
+			"%zu messages with calls of tools that have no answer, or answers to none, were taken over as text.",
+			mended);
+}
