@@ -107,7 +107,7 @@ static const struct route routes[] = {
 	{ METHOD_GET, BUCKET "/object", &readBucketObject, PERM_BUCKET_READ, 200, .tag = "Bucket",
 		.doc = "The bytes of an object, or a part of them, as an attachment." },
 	{ METHOD_PUT, BUCKET "/object", &putBucketObject, PERM_BUCKET_WRITE, 201, "bucket.put",
-		.tag = "Bucket",
+		.patient = true, .tag = "Bucket",
 		.doc = "Put an object into the bucket, or in the place of the one with that key. The body is "
 		       "its bytes, of any length and type." },
 	{ METHOD_DELETE, BUCKET "/object", &deleteBucketObject, PERM_BUCKET_WRITE, 204,

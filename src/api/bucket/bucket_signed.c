@@ -197,7 +197,7 @@ static const struct route routes[] = {
 		.doc = "Make an address by which an object is read, or put, without a credential." },
 	{ METHOD_GET, SIGNED, &readSignedObject, PERM_PUBLIC, 200, .tag = "Bucket",
 		.doc = "The bytes of an object, by a signed address." },
-	{ METHOD_PUT, SIGNED, &putSignedObject, PERM_PUBLIC, 201, "bucket.put", .tag = "Bucket",
-		.doc = "Put an object, by a signed address." },
+	{ METHOD_PUT, SIGNED, &putSignedObject, PERM_PUBLIC, 201, "bucket.put", .patient = true,
+		.tag = "Bucket", .doc = "Put an object, by a signed address." },
 };
 RESOURCE(bucket_signed, routes, NULL, &bucket_signed_sql);
