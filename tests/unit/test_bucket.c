@@ -431,6 +431,13 @@ TEST(bucket_follows_no_links)
 	CHECK(mkdtemp(outside));
 	STATUS(put(f, "x", "x", 1), 201);
 	path = arena_printf(&f->arena, "%s/%s", f->bucket, f->tenant_id);
+	/* To where the bytes are, and within the bucket: it is the link that is refused. */
+	CHECK(system(arena_printf(&f->arena, "cd '%s' && mv %s moved && ln -s moved %s", f->bucket,
+		      f->tenant_id, f->tenant_id)) == 0);
+	STATUS(get(f, "x"), 503);
+	CHECK(system(arena_printf(&f->arena, "cd '%s' && rm %s && mv moved %s", f->bucket,
+		      f->tenant_id, f->tenant_id)) == 0);
+	STATUS(get(f, "x"), 200);
 	CHECK(system(arena_printf(&f->arena,
 		      "cd '%s' && b=$(find . -type f) && printf s > %s/secret && rm $b && "
 		      "ln -s %s/secret $b",
