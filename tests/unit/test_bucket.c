@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/tenants/erase.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "bucket/bucket.h"
@@ -644,5 +645,24 @@ TEST(bucket_bytes_that_no_row_names_are_collected)
 	CHECK_INT(bucket_check(f->service.bucket, db, &f->arena, &r), 0);
 	CHECK_INT(r.missing, 1);
 	db_close(db);
+	fixture_close(f);
+}
+
+/* Of a tenant that is erased nothing is left, on the disk neither. */
+TEST(bucket_goes_with_its_tenant)
+{
+	struct fixture *f = fixture_open();
+
+	STATUS(put(f, "x", "hello", 5), 201);
+	STATUS(put(f, "y", "hello", 5), 201);
+	STATUS(ask(f, f->admin, NULL, "DELETE /tenant/%s", f->tenant_id), 204);
+	for (int i = 0; i < 2000 && fixture_count(f, "select count(*) from tenants"); i++) {
+		erase_submit(&f->app);
+		usleep(5000);
+	}
+	CHECK_INT(fixture_count(f, "select count(*) from tenants"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from bucket_objects"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from bucket_usage"), 0);
+	sweep_now(f, 0);
 	fixture_close(f);
 }
