@@ -82,9 +82,7 @@ static void check_refused(struct reading *r, const char *one, const char *two, c
 	done(r);
 }
 
-/* ---- examples ---- */
-
-/* A good value that is not the default, and a bad one. */
+/* A good value that is not the default, and a bad one, for texts with a form of their own. */
 static const struct example {
 	const char *name, *good, *bad;
 } examples[] = {
@@ -194,6 +192,7 @@ TEST(settings_names_follow_from_the_row)
 	CHECK_STR(name, "--allow-private-addresses");
 	setting_variable(setting_named("allow_private_addresses"), name);
 	CHECK_STR(name, "LODGE_ALLOW_PRIVATE_ADDRESSES");
+	CHECK(!setting_named("no_such"));
 }
 
 TEST(settings_defaults)
