@@ -115,15 +115,26 @@ const char *bucket_uri(struct arena *a, const char *tenant_id, const char *key)
 	return arena_printf(a, URI "%s/%s", tenant_id, key);
 }
 
-const char *bucket_uri_key(const char *uri, const char *tenant_id, const char **ret_fault)
+/* What stands after the place of all tenants' buckets, or NULL. */
+static const char *beyond_place(const struct bucket *b, const char *uri)
+{
+	size_t len = b->place ? strlen(b->place) : 0;
+
+	if (strncmp(uri, URI, strlen(URI)) == 0)
+		return uri + strlen(URI);
+	return len && strncmp(uri, b->place, len) == 0 ? uri + len : NULL;
+}
+
+const char *bucket_uri_key(
+	const struct bucket *b, const char *uri, const char *tenant_id, const char **ret_fault)
 {
 	size_t len = strlen(tenant_id);
 	const char *key;
 
 	*ret_fault = "must be bucket://, the tenant's id, a slash and a key";
-	if (strncmp(uri, URI, strlen(URI)) != 0)
+	uri = beyond_place(b, uri);
+	if (!uri)
 		return NULL;
-	uri += strlen(URI);
 	if (strncmp(uri, tenant_id, len) != 0 || uri[len] != '/') {
 		*ret_fault = "must lie in the tenant's own bucket";
 		return NULL;

@@ -50,10 +50,11 @@ bool bucket_where_is_s3(const char *where);
 /* What is wrong with a key, as in "must not ..."; NULL if nothing is. */
 const char *bucket_key_fault(const char *key);
 bool bucket_key_is_reserved(const char *key);
-/* bucket://TENANT/KEY, and the key of one that lies in this tenant's bucket, NULL with a sentence for all else.  Neither
- * looks whether it is there. */
+/* bucket://TENANT/KEY, and the key of one that lies in this tenant's bucket, NULL with a sentence for all else.  Of a bucket in S3
+ * s3://BUCKET/PREFIX/TENANT/KEY is taken for the same.  Neither looks whether it is there. */
 const char *bucket_uri(struct arena *a, const char *tenant_id, const char *key);
-const char *bucket_uri_key(const char *uri, const char *tenant_id, const char **ret_fault);
+const char *bucket_uri_key(
+	const struct bucket *b, const char *uri, const char *tenant_id, const char **ret_fault);
 
 /* ---- bytes ---- */
 

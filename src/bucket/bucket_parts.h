@@ -46,7 +46,8 @@ struct bucket {
 	const struct bucket_kind *kind;
 	int folder; /* descriptor: where the bytes are, or pass through */
 	struct s3 *s3;
-	char *prefix; /* in S3: before the tenant, with a slash at its end, or "" */
+	char *place; /* in S3: s3://, its name, a slash, and the prefix with one; else NULL */
+	const char *prefix; /* in it: what stands before the tenant, or "" */
 	int64_t tenant_max;
 	pthread_mutex_t lock; /* over the next */
 	struct bucket_upload *uploads;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -172,7 +173,7 @@ static int s3_blob_each(
 static void s3_leave(struct bucket *b)
 {
 	s3_free(b->s3);
-	free(b->prefix);
+	free(b->place);
 }
 
 const struct bucket_kind bucket_s3 = {
@@ -205,10 +206,9 @@ static int open_s3(
 		return problem_set(p, a, ERR_USAGE,
 			"a bucket in S3 needs the settings bucket_key_id and bucket_secret_file");
 	b->s3 = s3_new(&s3);
-	b->prefix = memory_must(strlen(place) + 2);
-	strcpy(b->prefix, place[name] ? place + name + 1 : ""); /* NOLINT: it has the room */
-	if (*b->prefix)
-		strcat(b->prefix, "/"); /* NOLINT */
+	b->place = memory_must(strlen(in->where) + 2);
+	sprintf(b->place, "%s/", in->where); /* NOLINT: it has the room */
+	b->prefix = b->place + strlen("s3://") + name + 1;
 	return 0;
 }
 

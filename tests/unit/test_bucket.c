@@ -309,14 +309,16 @@ TEST(bucket_of_another_is_not_ones_own)
 	STATUS(ask(f, owner, NULL, "GET " OBJECT, other, "x"), 404);
 	STATUS(ask_bytes(f, NULL, "x", 1, "PUT " OBJECT "\nContent-Type: a/b", f->tenant_id, "x"),
 		401);
-	CHECK_STR(bucket_uri_key(arena_printf(&f->arena, "bucket://%s/a/b", other), other, &fault),
+	CHECK_STR(bucket_uri_key(f->service.bucket,
+			  arena_printf(&f->arena, "bucket://%s/a/b", other), other, &fault),
 		"a/b");
-	CHECK(!bucket_uri_key(
+	CHECK(!bucket_uri_key(f->service.bucket,
 		arena_printf(&f->arena, "bucket://%s/a", f->tenant_id), other, &fault));
-	CHECK(!bucket_uri_key(arena_printf(&f->arena, "bucket://%s/../x", other), other, &fault));
-	CHECK(!bucket_uri_key(
+	CHECK(!bucket_uri_key(f->service.bucket, arena_printf(&f->arena, "bucket://%s/../x", other),
+		other, &fault));
+	CHECK(!bucket_uri_key(f->service.bucket,
 		arena_printf(&f->arena, "bucket://%s/.lodge/x", other), other, &fault));
-	CHECK(!bucket_uri_key("file:///etc/passwd", other, &fault));
+	CHECK(!bucket_uri_key(f->service.bucket, "file:///etc/passwd", other, &fault));
 	fixture_close(f);
 }
 

@@ -1,7 +1,8 @@
-/* agent_export.c - GET .../export: the agent of the path as a bundle, to be kept or imported elsewhere. */
+/* agent_export.c - .../export: the agent of the path as a bundle, to be kept or imported elsewhere; GET sends it, POST puts it into the
+ * tenant's bucket. */
 #include "api/agents/agent_export.h"
 #include "api/agents/agent_row.h"
-#include "call/operation.h"
+#include "api/bucket/bucket_object.h"
 
 struct agent_export_query {
 	bool sessions, memories;
@@ -15,8 +16,8 @@ FIELDS(agent_export_query) = {
 };
 SCHEMA(agent_export_query, .doc = "What a bundle holds besides the agent itself.");
 
-QUERY_OPERATION(
-	exportAgent, agent_export_query, NONE, .gives = "application/zip", .long_read = true)
+static int write_export(
+	struct call *c, const struct agent_export_query *in, struct buf *out, const char **ret_slug)
 {
 	const struct caller *me = &c->caller;
 	const struct agent_exporter who = { .db = c->db,
@@ -37,10 +38,108 @@ QUERY_OPERATION(
 	if (!err)
 		err = agent_export_read(&who, &bundle);
 	if (!err)
-		err = bundle_write(&c->x->reply.body, c->arena, &bundle, &c->problem);
+		err = bundle_write(out, c->arena, &bundle, &c->problem);
+	*ret_slug = err ? NULL : row.slug;
+	return err;
+}
+
+QUERY_OPERATION(
+	exportAgent, agent_export_query, NONE, .gives = "application/zip", .long_read = true)
+{
+	const char *slug;
+	int err = write_export(c, in, &c->x->reply.body, &slug);
+
+	if (!err)
+		call_attach(c, arena_printf(c->arena, "%s.zip", slug));
+	return err;
+}
+
+/* ---- into the bucket ---- */
+
+struct AgentExportRequest {
+	const char *storage_uri;
+	bool sessions, memories;
+};
+
+FIELDS(AgentExportRequest) = {
+	FIELD(AgentExportRequest, storage_uri, .required = true, BOUNDS(1, 2048),
+		.example = "\"bucket://c0000000000000000000000000/exports/support-desk.zip\"",
+		.doc = "Where to put the bundle, in the bucket of your own tenant; what is there is replaced."),
+	FIELD(AgentExportRequest, sessions, .preset = "false",
+		.doc = "True takes along what was said, in the sessions that the caller sees."),
+	FIELD(AgentExportRequest, memories, .preset = "false",
+		.doc = "True takes along what the agent keeps between sessions and shares with everybody."),
+};
+SCHEMA(AgentExportRequest, .doc = "Puts an agent as a bundle into the tenant's bucket.");
+
+struct AgentExportResult {
+	const char *storage_uri, *sha256;
+	int64_t size_bytes;
+};
+
+FIELDS(AgentExportResult) = {
+	FIELD(AgentExportResult, storage_uri, .required = true, .doc = "The object."),
+	FIELD(AgentExportResult, sha256, .required = true, .doc = "The SHA-256 of its bytes."),
+	FIELD(AgentExportResult, size_bytes, .required = true, .doc = "How many bytes it has."),
+};
+SCHEMA(AgentExportResult, .doc = "An agent as an object of the tenant's bucket.");
+
+/* What is on its way from one step to the next. */
+struct exporting {
+	const char *key;
+	struct buf bundle;
+	struct object_made *object;
+};
+
+static void end_exporting(void *data)
+{
+	buf_free(&((struct exporting *)data)->bundle);
+}
+
+BODY_STEP(exportAgentToBucket, look, AgentExportRequest)
+{
+	const struct agent_export_query what = { in->sessions, in->memories };
+	const char *slug;
+	struct exporting *e;
+	int err;
+
+	if (!(c->caller.tenant & PERM(BUCKET_WRITE)))
+		return call_fail(c, ERR_FORBIDDEN, "To put it into the bucket takes bucket:write.");
+	if (call_step_aside(c))
+		return 0;
+	e = arena_new(c->arena, struct exporting);
+	err = object_key_named(c, "storage_uri", in->storage_uri, &e->key);
 	if (err)
 		return err;
-	call_attach(c, arena_printf(c->arena, "%s.zip", row.slug));
+	buf_init(&e->bundle, BUNDLE_PACKED_MAX);
+	arena_defer(c->arena, end_exporting, e);
+	c->own = e;
+	return write_export(c, &what, &e->bundle, &slug);
+}
+
+BODY_STEP(exportAgentToBucket, prepare, AgentExportRequest)
+{
+	struct exporting *e = c->own;
+
+	(void)in;
+	e->object = object_make_begin(c);
+	return object_make(c, e->object, e->bundle.at, e->bundle.len);
+}
+
+OPERATION(exportAgentToBucket, AgentExportRequest, AgentExportResult, .on_disk = true,
+	.look = exportAgentToBucket_look, .prepare = exportAgentToBucket_prepare)
+{
+	const struct exporting *e = c->own;
+	struct bucket_row row;
+	int err = object_make_row(c, e->object, e->key, "application/zip", &row);
+
+	(void)in;
+	if (err)
+		return err;
+	c->audit.meta = arena_printf(
+		c->arena, "{\"sha256\":\"%s\",\"object_id\":\"%s\"}", row.sha256, row.id);
+	*out = (struct AgentExportResult){ bucket_uri(c->arena, row.tenant_id, row.key), row.sha256,
+		row.size_bytes };
 	return 0;
 }
 
@@ -49,5 +148,8 @@ static const struct route routes[] = {
 		PERM_AGENT_WRITE, 200, .tag = "Agents", .finds_agent = true,
 		.doc = "The agent as a bundle, without ids and secrets. The same agent gives the same "
 		       "bytes, and an import of them the same agent." },
+	{ METHOD_POST, "/tenant/{tenant_id}/agents/{agent_id}/export", &exportAgentToBucket,
+		PERM_AGENT_WRITE, 200, "agent.export", .tag = "Agents", .finds_agent = true,
+		.doc = "The same, put into the tenant's bucket, which takes bucket:write too." },
 };
 RESOURCE(agent_export, routes, NULL);

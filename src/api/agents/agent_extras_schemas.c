@@ -73,7 +73,7 @@ SCHEMA(AgentImageRepoRead, .doc = "The repository made for an agent's own contai
 
 FIELDS(AgentImportFromBucketRequest) = {
 	FIELD(AgentImportFromBucketRequest, storage_uri, .required = true, BOUNDS(1, 2048),
-		.example = "\"s3://example-workspace/exports/support-desk.zip\"",
+		.example = "\"bucket://c0000000000000000000000000/exports/support-desk.zip\"",
 		.doc = "The bundle; must lie inside the workspace bucket of your own tenant."),
 	FIELD(AgentImportFromBucketRequest, name, .nullable = true, BOUNDS(0, 255),
 		.example = "\"Support desk\"",
@@ -244,7 +244,6 @@ SCHEMA(AgentChatConfigUpdate, .partial = true,
 const struct to_come agent_extras_to_come[] = {
 	{ &AgentRepoRefs_schema, "Agents have no repository yet." },
 	{ &AgentImageRepoRead_schema, "Agents have no repository yet." },
-	{ &AgentImportFromBucketRequest_schema, "Nothing is imported from buckets yet." },
 	{ &AgentPromptProvenanceRead_schema, "Agents have no repository yet." },
 	{ 0 },
 };

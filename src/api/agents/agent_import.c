@@ -1,9 +1,11 @@
-/* agent_import.c - agents from files, as people send them: POST .../agents/import.
+/* agent_import.c - agents from files, as people send them, or as they lie in the bucket: POST .../agents/import, and
+ * .../import-from-bucket.
  *
  * The file is unpacked, read and checked on the slow pool, all of it, before
  * the transaction that makes the agent begins. */
 #include "api/agents/agent_import.h"
 #include "api/agents/agent_row.h"
+#include "api/bucket/bucket_object.h"
 #include "api/service.h"
 #include "call/held.h"
 #include "call/operation.h"
@@ -54,7 +56,8 @@ static struct agent_importer importer_of(struct call *c)
 		.note_ctx = c };
 }
 
-QUERY_STEP(importAgent, prepare, agent_import_query)
+/* All of the file, away from the store. */
+static int read_import(struct call *c, const char *name, const void *bytes, size_t len)
 {
 	struct agent_import *what = c->own = arena_new(c->arena, struct agent_import);
 	struct held_part pixels = { 0 };
@@ -62,27 +65,26 @@ QUERY_STEP(importAgent, prepare, agent_import_query)
 
 	/* Of a picture in it, which may have to be held whole. */
 	held_count(c->app->held, &pixels, c->caller.tenant_id, (size_t)PICTURE_HELD_MAX * 4);
-	err = agent_import_read(c->arena, c->app->patterns, service_of(c->app)->helper, c->raw,
-		c->raw_len, in->name, what, &c->problem);
+	err = agent_import_read(c->arena, c->app->patterns, service_of(c->app)->helper, bytes, len,
+		name, what, &c->problem);
 	held_count(c->app->held, &pixels, c->caller.tenant_id, 0);
 	return err;
 }
 
-QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agent_id",
-	.may_stand = true, .takes = import_types, .prepare = importAgent_prepare)
+static int enter_import(struct call *c, bool dry_run, struct AgentImportResult *out)
 {
 	const struct agent_importer who = importer_of(c);
 	const struct agent_import *what = c->own;
-	int err = agent_import_run(&who, what, in->dry_run, out);
+	int err = agent_import_run(&who, what, dry_run, out);
 
 	if (err)
 		return err;
-	c->standing = out->idempotent_reuse || in->dry_run;
-	if (in->dry_run)
+	c->standing = out->idempotent_reuse || dry_run;
+	if (dry_run)
 		c->audit.action = "agent.import_dry_run";
 	else
 		c->audit.agent_id = out->agent_id;
-	c->audit.resource_id = in->dry_run && !out->idempotent_reuse ? NULL : out->agent_id;
+	c->audit.resource_id = dry_run && !out->idempotent_reuse ? NULL : out->agent_id;
 	c->audit.meta = arena_printf(c->arena,
 		"{\"sha256\":\"%s\",\"reused\":%s,\"memories\":%lld,\"sessions\":%lld,\"skills\":%lld}",
 		what->sha256, out->idempotent_reuse ? "true" : "false",
@@ -94,10 +96,49 @@ QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agen
 	return 0;
 }
 
+QUERY_STEP(importAgent, prepare, agent_import_query)
+{
+	return read_import(c, in->name, c->raw, c->raw_len);
+}
+
+QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agent_id",
+	.may_stand = true, .takes = import_types, .prepare = importAgent_prepare)
+{
+	return enter_import(c, in->dry_run, out);
+}
+
+/* Which object it is; its bytes are read after that, off the loop. */
+BODY_STEP(importAgentFromBucket, look, AgentImportFromBucketRequest)
+{
+	c->own = arena_new(c->arena, struct bucket_row);
+	return object_named(c, "storage_uri", in->storage_uri, c->own);
+}
+
+BODY_STEP(importAgentFromBucket, prepare, AgentImportFromBucketRequest)
+{
+	const void *bytes;
+	size_t len;
+	int err = bucket_load(service_of(c->app)->bucket, c->own, BUNDLE_PACKED_MAX, c->arena,
+		&bytes, &len, &c->problem);
+
+	return err ? err : read_import(c, in->name, bytes, len);
+}
+
+OPERATION(importAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult, .key = "agent_id",
+	.may_stand = true, .look = importAgentFromBucket_look,
+	.prepare = importAgentFromBucket_prepare)
+{
+	(void)in;
+	return enter_import(c, false, out);
+}
+
 static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/agents/import", &importAgent, PERM_AGENTS_CREATE, 201,
 		"agent.import", .tag = "Agents", .max_body = BUNDLE_PACKED_MAX,
 		.doc = "Make an agent of a file: a bundle of Lodge, or what another platform exports. "
 		       "The same file again is the same agent." },
+	{ METHOD_POST, "/tenant/{tenant_id}/agents/import-from-bucket", &importAgentFromBucket,
+		PERM_AGENTS_CREATE, 201, "agent.import", .tag = "Agents",
+		.doc = "The same of a file in the tenant's bucket." },
 };
 RESOURCE(agent_import, routes, NULL);

@@ -95,35 +95,39 @@ int object_send(struct call *c, const char *key)
 
 /* ---- put ---- */
 
-struct putting {
+struct object_made {
 	struct app *app;
 	struct bucket_upload *upload;
 	struct bucket_stored stored;
 };
 
-static void end_put(void *data)
+static void end_make(void *data)
 {
-	struct putting *put = data;
+	const struct object_made *m = data;
 
-	bucket_upload_end(put->upload, put->app->disk);
+	bucket_upload_end(m->upload, m->app->disk);
 }
 
-static struct putting *putting_of(struct call *c)
+struct object_made *object_make_begin(struct call *c)
 {
-	struct putting *put = c->own;
+	struct object_made *m = arena_new(c->arena, struct object_made);
 
-	if (put)
-		return put;
-	put = c->own = arena_new(c->arena, struct putting);
-	put->app = c->app;
-	put->upload = bucket_upload_new(service_of(c->app)->bucket, c->caller.tenant_id);
-	arena_defer(c->arena, end_put, put);
-	return put;
+	m->app = c->app;
+	m->upload = bucket_upload_new(service_of(c->app)->bucket, c->caller.tenant_id);
+	arena_defer(c->arena, end_make, m);
+	return m;
+}
+
+static struct object_made *putting_of(struct call *c)
+{
+	if (!c->own)
+		c->own = object_make_begin(c);
+	return c->own;
 }
 
 static int take_object_bytes(struct call *c, const void *bytes, size_t n)
 {
-	const struct putting *put = c->own;
+	const struct object_made *put = c->own;
 
 	return bucket_upload_write(put->upload, bytes, n, c->arena, &c->problem);
 }
@@ -181,7 +185,7 @@ static int check_digest(struct call *c, const char *digest)
 
 int object_prepare(struct call *c)
 {
-	struct putting *put = putting_of(c);
+	struct object_made *put = putting_of(c);
 	char digest[65];
 	int err;
 
@@ -212,27 +216,37 @@ static void show_object(struct call *c, const struct bucket_row *row, struct Buc
 
 const char *const object_types[] = { "*/*", NULL };
 
+int object_make_row(struct call *c, struct object_made *m, const char *key, const char *type,
+	struct bucket_row *ret)
+{
+	int err;
+
+	bucket_upload_keep(m->upload, false); /* an earlier run has come to nothing */
+	err = bucket_row_put(c->db, c->arena,
+		&(struct bucket_putting){ .tenant_id = c->caller.tenant_id,
+			.key = key,
+			.content_type = type,
+			.stored = &m->stored,
+			.tenant_max = bucket_tenant_max(service_of(c->app)->bucket),
+			.now = c->now },
+		ret, &c->standing);
+	if (err)
+		return err == ERR_NO_SPACE ? no_room(c) : err;
+	/* A commit whose end nobody hears of may have been made: bytes that no row names are collected. */
+	bucket_upload_keep(m->upload, true);
+	return 0;
+}
+
 int object_put(struct call *c, const char *key, struct BucketObject *out)
 {
-	const struct putting *put = c->own;
 	struct bucket_row row;
 	int64_t stands = 0;
 	int err = match_object(c, key, &stands);
 
-	bucket_upload_keep(put->upload, false); /* an earlier run has come to nothing */
 	if (!err)
-		err = bucket_row_put(c->db, c->arena,
-			&(struct bucket_putting){ .tenant_id = c->caller.tenant_id,
-				.key = key,
-				.content_type = type_of_object(c),
-				.stored = &put->stored,
-				.tenant_max = bucket_tenant_max(service_of(c->app)->bucket),
-				.now = c->now },
-			&row, &c->standing);
+		err = object_make_row(c, c->own, key, type_of_object(c), &row);
 	if (err)
-		return err == ERR_NO_SPACE ? no_room(c) : err;
-	/* A commit whose end nobody hears of may have been made: bytes that no row names are collected. */
-	bucket_upload_keep(put->upload, true);
+		return err;
 	show_object(c, &row, out);
 	note_object(c, &row);
 	return 0;
@@ -251,4 +265,29 @@ int object_delete(struct call *c, const char *key)
 		return err;
 	note_object(c, &row);
 	return bucket_row_remove(c->db, &row, c->now);
+}
+
+/* ---- for other operations ---- */
+
+int object_key_named(struct call *c, const char *field, const char *uri, const char **ret_key)
+{
+	const char *fault;
+
+	*ret_key = bucket_uri_key(service_of(c->app)->bucket, uri, c->caller.tenant_id, &fault);
+	return *ret_key ? 0 : call_field(c, field, "bucket", "%s", fault);
+}
+
+int object_named(struct call *c, const char *field, const char *uri, struct bucket_row *ret)
+{
+	const char *key;
+	int err = object_key_named(c, field, uri, &key);
+
+	if (!err)
+		err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, ret);
+	return err == ERR_NOT_FOUND ? call_field(c, field, "unknown", "names no object") : err;
+}
+
+int object_make(struct call *c, struct object_made *m, const void *bytes, size_t n)
+{
+	return bucket_store(m->upload, bytes, n, &m->stored, c->arena, &c->problem);
 }

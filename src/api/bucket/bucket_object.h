@@ -21,5 +21,14 @@ int object_intake(struct call *c, const char *key);
 int object_prepare(struct call *c);
 int object_put(struct call *c, const char *key, struct BucketObject *out);
 int object_delete(struct call *c, const char *key);
+/* For other operations: the object that a member of the body names, 422 for any that is not there or not the tenant's own; and
+ * bytes as an object, prepared on a thread that may wait for the disk, then named by a row. */
+int object_named(struct call *c, const char *field, const char *uri, struct bucket_row *ret);
+int object_key_named(struct call *c, const char *field, const char *uri, const char **ret_key);
+struct object_made;
+struct object_made *object_make_begin(struct call *c);
+int object_make(struct call *c, struct object_made *m, const void *bytes, size_t n);
+int object_make_row(struct call *c, struct object_made *m, const char *key, const char *type,
+	struct bucket_row *ret);
 /* What may be put. */
 extern const char *const object_types[];
