@@ -33,6 +33,8 @@ export interface AgentCreate { name: string; slug: string; kind?: "user" | "codi
 export interface AgentDefaultRoleRead { agent_id: string; enabled: boolean; }
 export interface AgentDefaultRoleUpdate { enabled: boolean; }
 export interface AgentEvent { agent_id: string; action: string; }
+export interface AgentExportRequest { storage_uri: string; sessions?: boolean; memories?: boolean; }
+export interface AgentExportResult { storage_uri: string; sha256: string; size_bytes: number; }
 export interface AgentFavoriteRead { user_id: string; agent_id: string; }
 export interface AgentGrantRequest { user_id: string; agent_id: string; role?: "VIEWER" | "EDITOR" | null; }
 export interface AgentImageRepoRead { agent_id: string; agent_slug: string; repo_url: string; }
@@ -609,7 +611,9 @@ export interface Operations {
   "GET /tenant/{tenant_id}/billing/timeseries": { path: { tenant_id: string; }; query: { period?: "24h" | "7d" | "30d" | "month" | null | undefined; from?: string | null | undefined; to?: string | null | undefined; bucket?: "hour" | "day" | undefined; by?: "agent" | "model" | undefined; }; body: undefined; reply: CostSeriesResponse };
   "POST /agents/{source_id}/clone": { path: { source_id: string; }; query: {  }; body: AgentClone; reply: AgentRead };
   "GET /tenant/{tenant_id}/agents/{agent_id}/export": { path: { tenant_id: string; agent_id: string; }; query: { sessions?: boolean | undefined; memories?: boolean | undefined; }; body: undefined; reply: undefined };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/export": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentExportRequest; reply: AgentExportResult };
   "POST /tenant/{tenant_id}/agents/import": { path: { tenant_id: string; }; query: { name?: string | null | undefined; dry_run?: boolean | undefined; }; body: unknown; reply: AgentImportResult };
+  "POST /tenant/{tenant_id}/agents/import-from-bucket": { path: { tenant_id: string; }; query: {  }; body: AgentImportFromBucketRequest; reply: AgentImportResult };
   "GET /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentBudgetUpdate; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/can-author-skills": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCanAuthorSkillsUpdate; reply: AgentRead };
