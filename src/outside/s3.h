@@ -24,8 +24,8 @@ struct s3_settings {
 
 struct s3;
 
-/* The settings are copied. */
-struct s3 *s3_new(const struct s3_settings *settings);
+/* What is given is copied. */
+struct s3 *s3_new(const struct s3_settings *in);
 void s3_free(struct s3 *s);
 
 /* ERR_NOT_FOUND if there is no such object; ERR_UPSTREAM and ERR_TOO_SLOW with a sentence that says what S3 said, or why it
