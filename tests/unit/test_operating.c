@@ -71,7 +71,7 @@ TEST(files_that_are_missing_are_named_by_their_setting)
 		if (!made)
 			CHECK(strncmp(report.faults[0], row->name, strlen(row->name)) == 0);
 	}
-	CHECK_INT(looked, 7);
+	CHECK_INT(looked, 8);
 	arena_free(&a);
 }
 
@@ -94,6 +94,7 @@ TEST(files_a_certificate_is_held_against_the_clock)
 	s.data = "/nowhere/at/all";
 	s.config = s.store = "";
 	s.master_key_file = s.openai_key_file = s.anthropic_key_file = s.oidc = "";
+	s.bucket_secret_file = "";
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char cert[] = "/tmp/lodge-cert-XXXXXX", key[] = "/tmp/lodge-key-XXXXXX";
 

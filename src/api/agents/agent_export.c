@@ -103,12 +103,12 @@ BODY_STEP(exportAgentToBucket, look, AgentExportRequest)
 	struct exporting *e;
 	int err;
 
-	if (!(c->caller.tenant & PERM(BUCKET_WRITE)))
-		return call_fail(c, ERR_FORBIDDEN, "To put it into the bucket takes bucket:write.");
 	if (call_step_aside(c))
 		return 0;
 	e = arena_new(c->arena, struct exporting);
-	err = object_key_named(c, "storage_uri", in->storage_uri, &e->key);
+	err = caller_also(&c->caller, c->arena, PERM_BUCKET_WRITE, &c->problem);
+	if (!err)
+		err = object_key_named(c, "storage_uri", in->storage_uri, &e->key);
 	if (err)
 		return err;
 	buf_init(&e->bundle, BUNDLE_PACKED_MAX);

@@ -37,7 +37,7 @@ int object_check_key(struct call *c, const char *key)
 
 	if (bucket_key_is_reserved(key))
 		return call_fail(c, ERR_NOT_FOUND, NO_OBJECT);
-	return fault ? call_field(c, "key", "format", "%s", fault) : 0;
+	return fault ? call_field(c, "key", "key", "%s", fault) : 0;
 }
 
 static int find_object(struct call *c, const char *key, struct bucket_row *ret)

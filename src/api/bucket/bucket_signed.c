@@ -107,7 +107,15 @@ static void note_address(struct call *c, const struct BucketPresign *in)
 	c->audit.meta = arena_take(c->arena, &b);
 }
 
-OPERATION(presignBucketObject, BucketPresign, BucketPresigned)
+CHECK_STEP(presignBucketObject, BucketPresign)
+{
+	const char *fault = in->key ? bucket_key_fault(in->key) : NULL;
+
+	if (fault && !problem_names(&c->problem, "key"))
+		call_field(c, "key", "key", "%s", fault);
+}
+
+OPERATION(presignBucketObject, BucketPresign, BucketPresigned, .check = presignBucketObject_check)
 {
 	struct signed_query q = { .key = in->key,
 		.user = c->caller.user_id,
