@@ -176,6 +176,8 @@ const struct row matrix_rows[] = {
 	{ "POST " TN "/agents/import", "agents:create",
 		"{\"object\":\"assistant\",\"name\":\"I$n\",\"model\":\"m\"}" },
 	{ "GET " A "/export", "agent:write" },
+	{ "POST " A "/export", "agent:write bucket:write",
+		"{\"storage_uri\":\"bucket://$tenant/x-$n.zip\"}" },
 
 	/* Roles and grants */
 	{ "GET " A "/roles", "agent:roles:write" },

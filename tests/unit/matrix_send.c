@@ -103,6 +103,7 @@ const char *body_fill(struct fixture *f, const char *body, const struct target *
 	const struct {
 		const char *name, *value;
 	} marks[] = {
+		{ "$tenant", t->tenant_id },
 		{ "$user", t->user_id },
 		{ "$agent", t->agent_id },
 		{ "$group", t->group_id },
