@@ -80,6 +80,16 @@ static void *taker_work(void *arg)
 	return NULL;
 }
 
+static bool has_piece(struct taker *t)
+{
+	bool has;
+
+	pthread_mutex_lock(&t->lock);
+	has = t->x != NULL;
+	pthread_mutex_unlock(&t->lock);
+	return has;
+}
+
 static void sink_piece(struct http_exchange *x, const char *bytes, size_t n)
 {
 	struct taker *t = x->data;
@@ -426,9 +436,9 @@ TEST(http_body_of_a_sender_who_goes_is_given_back)
 	fd = http_fixture_dial(&t.fixture);
 	send_head(fd, "/", LARGE);
 	CHECK(send_all(fd, body, HTTP_PIECE + 100));
-	for (int i = 0; i < PATIENCE_MS / 10 && !t.x; i++)
+	for (int i = 0; i < PATIENCE_MS / 10 && !has_piece(&t); i++)
 		poll(NULL, 0, 10);
-	CHECK(t.x != NULL);
+	CHECK(has_piece(&t));
 	close(fd);
 	hold_taker(&t, false);
 	http_fixture_await(&t.fixture.dropped, 1);
