@@ -174,7 +174,7 @@ static const struct exception shown[] = {
 	{ "plans", " name slug " },
 	{ "responses", " metadata model status " },
 	{ "search_things", " label " },
-	{ "skills", " compatibility license created_by_agent_id " },
+	{ "skills", " created_by_agent_id " },
 	{ "tenants", " billing_email paid " },
 	{ 0 },
 };
