@@ -139,7 +139,7 @@ static void sql(struct db *db, const char *text)
 	}
 }
 
-static void prepare(struct db *db, struct arena *a)
+static void prepare(struct db *db, struct arena *a, bool is_postgres)
 {
 	sql(db, "insert into plans (id, name, slug, monthly_price_pd, created_at) "
 		"values ('p', 'P', 'p', 0, 1)");
@@ -153,12 +153,14 @@ static void prepare(struct db *db, struct arena *a)
 				"0, 0, 'tenant', 0, 0, 0, 1, 1)",
 				tenants[i], i));
 	}
-	sql(db, "create table bench_raw (tenant_id text not null, id text not null, kind text not null, "
-		"subject text not null, lane text not null, state text not null, "
-		"priority integer not null, run_at integer not null, attempts integer not null, "
-		"max_attempts integer not null, owner text, created_at integer not null, "
-		"updated_at integer not null, error text, payload text not null, "
-		"primary key (tenant_id, id)) strict");
+	sql(db, arena_printf(a,
+			"create table bench_raw (tenant_id text not null, id text not null, kind text not null, "
+			"subject text not null, lane text not null, state text not null, "
+			"priority %1$s not null, run_at %1$s not null, attempts %1$s not null, "
+			"max_attempts %1$s not null, owner text, created_at %1$s not null, "
+			"updated_at %1$s not null, error text, payload text not null, "
+			"primary key (tenant_id, id))%2$s",
+			is_postgres ? "bigint" : "integer", is_postgres ? "" : " strict"));
 }
 
 static struct runner *start_runner(size_t most)
@@ -191,7 +193,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", p.detail);
 		return 1;
 	}
-	prepare(db, &a);
+	prepare(db, &a, strncmp(argv[1], "postgres", 8) == 0);
 	first = start_runner(512);
 	second = start_runner(512);
 	if (store_start(store))

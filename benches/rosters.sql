@@ -8,9 +8,9 @@ create temp table mine as select row_number() over (order by id) as n, id from t
 create temp table five as with recursive i(k) as (select 1 union all select k + 1 from i where k < 5) select k from i;
 create temp table days as with recursive i(d) as
 	(select 0 union all select d + 1 from i where d < 29) select cast(unixepoch() / 86400 as integer) - d as day from i;
-insert into users (id, email, email_folded, name, is_super_admin, is_suspended, created_at, updated_at)
+insert into users (id, email, email_folded, name, is_super_admin, is_suspended, email_proven_at, created_at, updated_at)
 select printf('c%024d', m.n * 10 + f.k), printf('member-%d-%d@example.org', m.n, f.k), printf('member-%d-%d@example.org', m.n, f.k),
-	'Somebody', 0, 0, m.n, m.n from mine m, five f;
+	'Somebody', 0, 0, m.n, m.n, m.n from mine m, five f;
 insert into members (tenant_id, user_id, role, created_at, updated_at)
 select m.id, printf('c%024d', m.n * 10 + f.k), 'MEMBER', m.n, m.n from mine m, five f;
 insert into usage_days (tenant_id, day, shard, requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,

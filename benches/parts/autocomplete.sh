@@ -32,9 +32,9 @@ part_autocomplete() {
 	change_rows "update agent_rows set name = 'Accounts auditor ' || substr(slug, length(slug) - 6), name_folded =
 		'accounts auditor ' || substr(slug, length(slug) - 6), slug = 'auditor' || substr(slug, length(slug) - 6) where substr(slug, length(slug)) in ('3', '7')"
 	invited=$(call POST "/tenant/$tenant/members" "$owner" '{"email":"member@example.org"}')
-	user=$(field user_id <<<"$invited")
 	member=$(call POST /auth/accept-invite "$owner" \
 		"{\"token\":\"$(field invite_token <<<"$invited")\",\"name\":\"Ann\",\"password\":\"a-long-password\"}" | field token)
+	user=$(call GET "/tenant/$tenant/members" "$owner" | sed 's/.*"user_id":"\([^"]*\)","email":"member@example.org".*/\1/')
 	group=$(call POST "/tenant/$tenant/groups" "$owner" '{"name":"few"}' | field id)
 	call PUT "/tenant/$tenant/groups/$group/members/$user" "$owner" >"$scratch/ignored"
 	mapfile -t agents < <(cut -d' ' -f1 "$scratch/one.reads" | sort -u | head -n 5)
