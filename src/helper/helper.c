@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,8 +18,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "helper/answer.h"
+#include "helper/turns.h"
 
 enum {
 	CPU_S = 30,
@@ -44,12 +43,16 @@ const struct helper_limits helper_bundle_limits = {
 	.ratio_from = RATIO_FROM,
 };
 
-struct helper {
+/* What all tasks of a program share. */
+struct helper_house {
 	struct helper_setup setup;
 	char program[PATH_MAX]; /* empty: it is not there */
-	pthread_mutex_t lock;
-	pthread_cond_t left;
-	size_t running; /* under the lock */
+	struct turns turns;
+};
+
+struct helper {
+	struct helper_house *house;
+	const char *whose;
 };
 
 /* ---- the program ---- */
@@ -80,8 +83,10 @@ static void find_program(char ret[PATH_MAX])
 
 struct helper *helper_new(const struct helper_setup *setup)
 {
-	struct helper *h = memory_zeroed(sizeof *h);
+	struct helper *own = memory_zeroed(sizeof *own);
+	struct helper_house *h = memory_zeroed(sizeof *h);
 
+	*own = (struct helper){ h, "" };
 	if (setup)
 		h->setup = *setup;
 	if (!h->setup.cpu_s)
@@ -100,18 +105,25 @@ struct helper *helper_new(const struct helper_setup *setup)
 		log_line(LOG_WARN,
 			"lodge-helper is not beside lodge: archives and heads of skills cannot be read",
 			NULL);
-	pthread_mutex_init(&h->lock, NULL);
-	thread_cond_init(&h->left);
-	return h;
+	turns_init(&h->turns, h->setup.processes);
+	return own;
 }
 
 void helper_free(struct helper *h)
 {
 	if (!h)
 		return;
-	pthread_cond_destroy(&h->left);
-	pthread_mutex_destroy(&h->lock);
+	turns_free(&h->house->turns);
+	free(h->house);
 	free(h);
+}
+
+struct helper *helper_for(const struct helper *h, struct arena *a, const char *whose)
+{
+	struct helper *own = arena_new(a, struct helper);
+
+	*own = (struct helper){ h->house, whose };
+	return own;
 }
 
 /* ---- one process ---- */
@@ -125,7 +137,7 @@ struct peer {
 };
 
 /* Nothing of ours: no descriptor but the socket, no variable, no signal that is blocked or ignored. */
-static int spawn_program(struct helper *h, int fd, pid_t *ret)
+static int spawn_program(const struct helper_house *h, int fd, pid_t *ret)
 {
 	char cpu[24], memory[24];
 	char *argv[] = { "lodge-helper", cpu, memory, NULL }, *none[] = { NULL };
@@ -217,7 +229,8 @@ static bool pull_from_peer(struct answer_source *s, void *into, size_t len)
 	return true;
 }
 
-static int begin_peer(struct helper *h, struct peer *p, struct arena *a, const char **ret_fault)
+static int begin_peer(
+	const struct helper_house *h, struct peer *p, struct arena *a, const char **ret_fault)
 {
 	int ends[2], err;
 
@@ -259,28 +272,6 @@ static int end_peer(struct peer *p)
 
 /* ---- one task ---- */
 
-static bool take_turn(struct helper *h)
-{
-	int64_t until = clock_mono_ms() + h->setup.wall_ms;
-	bool taken;
-
-	pthread_mutex_lock(&h->lock);
-	while (h->running == h->setup.processes && clock_mono_ms() < until)
-		thread_wait_ms(&h->left, &h->lock, until - clock_mono_ms());
-	taken = h->running < h->setup.processes;
-	h->running += taken;
-	pthread_mutex_unlock(&h->lock);
-	return taken;
-}
-
-static void leave_turn(struct helper *h)
-{
-	pthread_mutex_lock(&h->lock);
-	h->running--;
-	pthread_cond_signal(&h->left);
-	pthread_mutex_unlock(&h->lock);
-}
-
 /* What an answer that is none means; the log has the rest. */
 static int explain(const struct peer *p, enum answer got, int status, const char **ret_fault)
 {
@@ -314,15 +305,16 @@ typedef enum answer answer_fn(struct answer_source *s, struct arena *a, void *da
 static int run_task(struct helper *h, struct arena *a, const struct helper_task *t,
 	const void *bytes, answer_fn *read, void *data, const char **ret_fault)
 {
+	struct turn mine = { .whose = h->whose };
 	enum answer got = ANSWER_CUT;
 	struct peer p;
 	int err, status;
 
-	if (!take_turn(h)) {
+	if (!turns_take(&h->house->turns, &mine, h->house->setup.wall_ms)) {
 		*ret_fault = "Others are being read: try again later.";
 		return ERR_BUSY;
 	}
-	err = begin_peer(h, &p, a, ret_fault);
+	err = begin_peer(h->house, &p, a, ret_fault);
 	if (!err) {
 		if (send_bytes(&p, t, sizeof *t) && send_bytes(&p, bytes, t->len))
 			got = read(&p.source, a, data);
@@ -332,7 +324,7 @@ static int run_task(struct helper *h, struct arena *a, const struct helper_task 
 		else if (got != ANSWER_WHOLE)
 			err = explain(&p, got, status, ret_fault);
 	}
-	leave_turn(h);
+	turns_leave(&h->house->turns, &mine);
 	return err;
 }
 

@@ -1,8 +1,9 @@
 /* helper.h - formats of strangers, read by lodge-helper, a process that dies alone.
  *
  * Each task has a process of its own, which is started for it, locked in
- * (helper/inside), and ended with it: some two may run at a time, others wait
- * for them, and while there is nothing to read there is none.  A process that
+ * (helper/inside), and ended with it: some two may run at a time, of which one
+ * owner (a tenant) has one at most, others wait for them in turns, and while
+ * there is nothing to read there is none.  A process that
  * is kept would save a millisecond and let one tenant's file wait inside it
  * for another's.  These calls block: they are for a thread of a pool, or a
  * command, never for a loop.
@@ -29,6 +30,9 @@ struct helper;
 struct helper *helper_new(const struct helper_setup *setup);
 /* Nobody may be using it. */
 void helper_free(struct helper *h);
+/* The same processes, for what this owner asks: each has all of them but one at most, and they take turns.  What is asked of
+ * `h` itself has one owner, too.  Never freed: it is the arena's. */
+struct helper *helper_for(const struct helper *h, struct arena *a, const char *whose);
 
 struct helper_limits {
 	size_t packed;	   /* bytes of the archive, at most 64 MiB */

@@ -60,13 +60,15 @@ static struct agent_importer importer_of(struct call *c)
 static int read_import(struct call *c, const char *name, const void *bytes, size_t len)
 {
 	struct agent_import *what = c->own = arena_new(c->arena, struct agent_import);
+	struct helper *helper =
+		helper_for(service_of(c->app)->helper, c->arena, c->caller.tenant_id);
 	struct held_part pixels = { 0 };
 	int err;
 
 	/* Of a picture in it, which may have to be held whole. */
 	held_count(c->app->held, &pixels, c->caller.tenant_id, (size_t)PICTURE_HELD_MAX * 4);
-	err = agent_import_read(c->arena, c->app->patterns, service_of(c->app)->helper, bytes, len,
-		name, what, &c->problem);
+	err = agent_import_read(
+		c->arena, c->app->patterns, helper, bytes, len, name, what, &c->problem);
 	held_count(c->app->held, &pixels, c->caller.tenant_id, 0);
 	return err;
 }

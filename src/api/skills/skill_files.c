@@ -103,7 +103,7 @@ static int unpack_skill(struct call *c)
 {
 	struct skill_bundle *b = c->own = arena_new(c->arena, struct skill_bundle);
 	struct helper_file md = { SKILL_MD, c->raw, c->raw_len };
-	struct helper *h = service_of(c->app)->helper;
+	struct helper *h = helper_for(service_of(c->app)->helper, c->arena, c->caller.tenant_id);
 
 	if (c->raw_type == import_types[0])
 		return skill_bundle_read(c->arena, c->app->patterns, h, &md, 1, b, &c->problem);
