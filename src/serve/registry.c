@@ -51,6 +51,7 @@
 	X(avatars) \
 	X(autocomplete) \
 	X(bucket_objects) \
+	X(bucket_folders) \
 	X(bucket_signed) \
 	X(skills) \
 	X(skill_files) \

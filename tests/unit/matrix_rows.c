@@ -133,6 +133,7 @@ const struct row matrix_rows[] = {
 
 	/* Bucket */
 	{ "GET " TN "/bucket", "bucket:read" },
+	{ "GET " TN "/bucket/folder", "bucket:read" },
 	{ "GET " TN "/bucket/object", "bucket:read", .may_lack = true },
 	{ "PUT " TN "/bucket/object", "bucket:write", .may_lack = true },
 	{ "DELETE " TN "/bucket/object", "bucket:write", .may_lack = true },
@@ -173,6 +174,7 @@ const struct row matrix_rows[] = {
 	{ "POST " A "/image-repo", "agent:write" },
 	{ "GET " A "/prompt-provenance", "agent:read" },
 	{ "POST " TN "/agents/import-from-bucket", "agents:create", "{}" },
+	{ "POST " TN "/agents/import-from-bucket/dry-run", "agents:create", "{}" },
 	{ "POST " TN "/agents/import", "agents:create",
 		"{\"object\":\"assistant\",\"name\":\"I$n\",\"model\":\"m\"}" },
 	{ "GET " A "/export", "agent:write" },

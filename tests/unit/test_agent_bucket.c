@@ -51,6 +51,16 @@ TEST(agent_import_from_the_bucket)
 	CHECK_INT(fixture_count(f, "select count(*) from agent_rows"), agents);
 	CHECK_INT(fixture_count(f, "select count(*) from bucket_objects"), 2);
 
+	test_step("tried, which makes nothing");
+	r = ask(f, f->admin,
+		arena_printf(&f->arena, "{\"storage_uri\":\"%s\",\"name\":\"Other\"}",
+			uri_of(f, f->tenant_id, "in/a.af")),
+		"POST /tenant/%s/agents/import-from-bucket/dry-run", f->tenant_id);
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "agent_name"), "Other");
+	CHECK_INT(json_integer_value(at(&r, "messages_imported")), 4);
+	CHECK_INT(fixture_count(f, "select count(*) from agent_rows"), agents);
+
 	test_step("made, and made once");
 	r = import_object(f, f->admin, uri_of(f, f->tenant_id, "in/a.af"));
 	STATUS(r, 201);

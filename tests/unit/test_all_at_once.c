@@ -206,7 +206,7 @@ static const struct {
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools " },
 	{ "whose bucket it must be is known with the permission",
-		"exportAgentToBucket importAgentFromBucket " },
+		"exportAgentToBucket importAgentFromBucket tryAgentFromBucket " },
 	{ "one fault is all that OpenAI's form tells",
 		"createAssistant createConversation createConversationItems createResponse createRun createThread createThreadAndRun "
 		"createThreadMessage submitToolOutputs updateAssistant updateConversation updateRun updateThread "

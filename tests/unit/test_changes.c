@@ -33,6 +33,7 @@ static const struct changed {
 		"{\"name\":\"P\",\"slug\":\"p\",\"description\":\"d\",\"instructions\":\"i\","
 		"\"visibility\":\"private\"}",
 		"/skills", OWNER },
+	{ "bucket", "PUT /tenant/%s/bucket/object?key=x", "{}", "/bucket", OWNER },
 	{ "member", "POST /tenant/%s/members", "{\"email\":\"new@example.org\"}", "/members",
 		OWNER },
 };

@@ -152,6 +152,7 @@ export interface AuditSessionListResponse { items: (AuditSessionListItem)[]; tot
 export interface AutocompleteItem { id: string; label: string; type: MentionType; detail?: string | null; }
 export interface AutocompleteReply { items: (AutocompleteItem)[]; }
 export interface BenchmarkCreate { dataset_uri: string; display_name: string; default_harness?: BenchmarkHarness; description?: string | null; evaluator_config?: Record<string, unknown>; }
+export interface BucketFolder { prefix: string; folders: (string)[]; objects: (BucketObject)[]; next_after: string | null; used_bytes: number; max_bytes: number; }
 export interface BucketObject { id: string; key: string; size_bytes: number; sha256: string; content_type: string; created_at: string; updated_at: string; storage_uri: string; }
 export interface BucketObjectPage { items: (BucketObject)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface BucketPresign { key: string; method: "GET" | "PUT"; expires_s?: number; }
@@ -614,6 +615,7 @@ export interface Operations {
   "POST /tenant/{tenant_id}/agents/{agent_id}/export": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentExportRequest; reply: AgentExportResult };
   "POST /tenant/{tenant_id}/agents/import": { path: { tenant_id: string; }; query: { name?: string | null | undefined; dry_run?: boolean | undefined; }; body: unknown; reply: AgentImportResult };
   "POST /tenant/{tenant_id}/agents/import-from-bucket": { path: { tenant_id: string; }; query: {  }; body: AgentImportFromBucketRequest; reply: AgentImportResult };
+  "POST /tenant/{tenant_id}/agents/import-from-bucket/dry-run": { path: { tenant_id: string; }; query: {  }; body: AgentImportFromBucketRequest; reply: AgentImportResult };
   "GET /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/budget": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentBudgetUpdate; reply: AgentBudgetRead };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/can-author-skills": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCanAuthorSkillsUpdate; reply: AgentRead };
@@ -632,6 +634,7 @@ export interface Operations {
   "GET /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };
   "PUT /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: BucketObject };
   "DELETE /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/bucket/folder": { path: { tenant_id: string; }; query: { prefix?: string | null | undefined; after?: string | null | undefined; per_page?: number | undefined; }; body: undefined; reply: BucketFolder };
   "POST /tenant/{tenant_id}/bucket/presign": { path: { tenant_id: string; }; query: {  }; body: BucketPresign; reply: BucketPresigned };
   "GET /bucket/{tenant_id}/object": { path: { tenant_id: string; }; query: { key?: string | undefined; user?: string | undefined; expires?: number | undefined; signature?: string | undefined; }; body: undefined; reply: undefined };
   "PUT /bucket/{tenant_id}/object": { path: { tenant_id: string; }; query: { key?: string | undefined; user?: string | undefined; expires?: number | undefined; signature?: string | undefined; }; body: undefined; reply: BucketObject };

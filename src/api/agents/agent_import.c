@@ -110,13 +110,13 @@ QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agen
 }
 
 /* Which object it is; its bytes are read after that, off the loop. */
-BODY_STEP(importAgentFromBucket, look, AgentImportFromBucketRequest)
+static int look_for_object(struct call *c, const struct AgentImportFromBucketRequest *in)
 {
 	c->own = arena_new(c->arena, struct bucket_row);
 	return object_named(c, "storage_uri", in->storage_uri, c->own);
 }
 
-BODY_STEP(importAgentFromBucket, prepare, AgentImportFromBucketRequest)
+static int read_from_object(struct call *c, const struct AgentImportFromBucketRequest *in)
 {
 	const void *bytes;
 	size_t len;
@@ -124,6 +124,16 @@ BODY_STEP(importAgentFromBucket, prepare, AgentImportFromBucketRequest)
 		&bytes, &len, &c->problem);
 
 	return err ? err : read_import(c, in->name, bytes, len);
+}
+
+BODY_STEP(importAgentFromBucket, look, AgentImportFromBucketRequest)
+{
+	return look_for_object(c, in);
+}
+
+BODY_STEP(importAgentFromBucket, prepare, AgentImportFromBucketRequest)
+{
+	return read_from_object(c, in);
 }
 
 OPERATION(importAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult, .key = "agent_id",
@@ -134,6 +144,23 @@ OPERATION(importAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult
 	return enter_import(c, false, out);
 }
 
+BODY_STEP(tryAgentFromBucket, look, AgentImportFromBucketRequest)
+{
+	return look_for_object(c, in);
+}
+
+BODY_STEP(tryAgentFromBucket, prepare, AgentImportFromBucketRequest)
+{
+	return read_from_object(c, in);
+}
+
+OPERATION(tryAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult,
+	.look = tryAgentFromBucket_look, .prepare = tryAgentFromBucket_prepare)
+{
+	(void)in;
+	return enter_import(c, true, out);
+}
+
 static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/agents/import", &importAgent, PERM_AGENTS_CREATE, 201,
 		"agent.import", .tag = "Agents", .max_body = BUNDLE_PACKED_MAX,
@@ -142,5 +169,9 @@ static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/agents/import-from-bucket", &importAgentFromBucket,
 		PERM_AGENTS_CREATE, 201, "agent.import", .tag = "Agents",
 		.doc = "The same of a file in the tenant's bucket." },
+	{ METHOD_POST, "/tenant/{tenant_id}/agents/import-from-bucket/dry-run", &tryAgentFromBucket,
+		PERM_AGENTS_CREATE, 200, "agent.import_dry_run", .tag = "Agents",
+		.doc = "Tells all that would come of importing a file in the tenant's bucket, in an agent whose "
+		       "id names nothing, and makes nothing." },
 };
 RESOURCE(agent_import, routes, NULL);
