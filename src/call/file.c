@@ -18,8 +18,6 @@ struct file_sending {
 	uint64_t ahead_at, ahead_len;
 };
 
-enum range_asked { RANGE_ALL, RANGE_PART, RANGE_NONE_SUCH };
-
 static bool read_place(const char **at, uint64_t *ret)
 {
 	char *end;
@@ -31,8 +29,7 @@ static bool read_place(const char **at, uint64_t *ret)
 	return true;
 }
 
-/* One part in bytes.  Several parts, and what is not understood, are as if nothing had been asked. */
-static enum range_asked read_range(const char *text, uint64_t size, struct http_file *part)
+enum range_asked call_range(const char *text, uint64_t size, uint64_t *ret_at, uint64_t *ret_len)
 {
 	uint64_t first = 0, last = 0;
 	bool has_first, has_last;
@@ -56,8 +53,8 @@ static enum range_asked read_range(const char *text, uint64_t size, struct http_
 		return RANGE_NONE_SUCH;
 	if (!has_last || last >= size)
 		last = size - 1;
-	part->at = first;
-	part->len = last - first + 1;
+	*ret_at = first;
+	*ret_len = last - first + 1;
 	return RANGE_PART;
 }
 
@@ -170,7 +167,8 @@ static enum http_verdict begin_file(struct call *c)
 	if (r->method == METHOD_HEAD)
 		return answer_now(c, 200);
 	if (!only || strcmp(only, s->what.tag) == 0)
-		asked = read_range(http_header(r, "range"), s->what.size, &s->part);
+		asked = call_range(
+			http_header(r, "range"), s->what.size, &s->part.at, &s->part.len);
 	if (asked == RANGE_NONE_SUCH)
 		return refuse_range(c);
 	s->partly = asked == RANGE_PART;

@@ -36,6 +36,11 @@ bool call_decode_query(struct call *c);
 /* intake.c: hands on a body while it comes. */
 void call_sink(struct http_exchange *x, const char *bytes, size_t n);
 
+/* file.c: which part of so many bytes a Range header asks for, if it is one.  Several parts, and what is not understood, are
+ * as if nothing had been asked. */
+enum range_asked { RANGE_ALL, RANGE_PART, RANGE_NONE_SUCH };
+enum range_asked call_range(const char *text, uint64_t size, uint64_t *ret_at, uint64_t *ret_len);
+
 /* subject.c: what the call is about, by its name; NULL: it has none. */
 /* The field of the reply that names what was made. */
 const char *call_made(const struct call *c);

@@ -1,6 +1,8 @@
 /* fuzz_headers.c - the values of headers that we read ourselves: credentials, cookies, tags, times,
- * percent escapes.  One a line. */
+ * percent escapes, ranges.  One a line. */
 #include "setup.h"
+
+#include <strings.h>
 
 #include "access/caller.h"
 #include "base/clock.h"
@@ -22,6 +24,22 @@ static void check_time(const char *text)
 		abort();
 }
 
+/* A part lies within what there is, whatever was asked. */
+static void check_range(const char *text)
+{
+	static const uint64_t sizes[] = { 0, 1, 1000, UINT64_C(1) << 40, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		uint64_t at = 0, len = 0;
+		enum range_asked asked = call_range(text, sizes[i], &at, &len);
+
+		if (asked == RANGE_PART ? !len || at >= sizes[i] || len > sizes[i] - at : at || len)
+			abort();
+		if (asked != RANGE_ALL && strncasecmp(text, "bytes=", 6) != 0)
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char tag[] = "\"0123456789abcdef0123456789abcdef\"";
@@ -38,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		credential_read(NULL, line);
 		call_etag_listed(line, tag, true);
 		check_time(line);
+		check_range(line);
 		email_valid(line, strlen(line));
 		decoded = percent_decode(&a, line, strlen(line), true);
 		folded = decoded ? fold(&a, decoded) : NULL;

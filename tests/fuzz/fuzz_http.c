@@ -2,7 +2,8 @@
  *
  * The first byte says how the rest is cut into pieces, and whether the client
  * shuts its side in the end.  The handler keeps every other request and
- * finishes it on the spot. */
+ * finishes it on the spot.  Bodies of some paths are taken while they come,
+ * until a piece begins with an x. */
 #include "setup.h"
 
 #include "http/http.h"
@@ -15,7 +16,7 @@
 		}                                                                                \
 	} while (0)
 
-enum { MAX_BODY = 5000, MAX_SENT = 1 << 16 };
+enum { MAX_BODY = 5000, SINK_MAX = 1 << 20, MAX_SENT = 1 << 16 };
 
 /* What became of each exchange, in order. */
 static struct {
@@ -23,6 +24,28 @@ static struct {
 	bool head_only;
 } answered[MAX_SENT];
 static size_t sent, heads, faults;
+
+/* What has been handed on of a body. */
+struct sunk {
+	size_t bytes;
+	bool broken;
+};
+
+static void take_piece(struct http_exchange *x, const char *bytes, size_t n)
+{
+	struct sunk *s = x->data;
+	size_t sum = 0;
+
+	MUST(n && n <= HTTP_PIECE && !s->broken);
+	for (size_t i = 0; i < n; i++)
+		sum += (unsigned char)bytes[i]; /* all of it can be read */
+	s->bytes += n;
+	MUST(s->bytes <= x->max_body && sum <= n * 255);
+	s->broken = *bytes == 'x';
+	if (s->broken)
+		x->reply.status = 507;
+	http_piece_done(x, !s->broken);
+}
 
 static enum http_verdict on_head(void *ctx, struct http_exchange *x)
 {
@@ -37,6 +60,11 @@ static enum http_verdict on_head(void *ctx, struct http_exchange *x)
 			strlen(r->headers[i].value) == r->headers[i].value_len);
 	MUST(r->minor == 0 || http_header_count(r, "host") == 1);
 	MUST(!(r->chunked && http_header(r, "content-length")));
+	if (r->path_len == 4) {
+		x->data = arena_new(&x->arena, struct sunk);
+		x->sink = take_piece;
+		x->max_body = SINK_MAX;
+	}
 	if (r->query_len != 1)
 		return HTTP_GO_ON;
 	x->reply.status = 401;
@@ -49,8 +77,15 @@ static enum http_verdict on_request(void *ctx, struct http_exchange *x)
 	const struct http_request *r = &x->request;
 
 	(void)ctx;
-	MUST(r->body_len <= MAX_BODY && r->body[r->body_len] == '\0');
-	MUST(r->chunked || r->body_len == r->content_length);
+	if (x->sink) {
+		const struct sunk *s = x->data;
+
+		MUST(!r->body_len && !s->broken);
+		MUST(r->chunked || s->bytes == r->content_length);
+	} else {
+		MUST(r->body_len <= MAX_BODY && r->body[r->body_len] == '\0');
+		MUST(r->chunked || r->body_len == r->content_length);
+	}
 	x->reply.status = r->path_len == 2 ? 204 : r->path_len == 3 ? 304 : 200;
 	x->reply.type = "text/plain";
 	for (size_t i = 0; i < r->path_len; i++)
