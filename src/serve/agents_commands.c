@@ -17,9 +17,10 @@
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
+#include "serve/progress.h"
 #include "serve/registry.h"
 
-enum { AGENT_TRIES = 5, BAR = 40 };
+enum { AGENT_TRIES = 5 };
 
 /* The words of a command, without its flags. */
 struct agent_words {
@@ -94,20 +95,6 @@ static int read_agent_file(struct buf *out, const char *path, struct arena *a, s
 
 /* ---- import ---- */
 
-/* A bar, on a terminal alone. */
-static void show_rows(void *ctx, size_t done, size_t total)
-{
-	size_t *shown = ctx, filled = total ? done * BAR / total : BAR;
-
-	if (filled == *shown && done < total)
-		return;
-	*shown = filled;
-	fprintf(stderr, "\r[%.*s%*s] %zu of %zu", (int)filled,
-		"########################################", (int)(BAR - filled), "", done, total);
-	if (done == total)
-		fputc('\n', stderr);
-}
-
 static int note_skill(void *ctx, struct audit_entry e)
 {
 	const struct agent_importer *who = ctx;
@@ -142,7 +129,7 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 	const struct agent_import *what, struct AgentImportResult *ret, struct arena *a,
 	struct problem *p)
 {
-	size_t shown = BAR + 1;
+	struct progress progress = progress_begin();
 	struct agent_importer who = { .a = a,
 		.agent = ~(permissions)0,
 		.tenant = ~(permissions)0,
@@ -151,8 +138,8 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 		.p = p,
 		.note = note_skill,
 		.note_ctx = &who,
-		.told = isatty(STDERR_FILENO) ? show_rows : NULL,
-		.told_ctx = &shown };
+		.told = progress_tell,
+		.told_ctx = &progress };
 	int err = store_connect(store, &who.db, a, p);
 
 	if (err)
@@ -168,6 +155,7 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 		if (err != ERR_RETRY)
 			break;
 	}
+	progress_end(&progress);
 	if (err)
 		problem_set(p, a, err, "the store: %s", db_error(who.db));
 	db_close(who.db);
@@ -261,7 +249,10 @@ static int agent_by_slug(struct agent_exporter *who, const struct agent_words *w
 static int export_in_store(const struct settings *s, struct store *store,
 	const struct agent_words *w, struct buf *out, struct arena *a, struct problem *p)
 {
+	struct progress progress = progress_begin();
 	struct agent_exporter who = { .a = a,
+		.told = progress_tell,
+		.told_ctx = &progress,
 		.sees_private_skills = true,
 		.all_sessions = true,
 		.sessions = w->sessions,
@@ -283,6 +274,7 @@ static int export_in_store(const struct settings *s, struct store *store,
 		err = agent_by_slug(&who, w);
 		if (!err)
 			err = agent_export_read(&who, &bundle);
+		progress_end(&progress);
 		if (err)
 			problem_set(p, a, err, "the store: %s", db_error(who.db));
 		db_rollback(who.db);

@@ -15,6 +15,9 @@ struct agent_exporter {
 	bool all_sessions;	  /* or those that the user takes part in */
 	bool sessions, memories;  /* are asked for */
 	struct problem *p;
+	/* Told how many of the sessions are read; may be NULL. */
+	void (*told)(void *ctx, size_t done, size_t total);
+	void *told_ctx;
 };
 
 /* ERR_NOT_FOUND if there is no such agent. */

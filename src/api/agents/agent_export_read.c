@@ -341,8 +341,11 @@ static int read_sessions(const struct agent_exporter *who, struct agent_bundle *
 			arena_printf(who->a, "Only the newest %d sessions are in the bundle.",
 				BUNDLE_SESSIONS_MAX));
 	}
-	for (size_t i = rows.count; !err && i-- > 0 && b->messages < BUNDLE_MESSAGES_MAX;)
+	for (size_t i = rows.count; !err && i-- > 0 && b->messages < BUNDLE_MESSAGES_MAX;) {
 		err = read_session(who, &s[i], b);
+		if (who->told)
+			who->told(who->told_ctx, rows.count - i, rows.count);
+	}
 	if (!err && b->messages >= BUNDLE_MESSAGES_MAX)
 		leave_out(who, b,
 			arena_printf(who->a, "Only %d messages are in the bundle.",
