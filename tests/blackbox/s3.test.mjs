@@ -1,10 +1,11 @@
-// s3.test.mjs - a bucket in S3, by a peer that makes every signature again with Amazon's own library.
+// s3.test.mjs - a bucket in S3, by a peer that makes every signature again with Amazon's own library, and botocore besides.
 import { randomBytes } from "node:crypto";
 import { chmodSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { equal, match, ok, test, testBoth } from "./harness.mjs";
+import { fileURLToPath } from "node:url";
+import { command, equal, match, ok, test, testBoth } from "./harness.mjs";
 import { KEYS, s3Peer } from "./s3_peer.mjs";
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
@@ -22,6 +23,31 @@ test("the S3 that others are held against is one to Amazon's client", async (t) 
   equal((await client.send(new ListObjectsV2Command({ Bucket, Prefix: "a b" }))).Contents[0].Key, Key, "its key");
   await client.send(new DeleteObjectCommand({ Bucket, Key }));
   equal(peer.objects.size, 0, "gone");
+});
+
+/** Runs botocore, the library beneath Amazon's command line; what it does is in s3/second.py. */
+async function botocore(task) {
+  const done = await command("/usr/bin/python3", [fileURLToPath(new URL("s3/second.py", import.meta.url))], { input: JSON.stringify(task) });
+  equal(done.status, 0, done.stderr);
+  return JSON.parse(done.stdout);
+}
+
+test("it is one to a second client, too, and to that one's signer what we sign is right", async (t) => {
+  const peer = await s3Peer(t), { place, flags } = await housed(t, "sqlite", peer);
+  peer.partMin = 1;
+  const did = await botocore({ do: "objects", url: peer.url, region: peer.region, keys: KEYS, bucket: peer.bucket, key: "a b/ü=+(!)~.txt" });
+  equal(JSON.stringify(did), JSON.stringify({ range: "ell", length: 5, listed: ["a b/ü=+(!)~.txt"], parts: "onetwo", left: 0 }), "what it did");
+  const server = await t.serve(place, { flags: ["--no-access-log", ...flags] }), tenant = await server.enter();
+  peer.signed.length = 0;
+  for (const key of ["a b/ü=+(!)~", "empty"]) {
+    equal((await raw(server, "PUT", path(tenant, key), { bytes: Buffer.from(key === "empty" ? "" : "bytes"), headers: { "Content-Length": key === "empty" ? 0 : 5 } })).status, 201, `put ${key}`);
+    equal((await raw(server, "GET", path(tenant, key))).status, 200, `read ${key}`);
+  }
+  equal((await raw(server, "PUT", path(tenant, "large"), { bytes: Buffer.alloc(65 * MIB) })).status, 201, "one in parts");
+  ok(peer.signed.some((r) => /partNumber=2/.test(r.url)), "a part");
+  const signed = await botocore({ do: "sign", region: peer.region, keys: KEYS, requests: peer.signed });
+  equal(signed.length, peer.signed.length, "requests");
+  for (const [i, one] of signed.entries()) ok(peer.signed[i].headers.authorization.endsWith(`Signature=${one}`), `${peer.signed[i].method} ${peer.signed[i].url} is signed otherwise`);
 });
 
 function raw(server, method, where, { bytes, headers = {} } = {}) {

@@ -66,7 +66,7 @@ function listed(peer, url) {
   const prefix = url.searchParams.get("prefix") ?? "", most = Math.min(Number(url.searchParams.get("max-keys") ?? 1000), peer.page), after = url.searchParams.get("continuation-token") ?? "";
   const keys = [...peer.objects.keys()].filter((k) => k.startsWith(prefix) && k > Buffer.from(after, "base64").toString()).sort(), shown = keys.slice(0, most), more = keys.length > shown.length;
   const form = url.searchParams.get("encoding-type") === "url" ? encode : xml;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${peer.bucket}</Name><Prefix>${form(prefix)}</Prefix><KeyCount>${shown.length}</KeyCount><MaxKeys>${most}</MaxKeys><IsTruncated>${more}</IsTruncated>${
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${peer.bucket}</Name><Prefix>${form(prefix)}</Prefix><KeyCount>${shown.length}</KeyCount><MaxKeys>${most}</MaxKeys>${form === encode ? "<EncodingType>url</EncodingType>" : ""}<IsTruncated>${more}</IsTruncated>${
     more ? `<NextContinuationToken>${Buffer.from(shown.at(-1)).toString("base64")}</NextContinuationToken>` : ""}${
     shown.map((k) => `<Contents><Key>${form(k)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${peer.objects.get(k).bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`).join("")}</ListBucketResult>`;
 }
@@ -101,6 +101,7 @@ async function answer(peer, request, response, body) {
   const url = new URL(request.url, `http://${request.headers.host}`);
   await admit(request, url, peer);
   checkBody(request, body);
+  peer.signed.push({ method: request.method, url: url.href, headers: request.headers });
   const inPath = url.hostname === peer.host, path = decodeURIComponent(url.pathname).slice(1), bucket = inPath ? path.split("/")[0] : url.hostname.split(".")[0], key = inPath ? path.slice(bucket.length + 1) : path;
   if (bucket !== peer.bucket) throw new Refusal(404, "NoSuchBucket");
   const upload = url.searchParams.get("uploadId"), say = (text) => response.writeHead(200, { "content-type": "application/xml" }).end(text);
@@ -134,7 +135,7 @@ async function answer(peer, request, response, body) {
 
 /** fault: null, "hang", "cut", or a status and a code such as [503, "SlowDown"], which the next requests meet. */
 export function s3Peer(t, { bucket = "lodge-tests", keys = KEYS, region = REGION } = {}) {
-  const peer = { bucket, keys, region, host: "127.0.0.1", objects: new Map(), uploads: new Map(), asked: [], fault: null, ahead: 0, page: 1000, partMin: 5 << 20 };
+  const peer = { bucket, keys, region, host: "127.0.0.1", objects: new Map(), uploads: new Map(), asked: [], signed: [], fault: null, ahead: 0, page: 1000, partMin: 5 << 20 };
   const server = createServer((request, response) => {
     const pieces = [];
     response.setHeader("date", new Date(Date.now() + peer.ahead).toUTCString());
