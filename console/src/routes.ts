@@ -27,6 +27,7 @@ export const routes: Route[] = [
   { path: "/t/:tenant/agents/:agent/chat", title: "New session", load: session, needs: "tenant:read" },
   { path: "/t/:tenant/agents", title: "Agents", load: () => import("./screens/agents"), needs: "tenant:read", nav: { icon: "agents", key: "a", part: "work" } },
   { path: "/t/:tenant/agents/new", title: "New agent", load: () => import("./screens/agent-new"), needs: "agents:create" },
+  { path: "/t/:tenant/agents/import", title: "Import an agent", load: () => import("./screens/import"), needs: "agents:create" },
   { path: "/t/:tenant/agents/:agent", title: "Agent", load: agent, needs: "tenant:read" },
   { path: "/t/:tenant/agents/:agent/:tab", title: "Agent", load: agent, needs: "tenant:read" },
   { path: "/t/:tenant/models", title: "Models", load: () => import("./screens/models"), needs: "tenant:read", nav: { icon: "model", key: "m", part: "manage" } },
@@ -38,6 +39,7 @@ export const routes: Route[] = [
   { path: "/t/:tenant/tools/new", title: "New tool", load: () => import("./screens/tool-new"), needs: "tools:write" },
   { path: "/t/:tenant/tools/:tool", title: "Tool", load: () => import("./screens/tool"), needs: "tenant:read" },
   { path: "/t/:tenant/bundles", title: "Bundles", load: () => import("./screens/bundles"), needs: "tenant:read" },
+  { path: "/t/:tenant/bucket", title: "Bucket", load: () => import("./screens/bucket"), needs: "bucket:read", nav: { icon: "bucket", key: "b", part: "manage" } },
   // Manage.
   { path: "/t/:tenant/start", title: "Welcome", load: () => import("./screens/start"), needs: "tenant:write" },
   { path: "/t/:tenant/costs", title: "Costs", load: () => import("./screens/costs"), needs: "billing:read", nav: { icon: "costs", key: "c", part: "manage" } },

@@ -5,7 +5,7 @@
 // Two themes, two widths; PART takes the screens whose name has it.  Not a test: it fails only where a screen cannot be reached.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endingsOf, Scope, short, until } from "./harness.mjs";
 import { console_stage, SMALL, WIDE } from "./console_stage.mjs";
@@ -138,16 +138,18 @@ async function fill({ server, tenant, person }, scope) {
   const values = (time) => rows.map(([day, agent, model, whole, pd]) => `('${tenant}', ${time(day)}, '${agent}', '${model}', 0, 1, 42, 81000, 214000, 9000, 16300, ${whole}, ${pd})`).join(", ");
   await server.place.sql(`insert into cost_days (tenant_id, day, ${columns}) values ${values((d) => d)}`);
   await server.place.sql(`insert into cost_hours (tenant_id, hour, ${columns}) values ${values((d) => d * 24 + 6)}`);
+  for (const [key, body, type] of [["lists/alpine.csv", "article,price\n".repeat(40_000), "text/csv"], ["lists/fjord.csv", "article,price\n", "text/csv"], ["lists/planner.af", readFileSync(new URL("../fuzz/corpus/bundle/letta-2.af", import.meta.url)), "application/json"], ["photos/tent.png", "x".repeat(1_800_000), "image/png"], ["Handbook for the shop, second edition.pdf", "x".repeat(320_000), "application/pdf"], ["stock.json", "{}", "application/json"]])
+    await fetch(`${server.origin}${base}/bucket/object?key=${encodeURIComponent(key)}`, { method: "PUT", headers: { Authorization: `Bearer ${server.token}`, "Content-Type": type }, body });
   const deliveries = (await ask("GET", `${base}/integrations/${hook.id ?? hook.integration?.id}/deliveries`)).items;
   return { agent: desk, model: models[0], skill: skills[0], tool: tool.id, session: chat, parent, refund, waits, lost, group: group.id, user: people[0].id, integration: hook.id ?? hook.integration?.id, delivery: deliveries[0]?.id, tenant_id: tenant };
 }
 
-const AGENT = ["", "prompts", "models", "skills", "tools", "limits", "access", "integrations", "memories", "settings", "danger"];
+const AGENT = ["", "prompts", "models", "skills", "tools", "limits", "access", "integrations", "memories", "settings", "export", "danger"];
 const placesOf = (slug, d) => {
   const t = `/t/${slug}`, agent = `${t}/agents/${d.agent}`, hook = `${t}/integrations/${d.integration}`;
   return {
     inbox: `${t}/inbox`, sessions: `${t}/sessions`, session: `${t}/sessions/${d.session}`, "session-subtasks": `${t}/sessions/${d.parent}`, "session-tool": `${t}/sessions/${d.refund}`, "session-approval": `${t}/sessions/${d.waits}`, "session-failed": `${t}/sessions/${d.lost}`,
-    "session-new": `${agent}/chat`, agents: `${t}/agents`, "agent-new": `${t}/agents/new`,
+    "session-new": `${agent}/chat`, agents: `${t}/agents`, "agent-new": `${t}/agents/new`, import: `${t}/agents/import?object=lists%2Fplanner.af`, bucket: `${t}/bucket`, "bucket-file": `${t}/bucket?prefix=lists%2F&object=lists%2Falpine.csv`,
     ...Object.fromEntries(AGENT.map((tab) => [`agent-${tab || "overview"}`, tab ? `${agent}/${tab}` : agent])),
     models: `${t}/models`, model: `${t}/models/${d.model}`, skills: `${t}/skills`, "skill-new": `${t}/skills/new`, skill: `${t}/skills/${d.skill}`, tools: `${t}/tools`, "tool-new": `${t}/tools/new`, tool: `${t}/tools/${d.tool}`, bundles: `${t}/bundles`,
     start: `${t}/start`, costs: `${t}/costs?period=30d`, people: `${t}/people`, groups: `${t}/people/groups`, group: `${t}/people/groups/${d.group}`, allowed: `${t}/people/allowed`, person: `${t}/people/${d.user}`,

@@ -35,6 +35,7 @@ const PARTS: Part[] = [
   { at: "integrations", label: "Integrations", load: () => import("./agent/integrations") },
   { at: "memories", label: "Memories", load: () => import("./agent/memories") },
   { at: "settings", label: "Settings", load: () => import("./agent/settings"), shown: (may) => may("agent:write") },
+  { at: "export", label: "Export", load: () => import("./agent/export"), shown: (may) => may("agent:write") },
   { at: "danger", label: "Hand over, delete", load: () => import("./agent/danger"), shown: (may) => can("agents:create") || may("agent:transfer") || may("agent:delete") || may("agent:write") },
 ];
 

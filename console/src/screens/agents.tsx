@@ -46,7 +46,7 @@ export default function Agents() {
   }, (e) => (e.event === "agent" || isChange(e, "agent")) && e.data.tenant_id === tenantId());
   const create = can("agents:create") ? <Link to={tenantPath("/agents/new")} class="button primary">New agent</Link> : undefined;
   return (
-    <Page title="Agents" lead={agents.total === undefined ? undefined : plural(agents.total, "agent")} actions={create}>
+    <Page title="Agents" lead={agents.total === undefined ? undefined : plural(agents.total, "agent")} actions={create && <><Link to={tenantPath("/agents/import")} class="button plain">Import</Link>{create}</>}>
       <div class="filters" role="search">
         <Search label="Search agents" value={query.get("q") ?? ""} set={(q) => setQuery({ q })} />
         <Toggle label="Favourites" on={query.has("favorite")} set={(on) => setQuery({ favorite: on ? "1" : null })} />

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-BCUYAYHX.js";import"./chunk-NIXOC232.js";import"./chunk-WU36XV6T.js";import"./chunk-A7VFU6TR.js";import"./chunk-22BXPR3B.js";import"./chunk-CNXFCETK.js";import"./chunk-KTK6O5HP.js";import"./chunk-LPFJNTSN.js";import"./chunk-UAUXEZOT.js";import"./chunk-KZJ3QHZS.js";import"./chunk-TIRDCLVN.js";export{c as default,a as modelState,b as priceOf};
