@@ -14,6 +14,7 @@ struct hook_post;
 struct batches;
 struct helper;
 struct bucket;
+struct file_mover;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
@@ -25,6 +26,7 @@ struct service {
 	struct sessions *sessions;   /* agents at work */
 	struct helper *helper;	     /* formats of strangers */
 	struct bucket *bucket;	     /* the bytes of tenants' buckets */
+	struct file_mover *mover;    /* large files of sessions on their way there */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

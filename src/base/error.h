@@ -51,6 +51,7 @@ struct arena;
 	X(NO_SPACE, 507, "no_space", "There is no room left for the bytes")                        \
 	/* never shown to a caller: retried, or turned into one of the above */                    \
 	X(RETRY, 503, "retry", "The store asks to try again")                                      \
+	X(BRING, 503, "bring", "Bytes must be brought to or from the bucket first")                \
 	X(DUPLICATE, 409, "duplicate", "A row with this key exists")                               \
 	X(USAGE, 500, "usage", "The command was not understood")
 

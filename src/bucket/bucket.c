@@ -40,21 +40,22 @@ bool bucket_where_valid(const char *where)
 	return strncmp(where, FOLDER, strlen(FOLDER)) == 0 && where[strlen(FOLDER)];
 }
 
-int bucket_new(struct bucket **ret, const struct bucket_settings *settings, struct arena *a,
-	struct problem *p)
+static int enter_place(struct bucket **ret, const struct bucket_settings *settings,
+	const char *where, struct arena *a, struct problem *p)
 {
+	struct bucket_settings in = *settings;
 	struct bucket *b = memory_must(sizeof *b);
 	int err;
 
+	in.where = where;
 	*b = (struct bucket){ .kind = &bucket_folder,
 		.folder = -1,
 		.tenant_max = settings->tenant_max,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
-	if (bucket_where_is_s3(settings->where))
-		err = bucket_s3_enter(b, settings, a, p);
+	if (bucket_where_is_s3(where))
+		err = bucket_s3_enter(b, &in, a, p);
 	else
-		err = bucket_folder_enter(
-			b, settings->where + strlen(FOLDER), settings->in_use, a, p);
+		err = bucket_folder_enter(b, where + strlen(FOLDER), in.in_use, a, p);
 	if (err) {
 		bucket_free(b);
 		return err;
@@ -63,10 +64,34 @@ int bucket_new(struct bucket **ret, const struct bucket_settings *settings, stru
 	return 0;
 }
 
+int bucket_new(struct bucket **ret, const struct bucket_settings *settings, struct arena *a,
+	struct problem *p)
+{
+	const char *also = settings->also;
+	struct bucket *b = NULL;
+	int err;
+
+	if (also && strcmp(also, settings->where) == 0)
+		also = NULL;
+	if (also && bucket_where_is_s3(also) && bucket_where_is_s3(settings->where))
+		return problem_set(p, a, ERR_USAGE,
+			"only one of the two places of the bucket can be in S3: %s and %s",
+			settings->where, also);
+	err = enter_place(&b, settings, settings->where, a, p);
+	if (!err && also)
+		err = enter_place(&b->also, settings, also, a, p);
+	if (err && b)
+		bucket_free(b);
+	else
+		*ret = b;
+	return err;
+}
+
 void bucket_free(struct bucket *b)
 {
 	if (!b)
 		return;
+	bucket_free(b->also);
 	if (b->kind->leave)
 		b->kind->leave(b);
 	if (b->folder >= 0)
@@ -77,6 +102,27 @@ void bucket_free(struct bucket *b)
 int64_t bucket_tenant_max(const struct bucket *b)
 {
 	return b->tenant_max;
+}
+
+void bucket_files_begin(struct bucket *b)
+{
+	atomic_store(&b->takes_files, true);
+}
+
+bool bucket_takes_files(const struct bucket *b)
+{
+	return atomic_load(&b->takes_files);
+}
+
+void bucket_stop(struct bucket *b)
+{
+	if (b)
+		atomic_store(&b->stopping, true);
+}
+
+bool bucket_stopping(const struct bucket *b)
+{
+	return atomic_load(&b->stopping);
 }
 
 /* ---- keys ---- */
@@ -151,7 +197,9 @@ struct bucket_upload *bucket_upload_new(struct bucket *b, const char *tenant_id)
 {
 	struct bucket_upload *u = memory_must(sizeof *u);
 
-	*u = (struct bucket_upload){ .bucket = b, .blob = id_new(NULL), .folder = -1, .file = -1 };
+	*u = (struct bucket_upload){
+		.bucket = b, .blob = id_new(NULL), .folder = -1, .file = -1, .suffix = "part"
+	};
 	snprintf(u->tenant_id, sizeof u->tenant_id, "%s", tenant_id);
 	pthread_mutex_lock(&b->lock);
 	u->next = b->uploads;
@@ -308,12 +356,29 @@ int bucket_store(struct bucket_upload *u, const void *bytes, size_t n, struct bu
 
 /* ---- bytes out ---- */
 
+int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
+	struct bucket_said *said)
+{
+	int number = b->kind->open(b, tenant_id, blob, ret_fd, said);
+
+	if (number != ENOENT || !b->also)
+		return number;
+	return b->also->kind->open(b->also, tenant_id, blob, ret_fd, said);
+}
+
+int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob)
+{
+	int number = b->kind->remove(b, tenant_id, blob);
+
+	return number || !b->also ? number : b->also->kind->remove(b->also, tenant_id, blob);
+}
+
 int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,
 	struct problem *p)
 {
 	struct bucket_said said = { a, p };
 	struct stat st;
-	int fd = -1, number = b->kind->open(b, row->tenant_id, row->blob, &fd, &said);
+	int fd = -1, number = bucket_blob_open(b, row->tenant_id, row->blob, &fd, &said);
 
 	if (!number && fstat(fd, &st))
 		number = errno;

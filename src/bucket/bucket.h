@@ -20,6 +20,8 @@ enum {
 	BUCKET_KEY_MAX = 1024, /* bytes */
 	BUCKET_TYPE_MAX = 127,
 	BUCKET_SINCE = 46, /* the version of the store that first has its rows */
+	BUCKET_FILES_SINCE =
+		48, /* and of the program that first knows of files of sessions in it */
 	BUCKET_TRASH_US =
 		60 * 1000 *
 		1000, /* bytes are there for so long after their row has gone, for who read it */
@@ -35,6 +37,8 @@ struct bucket_settings {
 	bool path_style;				 /* with S3: https://endpoint/bucket/key */
 	int64_t tenant_max; /* bytes that the objects of one tenant may have */
 	bool in_use;	    /* the store names objects: the folder must be the one that has them */
+	/* Where bytes are looked for too, and removed; NULL: nowhere.  One of the two may be in S3. */
+	const char *also;
 };
 
 /* Waits for the disk. */
@@ -42,6 +46,12 @@ int bucket_new(struct bucket **ret, const struct bucket_settings *settings, stru
 	struct problem *p);
 void bucket_free(struct bucket *b);
 int64_t bucket_tenant_max(const struct bucket *b);
+/* Whether files of sessions go there: from when on no program is left that would look for their bytes in the store. */
+void bucket_files_begin(struct bucket *b);
+bool bucket_takes_files(const struct bucket *b);
+/* The service stops: long work on the threads for disks ends soon. */
+void bucket_stop(struct bucket *b);
+bool bucket_stopping(const struct bucket *b);
 bool bucket_where_valid(const char *where);
 bool bucket_where_is_s3(const char *where);
 
@@ -110,6 +120,9 @@ struct bucket_putting {
 /* ERR_NOT_FOUND if there is none. */
 int bucket_row_find(struct db *db, struct arena *a, const char *tenant_id, const char *key,
 	struct bucket_row *ret);
+/* The same by its id. */
+int bucket_row_read(struct db *db, struct arena *a, const char *tenant_id, const char *id,
+	struct bucket_row *ret);
 /* What the tenant's rows come to. */
 int bucket_used(struct db *db, const char *tenant_id, int64_t *ret);
 /* In the place of the row with that key, if there is one.  ERR_NO_SPACE if it is too much: writers are one after the other,
@@ -130,6 +143,27 @@ extern const struct statement_set bucket_sweep_sql;
 /* Removes bytes that no row names although they are a day old: of uploads whose process died.  Once a day, and a minute
  * after the start; on a thread of the pool.  Does not wait. */
 void bucket_collect_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
+
+/* ---- from one place to another ---- */
+
+struct bucket_moving {
+	int64_t objects, size_bytes;	    /* that the store names */
+	int64_t looked_at, looked_at_bytes; /* of them, in this pass */
+	int64_t copied, copied_bytes;
+	int64_t missing, torn; /* of which `from` has no bytes, or others than were put */
+	const char *first;     /* of these: its place, or NULL */
+};
+
+/* Copies the bytes of all objects that `from` has and `to` has not, each held against its digest, until a pass over all of them finds
+ * none; it waits for the disk.  What is there is not copied again, so that one that was broken off goes on.  `told` is
+ * called after each object; may be NULL. */
+int bucket_move(struct bucket *to, struct bucket *from, struct db *db, struct arena *a,
+	struct bucket_moving *ret, void (*told)(void *ctx, const struct bucket_moving *so_far),
+	void *ctx, struct problem *p);
+extern const struct statement_set bucket_move_sql;
+
+/* What the store names. */
+int bucket_totals(struct db *db, int64_t *ret_objects, int64_t *ret_bytes);
 
 /* Holds every row against its bytes, which it reads all, and looks for bytes that no row names. */
 struct bucket_report {

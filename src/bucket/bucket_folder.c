@@ -2,7 +2,7 @@
  *
  *   FOLDER/lodge-bucket          the mark by which it is known
  *   FOLDER/TENANT/xy/BLOB        bytes; xy are the last two signs of the blob
- *   FOLDER/TENANT/xy/BLOB.part   bytes on their way in
+ *   FOLDER/TENANT/xy/BLOB.part   bytes on their way in (from another bucket: BLOB. and a number)
  *
  * Names are ids that we made, never a caller's words, and every one is opened
  * beneath the folder and through no link and no mount: whoever plants one
@@ -78,7 +78,7 @@ static int enter_fan(struct bucket *b, const char *tenant_id, const char *blob, 
 
 static void part_name(const struct bucket_upload *u, char out[PATH_LEN])
 {
-	snprintf(out, PATH_LEN, "%s.part", u->blob.text);
+	snprintf(out, PATH_LEN, "%s.%s", u->blob.text, u->suffix);
 }
 
 static int folder_begin(struct bucket_upload *u)
@@ -131,7 +131,8 @@ static void folder_discard(struct bucket_upload *u)
 		close(u->file);
 		if (!u->kept) {
 			unlinkat(u->folder, name, 0);
-			unlinkat(u->folder, u->blob.text, 0);
+			if (!u->copies)
+				unlinkat(u->folder, u->blob.text, 0);
 		}
 	}
 	if (u->folder >= 0)
@@ -152,6 +153,24 @@ static int folder_open(struct bucket *b, const char *tenant_id, const char *blob
 		err = errno;
 	close(fan);
 	*ret_fd = fd;
+	return err;
+}
+
+static int folder_size(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
+	struct bucket_said *said)
+{
+	int fan = enter_fan(b, tenant_id, blob, false), err = 0;
+	struct stat st = { 0 };
+
+	(void)said;
+	if (fan < 0)
+		return errno;
+	if (fstatat(fan, blob, &st, AT_SYMLINK_NOFOLLOW))
+		err = errno;
+	else if (!S_ISREG(st.st_mode))
+		err = EIO;
+	close(fan);
+	*ret = st.st_size;
 	return err;
 }
 
@@ -238,6 +257,7 @@ const struct bucket_kind bucket_folder = {
 	.finish = folder_finish,
 	.discard = folder_discard,
 	.open = folder_open,
+	.size = folder_size,
 	.remove = folder_remove,
 	.each = folder_each,
 };

@@ -33,6 +33,9 @@ struct bucket_kind {
 	/* A file with all of its bytes. */
 	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
 		struct bucket_said *said);
+	/* How many bytes there are; ENOENT. */
+	int (*size)(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
+		struct bucket_said *said);
 	/* 0, too, where there is none. */
 	int (*remove)(struct bucket *b, const char *tenant_id, const char *blob);
 	/* Everything that is there; what `fn` says other than 0 ends it. */
@@ -49,9 +52,10 @@ struct bucket {
 	char *place; /* in S3: s3://, its name, a slash, and the prefix with one; else NULL */
 	const char *prefix; /* in it: what stands before the tenant, or "" */
 	int64_t tenant_max;
+	struct bucket *also;  /* the second place; or NULL */
 	pthread_mutex_t lock; /* over the next */
 	struct bucket_upload *uploads;
-	_Atomic bool sweeping, collecting;
+	_Atomic bool sweeping, collecting, takes_files, stopping;
 	_Atomic int64_t collected_us;
 };
 
@@ -66,10 +70,16 @@ struct bucket_upload {
 	struct sha256_run *digest;
 	char sha256[65];
 	bool begun, finished, kept;
+	bool copies;	  /* of bytes that have their name already: others may bring the same */
+	char suffix[8];	  /* by which it is known until it is whole */
 	int folder, file; /* descriptors, or -1 */
 };
 
 extern const struct bucket_kind bucket_folder, bucket_s3;
+/* In this place, or else in the second; as bucket_kind.open and .remove. */
+int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
+	struct bucket_said *said);
+int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob);
 /* A folder that is there, and has the mark of a bucket.  One that is empty is given it, unless the bucket is in use. */
 int bucket_folder_enter(
 	struct bucket *b, const char *path, bool in_use, struct arena *a, struct problem *p);

@@ -9,11 +9,14 @@ FIELDS(bucket_row) = { ROW_FIELDS(bucket_row, tenant_id, id, key, blob, size_byt
 	content_type, created_at, updated_at) };
 static SCHEMA(bucket_row, .internal = true);
 
-enum { ROW_FIND, ROW_ADD, ROW_CHANGE, ROW_DROP, USED_READ, USED_ADD, TRASH_ADD, ROW_ANY };
+enum { ROW_FIND, ROW_READ, ROW_ADD, ROW_CHANGE, ROW_DROP, USED_READ, USED_ADD, TRASH_ADD, ROW_ANY };
 
 static const struct statement sql[] = {
 	[ROW_FIND] = { "bucket_find",
 		"select {*} from bucket_objects where tenant_id = $1 and key = $2",
+		.row = &bucket_row_schema },
+	[ROW_READ] = { "bucket_read",
+		"select {*} from bucket_objects where tenant_id = $1 and id = $2",
 		.row = &bucket_row_schema },
 	[ROW_ADD] = { "bucket_add", "insert into bucket_objects ({*}) values ({$})",
 		.row = &bucket_row_schema },
@@ -39,6 +42,12 @@ int bucket_row_find(struct db *db, struct arena *a, const char *tenant_id, const
 	struct bucket_row *ret)
 {
 	return db_one(db, a, &sql[ROW_FIND], ret, ARGS(T(tenant_id), T(key)));
+}
+
+int bucket_row_read(struct db *db, struct arena *a, const char *tenant_id, const char *id,
+	struct bucket_row *ret)
+{
+	return db_one(db, a, &sql[ROW_READ], ret, ARGS(T(tenant_id), T(id)));
 }
 
 int bucket_used(struct db *db, const char *tenant_id, int64_t *ret)

@@ -86,7 +86,7 @@ static void spool_discard(struct bucket_upload *u)
 {
 	if (u->file >= 0) {
 		close(u->file);
-		if (!u->kept && *u->sha256)
+		if (!u->kept && !u->copies && *u->sha256)
 			s3_blob_remove(u->bucket, u->tenant_id, u->blob.text);
 	}
 	u->file = -1;
@@ -122,6 +122,17 @@ static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blo
 	}
 	*ret_fd = r.fd;
 	return 0;
+}
+
+static int s3_blob_size(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
+	struct bucket_said *said)
+{
+	struct s3_object found = { 0 };
+	int err = s3_head(b->s3, said->arena, blob_key(b, said->arena, tenant_id, blob), &found,
+		said->problem);
+
+	*ret = found.size_bytes;
+	return err == ERR_NOT_FOUND ? ENOENT : err;
 }
 
 /* PREFIX/TENANT/BLOB, of which both are ids. */
@@ -182,6 +193,7 @@ const struct bucket_kind bucket_s3 = {
 	.finish = spool_finish,
 	.discard = spool_discard,
 	.open = s3_blob_open,
+	.size = s3_blob_size,
 	.remove = s3_blob_remove,
 	.each = s3_blob_each,
 	.leave = s3_leave,

@@ -72,7 +72,7 @@ static int remove_trash(struct work *w, struct db *none)
 
 	(void)none;
 	for (size_t i = 0; i < s->rows.count; i++) {
-		int number = s->bucket->kind->remove(s->bucket, row[i].folder, row[i].blob);
+		int number = bucket_blob_remove(s->bucket, row[i].folder, row[i].blob);
 
 		if (number)
 			log_error("the bucket: bytes that nobody names cannot be removed",

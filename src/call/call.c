@@ -195,11 +195,36 @@ static enum http_verdict call_ran(struct call *c, int err)
 	return HTTP_REPLIED;
 }
 
+static int run_bring(struct work *w, struct db *none)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	(void)none;
+	c->problem = (struct problem){ 0 };
+	return c->bring(c);
+}
+
+static void call_brought(struct work *w, int err);
+
+/* What a change lacks is brought, and then it runs again. */
+static enum http_verdict begin_bring(struct call *c)
+{
+	int err;
+
+	c->work.run = run_bring;
+	c->work.done = call_brought;
+	err = pool_submit(c->app->disk, c->caller.tenant_id, &c->work);
+	if (!err)
+		return HTTP_KEPT;
+	call_conclude(c, err);
+	return HTTP_REPLIED;
+}
+
 static void done_elsewhere(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
-	if (call_ran(c, err) == HTTP_REPLIED)
+	if ((err == ERR_BRING ? begin_bring(c) : call_ran(c, err)) == HTTP_REPLIED)
 		http_finish(c->x);
 }
 
@@ -223,6 +248,19 @@ static enum http_verdict begin_write(struct call *c)
 	c->work.mode = READ_WRITE;
 	c->work.done = done_elsewhere;
 	return submit_call(c);
+}
+
+static void call_brought(struct work *w, int err)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	c->work.run = run_stage;
+	if (err) {
+		call_conclude(c, err);
+		http_finish(c->x);
+	} else if (begin_write(c) == HTTP_REPLIED) {
+		http_finish(c->x);
+	}
 }
 
 /* It could not be prepared: the caller hears so once what was reserved is given back. */

@@ -139,7 +139,11 @@ struct call {
 	struct problem problem;
 	uint64_t refusals; /* of memory, in the whole process, when it began */
 	void *own;	   /* what an operation carries from one step to the next */
-	bool aside;	   /* not on its loop: see aside.c */
+	/* Set by a change that ends with ERR_BRING, of which nothing is kept then: brings what it lacks, on a thread for disks,
+	 * after which it runs again. */
+	int (*bring)(struct call *c);
+	void *brings; /* what that is; goes with the arena */
+	bool aside;   /* not on its loop: see aside.c */
 	/* With what it goes on once another service's token is proven: see vouched.c. */
 	enum http_verdict (*proven)(struct call *c, int err);
 	char body_hash[65]; /* where it may be repeated: of body and query */

@@ -160,9 +160,10 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 		return !is_public(d, r) || (method_changes(r) && body) || r->writes ||
 		       (err == ERR_FORBIDDEN && r->op->gives_file); /* a signature of its own */
 	case ERR_UPSTREAM:
-		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r);
+		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r) ||
+		       r->op->brings_files;
 	case ERR_TOO_SLOW:
-		return calls_models(r);
+		return calls_models(r) || r->op->brings_files;
 	case ERR_NOT_FOUND: /* what the path names, or the query, or the body, or OpenAI-Organization */
 		return strchr(r->path, '{') || names_something(r->op->query) || r->agent_in_body ||
 		       route_foreign(r);
@@ -177,7 +178,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_RANGE:
 		return r->op->gives_file;
 	case ERR_NO_SPACE:
-		return r->op->intake != NULL;
+		return r->op->intake || r->op->brings_files;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
 		return route_repeatable(r) ||
 		       (!route_foreign(r) && (body || query || !r->op->open_query));

@@ -56,7 +56,8 @@ struct operation {
 	/* Its ETag is its own, and what is asked of it by If-Match and If-None-Match too. */
 	bool own_tag;
 	bool gives_file; /* the answer is a file, of which a part may be asked for (call_send_file()) */
-	bool on_disk;	 /* `prepare` writes files: on the threads for disks */
+	bool on_disk;	   /* `prepare` writes files: on the threads for disks */
+	bool brings_files; /* what it keeps may go to the bucket (call.bring) */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/sessions/session_rows.h"
 #include "base/json.h"
 #include "openai/openai_page.h"
 
@@ -140,6 +141,10 @@ int openai_media(struct call *c, const char *field, const char *parts, enum medi
 		m.own = &own;
 		err = read_media_part(&m, arena_strndup(&own, item, len), shape);
 		arena_free(&own);
+	}
+	if (!err && ret->count) {
+		ret->carry = session_carry(c);
+		session_parts_note(ret);
 	}
 	return err;
 }

@@ -37,9 +37,9 @@ BODY_STEP(createResponse, look, ResponseCreate)
 	return err || what.agent_id ? err : response_model_start(c, in, &what);
 }
 
-OPERATION(createResponse, ResponseCreate, ResponseObject, .gives = "text/event-stream",
-	.header = "Lodge-Dropped", .events = &response_event_stream, .open_query = true,
-	.look = createResponse_look)
+OPERATION(createResponse, ResponseCreate, ResponseObject, .brings_files = true,
+	.gives = "text/event-stream", .header = "Lodge-Dropped", .events = &response_event_stream,
+	.open_query = true, .look = createResponse_look)
 {
 	struct gateway_named what;
 	int err = find_response_model(c, in, &what);

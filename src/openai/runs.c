@@ -194,7 +194,7 @@ static int start_thread_run(struct call *c, const struct RunCreate *in, struct t
 	return err;
 }
 
-OPERATION(createRun, RunCreate, RunObject, .gives = "text/event-stream",
+OPERATION(createRun, RunCreate, RunObject, .brings_files = true, .gives = "text/event-stream",
 	.events = &run_event_stream, .open_query = true)
 {
 	struct thread t = { 0 };
@@ -203,8 +203,8 @@ OPERATION(createRun, RunCreate, RunObject, .gives = "text/event-stream",
 	return err ? err : start_thread_run(c, in, &t, NULL, out);
 }
 
-OPERATION(createThreadAndRun, RunCreate, RunObject, .gives = "text/event-stream",
-	.events = &run_event_stream, .open_query = true)
+OPERATION(createThreadAndRun, RunCreate, RunObject, .brings_files = true,
+	.gives = "text/event-stream", .events = &run_event_stream, .open_query = true)
 {
 	struct ThreadObject *made = arena_new(c->arena, struct ThreadObject);
 	struct thread t = { 0 };

@@ -384,7 +384,8 @@ static int hide_thread_message(struct call *c, const struct thread *t, const str
 
 /* ---- the operations ---- */
 
-OPERATION(createThreadMessage, ThreadMessageCreate, ThreadMessageObject, .open_query = true)
+OPERATION(createThreadMessage, ThreadMessageCreate, ThreadMessageObject, .open_query = true,
+	.brings_files = true)
 {
 	struct thread_said m = NOTHING_SAID;
 	struct thread t = { 0 };

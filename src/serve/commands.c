@@ -18,6 +18,7 @@
 #include "serve/files.h"
 #include "serve/manual.h"
 #include "bucket/bucket.h"
+#include "sessions/session_file.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
 #include "serve/seals.h"
@@ -321,10 +322,27 @@ static int check_shape(struct store *store, struct arena *a, struct problem *p)
 	return err;
 }
 
+/* Has each file of a session its object, each such object a file, and is all counted? */
+static int tell_files(const struct session_files_report *f, struct arena *a, struct problem *p)
+{
+	printf("Of sessions there are %lld files; the bytes of the large ones are %lld of these objects.\n",
+		(long long)f->files, (long long)f->objects);
+	if (f->unnamed)
+		printf("# warning: %lld of them belong to no file any more\n",
+			(long long)f->unnamed);
+	if (f->lost || f->miscounted)
+		return problem_set(p, a, ERR_CONFLICT,
+			"of %lld files of sessions the object is not there, and of %lld tenants the objects do not come to "
+			"what is counted",
+			(long long)f->lost, (long long)f->miscounted);
+	return 0;
+}
+
 /* Are all objects there, and as they were put? */
 static int check_bucket(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
+	struct session_files_report files = { 0 };
 	struct bucket_report r = { 0 };
 	struct bucket *b = NULL;
 	struct db *db = NULL;
@@ -335,6 +353,8 @@ static int check_bucket(
 	err = open_bucket(&b, s, db, a, p);
 	if (!err)
 		err = bucket_check(b, db, a, &r);
+	if (!err)
+		err = session_files_check(db, &files);
 	if (err)
 		problem_set(p, a, err, "the bucket cannot be read: %s", db_error(db));
 	bucket_free(b);
@@ -352,7 +372,7 @@ static int check_bucket(
 			"of %lld objects the bytes are missing, and of %lld they are not those that were put; the first is "
 			"%s",
 			(long long)r.missing, (long long)r.torn, r.first);
-	return 0;
+	return tell_files(&files, a, p);
 }
 
 static bool has_argument(const struct settings *s, const char *word)
@@ -409,41 +429,43 @@ int command_check(const struct settings *s, struct arena *a)
 	return 0;
 }
 
-/* Whether the store names objects, whose bytes no copy of it holds; an older one has no such rows. */
-static bool names_objects(struct store *store, struct arena *a)
+/* What the store names and no copy of it holds; an older one has no such rows. */
+static void count_objects(
+	struct store *store, struct arena *a, int64_t *ret_objects, int64_t *ret_bytes)
 {
 	struct problem ignored = { 0 };
 	struct db *db = NULL;
-	bool any = false;
 
 	if (store_version_seen(store) < BUCKET_SINCE || store_connect(store, &db, a, &ignored))
-		return false;
-	if (bucket_any(db, &any))
-		any = false;
+		return;
+	if (bucket_totals(db, ret_objects, ret_bytes))
+		*ret_objects = 0;
 	db_close(db);
-	return any;
 }
 
 int command_backup(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
 	struct problem p = { 0 };
-	bool objects = false;
+	int64_t objects = 0, bytes = 0;
 	int err = open_older(&store, s, a, &p);
 
 	if (!err)
 		err = store_backup(store, s->arguments[0], a, &p);
 	if (!err)
-		objects = names_objects(store, a);
+		count_objects(store, a, &objects, &bytes);
 	store_close(store);
 	if (err)
 		return complain(&p);
 	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
 	       "stay sealed.\n",
 		s->arguments[0], store_said(s->store, a));
+	printf("It holds every row, and the bytes of pictures, of skills and of small files of sessions.\n");
 	if (objects)
-		printf("The bytes of tenants' buckets are not in it: copy %s too, now.\n",
-			s->bucket);
+		printf("The bytes of tenants' buckets are not in it: copy %s%s%s too, now.\n"
+		       "They are %lld objects of %lld bytes, large files of sessions among them.\n",
+			s->bucket, *s->bucket_also ? " and " : "", s->bucket_also,
+			(long long)objects, (long long)bytes);
 	return 0;
 }
 

@@ -23,7 +23,7 @@ const struct subcommand subcommands[] = {
 		"open every sealed secret; print what is in force. Run by root, files are judged for the "
 		"user to whom the data folder belongs. "
 		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --objects, read "
-		"every object of the tenants' buckets and hold it against its row.",
+		"every object of the tenants' buckets, files of sessions among them, and hold it against its row.",
 		command_check },
 	{ "backup", "FILE",
 		"Write a copy of the store to FILE while the service runs. A store that is older than the program is copied "
@@ -40,6 +40,11 @@ const struct subcommand subcommands[] = {
 		"broken off goes on when the same command is run again; with --anew it begins again. With --quiet it does "
 		"not say how far it is. The master key stays the same.",
 		command_copy },
+	{ "bucket move", "--to BUCKET [--quiet]",
+		"Copy the bytes of all objects that are not there yet to BUCKET, dir:PATH or s3://BUCKET/PREFIX, while the service runs, and "
+		"hold each against its digest. One that was broken off goes on when it is run again. Nothing is removed; it says at the end "
+		"how the processes go over (docs/bucket.md). With --quiet it does not say how far it is.",
+		command_bucket_move },
 	{ "rekey", "[--anew]",
 		"Make a new master key and seal every secret with it, while the service runs. It waits until every "
 		"process that serves the store has taken the new key in, says for whom it waits, and "

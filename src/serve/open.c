@@ -159,10 +159,12 @@ const char *first_admin_fault(void)
 
 _Static_assert(PASSWORD_MIN == 8 && PASSWORD_MAX == 1024, "the sentence above names them");
 
-int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
-	struct problem *p)
+static int bucket_settings_of(const struct settings *s, const char *where,
+	struct bucket_settings *ret, struct arena *a, struct problem *p)
 {
-	struct bucket_settings in = { .where = s->bucket,
+	const char *fault = NULL;
+
+	*ret = (struct bucket_settings){ .where = where,
 		.spool = arena_printf(a, "%s/spool", s->data),
 		.endpoint = s->bucket_endpoint,
 		.region = s->bucket_region,
@@ -170,16 +172,32 @@ int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, st
 		.secret = "",
 		.path_style = s->bucket_path_style,
 		.tenant_max = s->bucket_bytes_max.bytes };
-	const char *fault = NULL;
-	int err = bucket_any(db, &in.in_use);
+	if (!*s->bucket_secret_file ||
+		(!bucket_where_is_s3(where) && !bucket_where_is_s3(s->bucket_also)))
+		return 0;
+	ret->secret = secret_file_read(a, s->bucket_secret_file, &fault);
+	return ret->secret ? 0
+			   : problem_set(p, a, ERR_USAGE, "bucket_secret_file %s: %s",
+				     s->bucket_secret_file, fault);
+}
 
-	if (err)
-		return err;
-	if (bucket_where_is_s3(s->bucket) && *s->bucket_secret_file) {
-		in.secret = secret_file_read(a, s->bucket_secret_file, &fault);
-		if (!in.secret)
-			return problem_set(p, a, ERR_USAGE, "bucket_secret_file %s: %s",
-				s->bucket_secret_file, fault);
-	}
-	return bucket_new(ret, &in, a, p);
+int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p)
+{
+	struct bucket_settings in;
+	int err = bucket_settings_of(s, s->bucket, &in, a, p);
+
+	if (!err)
+		err = bucket_any(db, &in.in_use);
+	in.also = *s->bucket_also ? s->bucket_also : NULL;
+	return err ? err : bucket_new(ret, &in, a, p);
+}
+
+int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where,
+	struct arena *a, struct problem *p)
+{
+	struct bucket_settings in;
+	int err = bucket_settings_of(s, where, &in, a, p);
+
+	return err ? err : bucket_new(ret, &in, a, p);
 }

@@ -15,6 +15,9 @@ int open_older(struct store **ret, const struct settings *s, struct arena *a, st
 struct bucket;
 int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
 	struct problem *p);
+/* Another place, which is made the service's own if it is empty. */
+int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where,
+	struct arena *a, struct problem *p);
 /* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is
  * refused: its owner would find an empty house. */
 int open_to_serve(struct store **ret, const struct settings *s, bool may_make, struct arena *a,

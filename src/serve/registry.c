@@ -171,14 +171,15 @@
 	X(session_part_sql) \
 	X(event_sql) \
 	X(prompt_sql) \
-	X(prompt_media_sql) \
 	X(turn_sql) \
-	X(turn_file_sql) \
+	X(session_file_row_sql) \
+	X(session_file_move_sql) \
 	X(turn_model_sql) \
 	X(turn_answer_sql) \
 	X(subtask_sql) \
 	X(bucket_row_sql) \
 	X(bucket_sweep_sql) \
+	X(bucket_move_sql) \
 	X(bucket_check_sql)
 
 /* clang-format on */

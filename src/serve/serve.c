@@ -34,6 +34,7 @@
 #include "sessions/retention.h"
 #include "queue/crash.h"
 #include "queue/runner.h"
+#include "sessions/session_file_move.h"
 #include "sessions/sessions.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
@@ -300,6 +301,9 @@ static int start_queue(struct serving *v)
 		.threads_most = (size_t)v->settings->tool_threads });
 	v->service.app.tools = tool_pool_threads(v->tools);
 	sessions_join(v->service.sessions, v->service.broker, v->tools);
+	sessions_keep_files(v->service.sessions, v->service.bucket, v->service.app.disk);
+	v->service.mover =
+		file_mover_new(v->service.bucket, v->service.app.store, v->service.app.disk);
 	return runner_start(v->service.runner);
 }
 
@@ -411,6 +415,7 @@ static void stop_serving(struct serving *v)
 		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
 	stop_queue(v, began + grace);
 	pool_free(v->service.app.reading);
+	bucket_stop(v->service.bucket);
 	pool_free(v->service.app.disk);
 	v->service.app.disk =
 		NULL; /* what is given back from here on waits for the disk by itself */
@@ -430,6 +435,7 @@ static void stop_serving(struct serving *v)
 	broker_free(v->service.broker);
 	http_server_free(v->service.app.server);
 	store_close(v->service.app.store);
+	file_mover_free(v->service.mover);
 	bucket_free(v->service.bucket);
 	api_teardown(&v->service);
 	oidc_free(v->service.oidc);
@@ -457,6 +463,7 @@ static void maintain_service(struct app *app)
 	hook_bodies_forget(app->store, clock_now_us());
 	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
+	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());
 }
 
@@ -527,6 +534,7 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 	int got, turns = 0;
 
 	go_on_removing(&v->service.app);
+	file_mover_start(v->service.mover);
 	while ((got = sigtimedwait(set, NULL, &turn)) < 0 || !obey_signal(v, got)) {
 		if (got > 0 || errno != EAGAIN)
 			continue;

@@ -112,10 +112,15 @@ const struct setting settings_table[] = {
 		.doc = "Where the bytes of tenants' buckets lie: dir:PATH, a folder that the service makes and "
 		       "marks as its own, or s3://BUCKET or s3://BUCKET/PREFIX, with the settings that "
 		       "follow. Processes that share a PostgreSQL share the bucket too."),
+	SETTING(bucket_also, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "BUCKET",
+		.derived = "none", .check = bucket_where_valid, .what = "a bucket",
+		.wanted = "dir:PATH or s3://BUCKET/PREFIX",
+		.doc = "While the bucket moves: a second place, in which bytes are looked for that are not in the first. "
+		       "One of the two may be in S3."),
 	SETTING(bucket_endpoint, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX),
 		.shows = "URL", .derived = "Amazon's, of the region", .check = setting_check_url,
 		.what = "the address of a site", .wanted = "one like https://s3.example.com",
-		.doc = "The address of the S3 that the setting bucket names, without the bucket."),
+		.doc = "The address of the S3 that the setting bucket or bucket_also names, without the bucket."),
 	SETTING(bucket_region, .group = "Data", .preset = "us-east-1", BETWEEN(1, 64),
 		.doc = "The region that requests to S3 are signed for."),
 	SETTING(bucket_key_id, .group = "Data", .preset = "", BETWEEN(0, 128), .shows = "ID",

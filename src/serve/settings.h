@@ -42,7 +42,8 @@ struct settings {
 	const char *listen, *public_url;
 	const char *tls_cert, *tls_key; /* both or neither; "" for plain HTTP */
 	struct settings_networks trusted_proxies;
-	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket;
+	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket,
+		*bucket_also;
 	const char *bucket_endpoint, *bucket_region, *bucket_key_id, *bucket_secret_file;
 	bool bucket_path_style;
 	int64_t loops, store_workers, slow_workers, tool_threads;

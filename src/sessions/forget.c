@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sessions/session_file.h"
 #include "sessions/session_tx.h"
 #include "sessions/session.h"
 
@@ -66,12 +67,21 @@ static int drop_files(struct session_tx *p, const struct message_row *m)
 	const struct MessagePart *part = m->parts.at;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < m->parts.count; i++)
-		if (part[i].file_id)
+	for (size_t i = 0; !err && i < m->parts.count; i++) {
+		struct list objects = { 0 };
+
+		if (!part[i].file_id)
+			continue;
+		err = session_file_object(
+			p->db, p->a, p->tenant_id, p->session_id, part[i].file_id, &objects);
+		if (!err)
 			err = db_run(p->db, &sql[DROP_FILE], NULL,
 				ARGS(T(p->tenant_id), T(p->session_id), T(part[i].file_id),
 					N(m->created_at - AT_ONCE_US), T(m->id),
 					T(arena_printf(p->a, "%%\"%s\"%%", part[i].file_id))));
+		if (!err)
+			err = session_file_unname(p->db, p->a, p->tenant_id, &objects, p->now);
+	}
 	return err;
 }
 

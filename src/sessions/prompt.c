@@ -618,6 +618,8 @@ int turn_act_load(struct turn *t, struct db *db)
 		t->bare = arena_new(&t->mind, struct chat);
 		write_chat(t, t->bare, &summary, &messages, &failed, NULL);
 		err = prompt_media_load(t, db, &messages, &media);
+		if (err)
+			return err;
 	}
 	write_chat(t, &t->chat, &summary, &messages, &failed, &media);
 	if (!err)

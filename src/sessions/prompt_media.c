@@ -5,15 +5,8 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "sessions/session_file.h"
 #include "sessions/turn.h"
-
-enum { MEDIA_BYTES };
-
-static const struct statement sql[] = {
-	[MEDIA_BYTES] = { "prompt_media_bytes",
-		"select content from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
-};
-STATEMENT_SET(prompt_media_sql, sql);
 
 bool prompt_has_parts(const struct list *messages)
 {
@@ -25,18 +18,42 @@ bool prompt_has_parts(const struct list *messages)
 	return false;
 }
 
+/* From the store, or what was brought from the bucket.  *ret is NULL if there is nothing to show. */
+static int part_bytes(struct turn *t, struct db *db, const struct MessagePart *part,
+	const void **ret, size_t *ret_len)
+{
+	struct session_file_bytes file;
+	struct bucket_carry *carry = turn_carry(t);
+	struct problem missing = { 0 };
+	int err = session_file_find(
+		db, &t->mind, t->job->tenant_id, t->job->subject, part->file_id, &file, &missing);
+
+	*ret = err ? NULL : file.bytes;
+	*ret_len = err ? 0 : file.len;
+	if (!err && file.in_bucket)
+		err = carry ? bucket_carry_get(carry, &file.object, ret, ret_len) : ERR_STORE;
+	if (!err || err == ERR_BRING)
+		return err;
+	*ret = NULL;
+	if (err == ERR_NOT_FOUND || missing.err || (err == ERR_STORE && file.in_bucket))
+		return 0; /* deleted, or lost, which the log says */
+	if (file.in_bucket)
+		return problem_set(
+			&t->problem, &t->mind, ERR_BUSY, "The bucket cannot be read just now.");
+	return err;
+}
+
 static int load_part(
 	struct turn *t, struct db *db, const struct MessagePart *part, struct media *out)
 {
 	const void *bytes;
 	size_t len = 0;
 	char *text;
-	int err = db_bytes(db, &t->mind, &sql[MEDIA_BYTES], &bytes, &len,
-		ARGS(T(t->job->tenant_id), T(t->job->subject), T(part->file_id)));
+	int err = part_bytes(t, db, part, &bytes, &len);
 
 	*out = (struct media){ .file_id = part->file_id };
-	if (err) /* it was deleted: the model is told of it */
-		return err == ERR_NOT_FOUND ? 0 : err;
+	if (err || !bytes) /* the model is told of it */
+		return err;
 	if (!arena_room(&t->mind, base64_length(len)))
 		return ERR_BUSY;
 	text = arena_raw(&t->mind, base64_length(len), 1);
@@ -60,6 +77,7 @@ int prompt_media_load(struct turn *t, struct db *db, const struct list *messages
 	struct media *out;
 	size_t count = 0, n = 0;
 	int64_t left = SESSION_PARTS_BYTES;
+	bool brings = false;
 	int err = 0;
 
 	for (size_t i = 0; i < messages->count; i++)
@@ -76,10 +94,14 @@ int prompt_media_load(struct turn *t, struct db *db, const struct list *messages
 					NULL; /* told of in words, like all that is older */
 			if (part[j].file_id && !is_loaded(out, n, part[j].file_id))
 				err = load_part(t, db, &part[j], &out[n++]);
+			if (err == ERR_BRING) { /* together with the others */
+				brings = true;
+				err = 0;
+			}
 		}
 	}
 	*ret = (struct list){ out, n };
-	return err;
+	return !err && brings ? ERR_BRING : err;
 }
 
 /* ---- into the chat ---- */

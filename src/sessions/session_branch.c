@@ -3,7 +3,7 @@
  * Messages keep their ids, which are names within a session, so that summaries
  * that stand for some of them can come along as they are.  What they took was
  * paid for where it was said and counts nothing here; calls of tools stay there, and of the files those come along that
- * messages show. */
+ * messages show: rows, which name the same objects of the bucket. */
 #include "sessions/session.h"
 
 #include <string.h>
@@ -65,8 +65,8 @@ static const struct statement sql[] = {
 	/* $1 tenant, $2 session, $3 the new session, $4 the file */
 	[BRANCH_FILE] = { "session_branch_file",
 		"insert into session_files (tenant_id, session_id, id, name, content_type, size_bytes, "
-		"created_at, content) select f.tenant_id, $3, f.id, f.name, f.content_type, "
-		"f.size_bytes, f.created_at, f.content from session_files f "
+		"created_at, content, object_id) select f.tenant_id, $3, f.id, f.name, f.content_type, "
+		"f.size_bytes, f.created_at, f.content, f.object_id from session_files f "
 		"where f.tenant_id = $1 and f.session_id = $2 and f.id = $4 "
 		"on conflict (tenant_id, session_id, id) do nothing" },
 };

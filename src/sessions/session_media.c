@@ -1,12 +1,13 @@
 /* session_media.c - see session_media.h. */
 #include "sessions/session_media.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/base64.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "sessions/media_type.h"
+#include "sessions/session_file.h"
 #include "store/row.h"
 
 const struct words MessagePartType_words = {
@@ -54,22 +55,21 @@ FIELDS(kept_files) = { ROW_FIELDS(kept_files, count, size_bytes) };
 static SCHEMA(kept_files, .internal = true);
 
 struct file_told {
-	const char *name, *content_type;
+	const char *name, *content_type, *object_id;
 	int64_t size_bytes;
 };
 
-FIELDS(file_told) = { ROW_FIELDS(file_told, name, content_type, size_bytes) };
+FIELDS(file_told) = { ROW_FIELDS(file_told, name, content_type, size_bytes),
+	ROW_NULLABLE(file_told, object_id) };
 static SCHEMA(file_told, .internal = true);
 
-enum { PART_KEEP, PART_KEPT = PART_KEEP + 2, PARTS_MOVE = PART_KEPT + 2, PART_FILE, PART_BYTES };
+enum { PART_KEEP, PART_KEPT, PARTS_MOVE = PART_KEPT + 2, PART_FILE, PART_BYTES };
 
 #define KEPT_COLUMNS "select count(*) as count, coalesce(sum(size_bytes), 0) as size_bytes from "
 #define FILE_COLUMNS "id, name, content_type, size_bytes, created_at, content"
 
 static const struct statement sql[] = {
-	[PART_KEEP + PARTS_OF_SESSION] = { "part_keep",
-		"insert into session_files ({*}) values ({$})", .row = &part_file_schema },
-	[PART_KEEP + PARTS_OF_THREAD] = { "part_keep_thread",
+	[PART_KEEP] = { "part_keep_thread",
 		"insert into thread_files (tenant_id, thread_id, " FILE_COLUMNS
 		") values (:tenant_id, :session_id, :id, :name, :content_type, :size_bytes, "
 		":created_at, :content)",
@@ -85,77 +85,13 @@ static const struct statement sql[] = {
 		") select tenant_id, thread_id, " FILE_COLUMNS
 		" from thread_files where tenant_id = $1 and thread_id = $2" },
 	[PART_FILE] = { "part_file",
-		"select name, content_type, size_bytes from session_files where tenant_id = $1 "
-		"and session_id = $2 and id = $3",
+		"select name, content_type, size_bytes, object_id from session_files "
+		"where tenant_id = $1 and session_id = $2 and id = $3",
 		.row = &file_told_schema },
 	[PART_BYTES] = { "part_bytes",
 		"select content from session_files where tenant_id = $1 and session_id = $2 and id = $3" },
 };
 STATEMENT_SET(session_part_sql, sql);
-
-/* ---- what the bytes are ---- */
-
-static bool begins(const unsigned char *bytes, size_t len, size_t at, const char *with, size_t n)
-{
-	return len >= at + n && memcmp(bytes + at, with, n) == 0;
-}
-#define BEGINS(at, with) begins(bytes, len, at, with, sizeof(with) - 1)
-
-/* One of the kinds of image that every provider reads, or NULL. */
-static const char *image_type(const unsigned char *bytes, size_t len)
-{
-	return BEGINS(0, "\x89PNG\r\n\x1a\n")		    ? "image/png"
-	       : BEGINS(0, "\xff\xd8\xff")		    ? "image/jpeg"
-	       : BEGINS(0, "GIF87a") || BEGINS(0, "GIF89a") ? "image/gif"
-	       : BEGINS(0, "RIFF") && BEGINS(8, "WEBP")	    ? "image/webp"
-							    : NULL;
-}
-
-static const char *sound_type(const unsigned char *bytes, size_t len)
-{
-	bool frame = len > 1 && bytes[0] == 0xff && (bytes[1] & 0xe0) == 0xe0;
-
-	return BEGINS(0, "RIFF") && BEGINS(8, "WAVE") ? "audio/wav"
-	       : BEGINS(0, "ID3") || frame	      ? "audio/mpeg"
-						      : NULL;
-}
-
-/* As in text/plain; what stands after a semicolon is left off. */
-static const char *clean_type(struct arena *a, const char *claimed)
-{
-	size_t len = claimed ? strcspn(claimed, "; ") : 0,
-	       slash = claimed ? strcspn(claimed, "/") : 0;
-	char *out;
-
-	if (len < 3 || len > 96 || !slash || slash + 1 >= len)
-		return NULL;
-	out = arena_strndup(a, claimed, len);
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)out[i];
-
-		if (!isalnum(c) && !(c && strchr("./+-_", c)))
-			return NULL;
-		out[i] = (char)tolower(c);
-	}
-	return out;
-}
-
-static const char *file_type(
-	struct arena *a, const char *claimed, const unsigned char *bytes, size_t len)
-{
-	const char *type = clean_type(a, claimed), *image = image_type(bytes, len);
-	bool pdf = BEGINS(0, "%PDF-"), says_pdf = type && strcmp(type, "application/pdf") == 0;
-
-	if (image || pdf)
-		return image ? image : "application/pdf";
-	if (says_pdf || (type && strncmp(type, "image/", 6) == 0))
-		return NULL;
-	if (type && strncmp(type, "text/", 5) != 0 && strcmp(type, "application/octet-stream") != 0)
-		return type;
-	if (utf8_valid((const char *)bytes, len) && !memchr(bytes, '\0', len))
-		return type && *type == 't' ? type : "text/plain";
-	return type && *type == 't' ? NULL : "application/octet-stream";
-}
 
 /* What it is called where nobody said. */
 static const char *part_name(struct arena *a, const struct MessagePart *told)
@@ -227,13 +163,13 @@ static int decode_part(struct arena *a, struct session_part *part, const char *c
 	part->told.size_bytes = (int64_t)part->len;
 	switch (part->told.type) {
 	case MessagePartType_image:
-		part->told.content_type = image_type(bytes, part->len);
+		part->told.content_type = media_image_type(bytes, part->len);
 		break;
 	case MessagePartType_audio:
-		part->told.content_type = sound_type(bytes, part->len);
+		part->told.content_type = media_sound_type(bytes, part->len);
 		break;
 	default:
-		part->told.content_type = file_type(a, claimed, bytes, part->len);
+		part->told.content_type = media_file_type(a, claimed, bytes, part->len);
 	}
 	if (part->told.content_type)
 		return 0;
@@ -282,7 +218,8 @@ int session_part_add(struct arena *a, struct session_parts *to, const struct ses
 /* ---- keeping them ---- */
 
 static int keep_part(struct db *db, struct arena *a, enum parts_owner whose, const char *tenant_id,
-	const char *owner_id, const struct session_part *part, struct MessagePart *out)
+	const char *owner_id, struct bucket_carry *carry, const struct session_part *part,
+	struct MessagePart *out, struct problem *p)
 {
 	int64_t made;
 	struct id id = id_new(&made);
@@ -291,7 +228,20 @@ static int keep_part(struct db *db, struct arena *a, enum parts_owner whose, con
 	if (!part->bytes)
 		return 0;
 	out->file_id = arena_strdup(a, id.text);
-	return db_put(db, &sql[PART_KEEP + whose],
+	if (whose == PARTS_OF_SESSION)
+		return session_file_add(db, a,
+			&(struct session_file_new){ .tenant_id = tenant_id,
+				.session_id = owner_id,
+				.id = out->file_id,
+				.name = out->name,
+				.content_type = out->content_type,
+				.created_at = made,
+				.bytes = part->bytes,
+				.len = part->len,
+				.carry = carry,
+				.stays = true },
+			p);
+	return db_put(db, &sql[PART_KEEP],
 		&(struct part_file){ .tenant_id = tenant_id,
 			.session_id = owner_id,
 			.id = out->file_id,
@@ -302,12 +252,20 @@ static int keep_part(struct db *db, struct arena *a, enum parts_owner whose, con
 			.content = { part->bytes, part->len } });
 }
 
+void session_parts_note(const struct session_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->at[i].bytes)
+			session_file_note(parts->carry, parts->at[i].bytes, parts->at[i].len);
+}
+
 int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 	const char *tenant_id, const char *owner_id, const struct session_parts *parts,
 	struct list *ret, struct problem *p)
 {
 	struct kept_files kept = { 0 };
 	struct MessagePart *out;
+	bool brings = false;
 	int err = 0;
 
 	*ret = (struct list){ 0 };
@@ -325,9 +283,32 @@ int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 			return problem_field(p, a, part->field, "too_long",
 				"is more than a session keeps: %d files, and %d bytes of them",
 				SESSION_FILES_MAX, SESSION_FILES_BYTES);
-		err = keep_part(db, a, whose, tenant_id, owner_id, part, &out[i]);
+		err = keep_part(db, a, whose, tenant_id, owner_id, parts->carry, part, &out[i], p);
+		if (err == ERR_BRING) { /* together with those after it */
+			brings = true;
+			err = 0;
+		}
 	}
 	*ret = (struct list){ out, parts->count };
+	return !err && brings ? ERR_BRING : err;
+}
+
+/* What it is shown to a model as: the bytes tell, or told when they were brought to the bucket. */
+static int shown_type(struct db *db, struct arena *a, const struct value *file,
+	const struct file_told *told, const char **ret)
+{
+	struct bucket_row object;
+	const void *bytes;
+	size_t len = 0;
+	int err;
+
+	if (told->object_id) {
+		err = bucket_row_read(db, a, file[0].text, told->object_id, &object);
+		*ret = err ? NULL : object.content_type;
+		return err == ERR_NOT_FOUND ? ERR_STORE : err;
+	}
+	err = db_bytes(db, a, &sql[PART_BYTES], &bytes, &len, file, 3);
+	*ret = err ? NULL : media_shown_type(a, told->content_type, bytes, len);
 	return err;
 }
 
@@ -335,8 +316,7 @@ static int refer_to(struct db *db, struct arena *a, const struct value *file,
 	struct session_part *part, struct problem *p)
 {
 	struct file_told told;
-	const void *bytes;
-	size_t len = 0;
+	const char *type = NULL;
 	int err = db_one(db, a, &sql[PART_FILE], &told, file, 3);
 
 	if (err == ERR_NOT_FOUND)
@@ -346,18 +326,14 @@ static int refer_to(struct db *db, struct arena *a, const struct value *file,
 		return problem_field(p, a, part->field, "too_long",
 			"is of more than the %d bytes that a model is shown", SESSION_PART_MAX);
 	if (!err)
-		err = db_bytes(db, a, &sql[PART_BYTES], &bytes, &len, file, 3);
+		err = shown_type(db, a, file, &told, &type);
 	if (err)
 		return err;
 	part->told.size_bytes = told.size_bytes;
-	part->told.type = image_type(bytes, len)   ? MessagePartType_image
-			  : sound_type(bytes, len) ? MessagePartType_audio
-						   : MessagePartType_file;
-	part->told.content_type = part->told.type == MessagePartType_audio
-					  ? sound_type(bytes, len)
-					  : file_type(a, told.content_type, bytes, len);
-	if (!part->told.content_type)
-		part->told.content_type = "application/octet-stream";
+	part->told.type = strncmp(type, "image/", 6) == 0   ? MessagePartType_image
+			  : strncmp(type, "audio/", 6) == 0 ? MessagePartType_audio
+							    : MessagePartType_file;
+	part->told.content_type = type;
 	part->told.name = clean_name(a, told.name);
 	if (!part->told.name)
 		part->told.name = part_name(a, &part->told);
@@ -372,7 +348,7 @@ int session_parts_refer(struct db *db, struct arena *a, const char *tenant_id,
 	int64_t bytes = 0;
 	int err = 0;
 
-	*ret = (struct session_parts){ arena_array(a, struct session_part, ids->count + 1), 0 };
+	*ret = (struct session_parts){ .at = arena_array(a, struct session_part, ids->count + 1) };
 	for (size_t i = 0; !err && i < ids->count; i++) {
 		const struct value file[] = { T(tenant_id), T(session_id), T(id[i]) };
 		struct session_part *part = &ret->at[ret->count++];

@@ -10,6 +10,8 @@
 #include "contract/schema.h"
 #include "store/store.h"
 
+struct bucket_carry;
+
 enum {
 	SESSION_PART_MAX = 10 << 20,	 /* bytes of one */
 	SESSION_PARTS_MAX = 20,		 /* in a message */
@@ -44,6 +46,8 @@ struct session_part {
 struct session_parts {
 	struct session_part *at;
 	size_t count;
+	struct bucket_carry
+		*carry; /* by which bytes come to the bucket; NULL: they stay in the store */
 };
 
 /* Whose files the bytes become. */
@@ -54,8 +58,11 @@ enum parts_owner { PARTS_OF_SESSION, PARTS_OF_THREAD };
 int session_part_add(struct arena *a, struct session_parts *to, const struct session_part *part,
 	const char *claimed, const char *base64, size_t len, struct problem *p);
 
+/* Has their bytes brought with the first that a transaction asks for, rather than one after the other. */
+void session_parts_note(const struct session_parts *parts);
+
 /* Writes the bytes as files, and hands back what the message is to say of them: a list of struct MessagePart, of none if
- * there are none.  ERR_INVALID names the first part for which there is no room. */
+ * there are none.  ERR_INVALID names the first part for which there is no room; ERR_BRING: see bucket_carry.h. */
 int session_parts_keep(struct db *db, struct arena *a, enum parts_owner whose,
 	const char *tenant_id, const char *owner_id, const struct session_parts *parts,
 	struct list *ret, struct problem *p);

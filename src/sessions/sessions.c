@@ -72,6 +72,7 @@ static void turn_free(struct turn *t)
 	}
 	if (t->flow.state != FLOW_NONE)
 		collect_close(&t->heard);
+	turn_carry_end(t);
 	arena_free(&t->flow.arena);
 	arena_free(&t->flow.scratch);
 	arena_free(&t->mind);
@@ -186,6 +187,12 @@ struct sessions *sessions_new(const struct sessions_settings *settings)
 void sessions_hold(struct sessions *s, int64_t hold_max_us)
 {
 	atomic_store(&s->hold_max_us, hold_max_us ? hold_max_us : HOLD_US);
+}
+
+void sessions_keep_files(struct sessions *s, struct bucket *bucket, struct pool *disk)
+{
+	s->bucket = bucket;
+	s->disk = disk;
 }
 
 void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools)

@@ -18,6 +18,10 @@ struct sessions_settings {
 struct sessions *sessions_new(const struct sessions_settings *settings); /* before store_start() */
 /* Before the runner begins; both must outlive what runs. */
 void sessions_join(struct sessions *s, struct broker *broker, struct tool_pool *tools);
+/* Where their files are, and the threads that wait for it; before the runner begins. */
+struct bucket;
+struct pool;
+void sessions_keep_files(struct sessions *s, struct bucket *bucket, struct pool *disk);
 /* How long what waits for room is held from now on; 0: 7 days. */
 void sessions_hold(struct sessions *s, int64_t hold_max_us);
 /* For the runner's table. */
@@ -39,5 +43,5 @@ struct sessions_stats sessions_stats(struct sessions *s);
 extern bool (*turn_kept)(void (*go)(void *turn), void *turn);
 #endif
 
-extern const struct statement_set prompt_sql, prompt_media_sql, turn_sql, turn_file_sql,
-	turn_model_sql, turn_answer_sql, subtask_sql;
+extern const struct statement_set prompt_sql, turn_sql, turn_model_sql, turn_answer_sql,
+	subtask_sql;

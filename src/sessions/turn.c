@@ -39,6 +39,11 @@ static void turn_stepped(struct work *w, int err)
 {
 	struct turn *t = (struct turn *)w;
 
+	if (err == ERR_BRING) {
+		turn_bring(t);
+		return;
+	}
+	turn_carry_end(t);
 	if (t->act == turn_act_load) {
 		turn_loaded(t, err);
 		return;
@@ -145,6 +150,13 @@ void turn_step(struct turn *t, int (*act)(struct turn *t, struct db *db), enum t
 	turn_mark(t);
 	t->work = (struct work){ .run = turn_run_step, .done = turn_stepped, .mode = mode };
 	turn_go(t, turn_submit);
+}
+
+void turn_again(struct turn *t)
+{
+	t->work.run = turn_run_step;
+	t->work.done = turn_stepped;
+	turn_submit(t);
 }
 
 /* ---- whose is it? ---- */

@@ -26,7 +26,9 @@ struct sessions {
 	struct sessions_settings settings;
 	struct broker *broker;
 	struct tool_pool *tools;
-	struct pool *reading; /* NULL: the store reads */
+	struct pool *reading;  /* NULL: the store reads */
+	struct bucket *bucket; /* where large files are; NULL: in the store */
+	struct pool *disk;
 	pthread_mutex_t lock; /* over the next three; taken before a turn's */
 	pthread_cond_t fewer;
 	struct turn *first;
@@ -151,7 +153,8 @@ struct turn {
 	int (*act)(struct turn *t, struct db *db);
 	enum turn_next then;
 	struct departure *departures;
-	struct problem problem; /* of the step */
+	struct problem problem;	    /* of the step */
+	struct bucket_carry *carry; /* what it needs of the bucket; NULL: nothing so far */
 
 	/* Of the run, as the last step left them. */
 	const char *agent_id;
@@ -246,6 +249,8 @@ void errand_move(struct errand *e, enum errand_state to);
 /* Its first step.  Of a job that is condemned, it is the only one: the session fails with the reason. */
 void turn_begin(struct turn *t);
 void turn_step(struct turn *t, int (*act)(struct turn *t, struct db *db), enum transaction mode);
+/* The same step once more, as if for the first time. */
+void turn_again(struct turn *t);
 /* What is done between two commits: at once, or when a test lets it. */
 void turn_go(struct turn *t, void (*go)(void *turn));
 /* Inside a step: the session transaction on the session, if the job and the run are still the turn's.  *ret_mine false:
@@ -283,7 +288,16 @@ int turn_advance(struct turn *t, struct session_tx *p, struct list *calls);
 /* turn_tools.c */
 void turn_depart(void *turn);
 bool turn_has_errands(struct turn *t);
-int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer);
+/* ERR_BRING: see turn_bring.c.  Without a carry the store keeps what was cut. */
+int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer,
+	struct bucket_carry *carry);
+
+/* turn_bring.c */
+/* For the step under way: what it needs of the bucket; NULL: there is none. */
+struct bucket_carry *turn_carry(struct turn *t);
+void turn_carry_end(struct turn *t);
+/* After a step that said ERR_BRING. */
+void turn_bring(struct turn *t);
 
 /* turn_model.c */
 void turn_ask(void *turn);

@@ -72,7 +72,7 @@ static int run_quick(
 	int err = tool_run_quick(p->db, p->a, &asked, &answer);
 
 	atomic_fetch_add_explicit(&t->s->tool_calls, 1, memory_order_relaxed);
-	return err ? err : turn_result_store(p, c, &answer);
+	return err ? err : turn_result_store(p, c, &answer, NULL);
 }
 
 /* A turn may be long: what was taken from the agent meanwhile is not called, what needs a word from now on

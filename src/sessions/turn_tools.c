@@ -6,44 +6,40 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "sessions/turn.h"
-#include "store/row.h"
+#include "sessions/session_file.h"
 
-struct file_row {
-	const char *tenant_id, *session_id, *id, *name, *content_type;
-	int64_t size_bytes, created_at;
-	struct bytes content;
-};
+#define NOT_KEPT \
+	"\n\n[There is no room left in the tenant's bucket, so that it could not be kept there.]"
 
-FIELDS(file_row) = { ROW_FIELDS(
-	file_row, tenant_id, session_id, id, name, content_type, size_bytes, created_at, content) };
-static SCHEMA(file_row, .internal = true);
-
-static const struct statement file_add = { .name = "session_file_add",
-	.sql = "insert into session_files ({*}) values ({$})",
-	.row = &file_row_schema };
-const struct statement_set turn_file_sql = { "turn_file_sql", &file_add, 1 };
-
-int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer)
+int turn_result_store(struct session_tx *p, struct call_row *c, const struct tool_answer *answer,
+	struct bucket_carry *carry)
 {
+	const char *text = answer->text;
+	struct id id = id_new(NULL);
 	int err = 0;
 
-	if (answer->whole) {
-		struct id id = id_new(NULL);
-
-		err = db_put(p->db, &file_add,
-			&(struct file_row){ .tenant_id = p->tenant_id,
+	if (answer->whole)
+		err = session_file_add(p->db, p->a,
+			&(struct session_file_new){ .tenant_id = p->tenant_id,
 				.session_id = p->session_id,
 				.id = id.text,
 				.name = arena_printf(p->a, "%.100s-%.100s", c->name, c->call_id),
 				.content_type =
 					answer->content_type ? answer->content_type : "text/plain",
-				.size_bytes = (int64_t)answer->whole_len,
 				.created_at = p->now,
-				.content = { answer->whole, answer->whole_len } });
+				.bytes = answer->whole,
+				.len = answer->whole_len,
+				.carry = carry,
+				.stays = true,
+				.anyhow = true },
+			&(struct problem){ 0 });
+	if (err == ERR_NO_SPACE) {
+		text = arena_printf(p->a, "%s" NOT_KEPT, text);
+		err = 0;
 	}
 	return err ? err
-		   : tx_call_result(p, c, answer->failed ? CALL_STATE_FAILED : CALL_STATE_COMPLETED,
-			     answer->text);
+		   : tx_call_result(
+			     p, c, answer->failed ? CALL_STATE_FAILED : CALL_STATE_COMPLETED, text);
 }
 
 bool turn_has_errands(struct turn *t)
@@ -86,7 +82,7 @@ static int act_results(struct turn *t, struct db *db)
 	struct list calls;
 	struct call_row *c;
 	struct session_tx p;
-	bool mine;
+	bool mine, brings = false;
 	int err = turn_tx(t, db, &p, &mine);
 
 	if (!mine)
@@ -98,11 +94,18 @@ static int act_results(struct turn *t, struct db *db)
 			c[i].state == CALL_STATE_RUNNING ? find_errand_done(t, &c[i]) : NULL;
 
 		if (e)
-			err = turn_result_store(&p, &c[i], &e->answer);
+			err = turn_result_store(&p, &c[i], &e->answer, turn_carry(t));
+		if (err == ERR_BRING) { /* together with those after it */
+			brings = true;
+			err = 0;
+			continue;
+		}
 		/* It may run again, and finds those that are stored by their state. */
 		if (e && !err)
 			mark_errand_stored(t, &c[i]);
 	}
+	if (!err && brings)
+		return ERR_BRING;
 	return err ? err : turn_advance(t, &p, &calls);
 }
 

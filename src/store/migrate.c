@@ -6,6 +6,7 @@
  * words, so that a program finds out about migrations it does not know: a store that is newer than the program is
  * served where it admits it, and refused untouched where it does not. */
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/log.h"
 #include "store/engine.h"
@@ -64,6 +65,14 @@ int db_store_version(struct db *db, struct store_version *ret)
 		atomic_store(&db->store->seen_version, (int)ret->tables);
 	arena_free(&a);
 	return err;
+}
+
+int db_store_admit_from(struct db *db, int version)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", version);
+	return db_run(db, &sql[OLDEST_SET], NULL, ARGS(T(text)));
 }
 
 /* The same where it may be empty. */

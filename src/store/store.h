@@ -192,6 +192,8 @@ struct store_version {
 int store_version(struct store *s, struct store_version *ret, struct arena *a, struct problem *p);
 /* The same of a store that is not empty, on a connection that is there already. */
 int db_store_version(struct db *db, struct store_version *ret);
+/* Programs that would make an older version are shut out from now on: they are told within seconds, and write nothing more. */
+int db_store_admit_from(struct db *db, int version);
 /* Are they newer than this program, and may it work on them all the same? */
 bool store_version_newer(const struct store_version *v);
 bool store_version_admits(const struct store_version *v);

@@ -18,8 +18,8 @@ const FLAGS = ["--no-access-log", "--public-url", "https://lodge.example.com"];
 const ODD = `
   insert into directory select 'tab' || char(9) || 'line' || char(10) || 'return' || char(13) || 'back\\slash \\N \\. ''é𝄞', '';
   with recursive n(i) as (select 1 union all select i + 1 from n where i < ${MANY}) insert into directory select printf('row-%06d', i), 'nobody' from n;
-  insert into session_files select tenant_id, id, 'odd', 'odd', 'x', 3000000, -9223372036854775808, randomblob(3000000) from session_rows limit 1;
-  insert into session_files select tenant_id, id, 'none', 'none', 'x', 0, 1, x'' from session_rows limit 1;
+  insert into session_files select tenant_id, id, 'odd', 'odd', 'x', 3000000, -9223372036854775808, randomblob(3000000), null from session_rows limit 1;
+  insert into session_files select tenant_id, id, 'none', 'none', 'x', 0, 1, x'', null from session_rows limit 1;
   insert into conversation_rows select id, 'c', 'u', 1, '{}', 2, null, 0, null, null, null, 0, null from tenants limit 1;
   insert into conversation_items select id, 'c', 2, 'second', null, 2, '{}' from tenants limit 1;
   insert into conversation_items select id, 'c', 1, 'first', null, 2, '{}' from tenants limit 1;

@@ -19,6 +19,7 @@
 #include "store/pool.h"
 #include "queue/runner.h"
 #include "events/hub.h"
+#include "sessions/session_file_move.h"
 #include "sessions/sessions.h"
 
 enum { REPLY_MAX = 64 << 20, REQUEST_MAX = 32 << 20 };
@@ -283,6 +284,8 @@ static struct fixture *open_with(enum tenant_start start)
 		&(struct tool_pool_settings){ .vault = f->app.vault, .egress = EGRESS_ANY });
 	f->app.tools = tool_pool_threads(f->tools);
 	sessions_join(f->service.sessions, f->service.broker, f->tools);
+	sessions_keep_files(f->service.sessions, f->service.bucket, f->app.disk);
+	f->service.mover = file_mover_new(f->service.bucket, f->app.store, f->app.disk);
 	if (runner_start(f->service.runner))
 		test_fail(__FILE__, __LINE__, "the queue does not start");
 	handler = call_handler(&f->app);
@@ -309,6 +312,7 @@ void fixture_close(struct fixture *f)
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
 	pool_free(f->app.reading);
+	bucket_stop(f->service.bucket);
 	pool_free(f->app.disk);
 	pool_free(f->app.slow);
 	store_stop(f->app.store);
@@ -319,6 +323,7 @@ void fixture_close(struct fixture *f)
 	if (f->db)
 		db_close(f->db);
 	store_close(f->app.store);
+	file_mover_free(f->service.mover);
 	bucket_free(f->service.bucket);
 	if (!fixture_is_sqlite()) /* or it goes with the store's */
 		fixture_remove_folder(f->bucket);

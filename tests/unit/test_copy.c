@@ -85,7 +85,7 @@ TEST(copy_plan_has_every_table_after_those_it_refers_to)
 	CHECK_STR(placed.at[at].columns[0], "place");
 	CHECK_INT(placed.at[at].count, tables.at[agents].count + 1);
 	planned(&tables, "session_files", &at);
-	CHECK_INT(tables.at[at].kinds[tables.at[at].count - 1], VALUE_BYTES);
+	CHECK_INT(tables.at[at].kinds[tables.at[at].count - 2], VALUE_BYTES);
 	db_close(db);
 	store_close(blank);
 	arena_free(&a);

@@ -94,6 +94,7 @@ static const struct example {
 	{ "trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/33" },
 	{ "store", "postgres://lodge@db/lodge", "mysql:lodge" },
 	{ "bucket", "s3://abc/x y", "elsewhere" },
+	{ "bucket_also", "dir:/former", "elsewhere" },
 	{ "bucket_endpoint", "https://s3.example.com", "s3.example.com" },
 	{ "store_direct", NULL, "sqlite:lodge.db" }, /* only together with a store on PostgreSQL */
 	{ "store_replica", NULL, "db.example.com" },

@@ -14,6 +14,7 @@
 #include "search/search.h"
 #include "base/clock.h"
 #include "sessions/session.h"
+#include "sessions/session_file.h"
 #include "store/batches.h"
 #include "store/sweep.h"
 
@@ -89,7 +90,7 @@ static const struct statement heirs[] = {
 	OF_SESSION("session_events", "seq"),
 	OF_SESSION("session_calls", "message_id, position"),
 	OF_SESSION("approvals", "id"),
-	OF_SESSION("session_files", "id"),
+	OF_SESSION("session_files", "id"), /* FILES_HEIR */
 	OF_SESSION("session_summaries", "last_message_id"),
 	OF_SESSION("session_runs", "id"),
 	OF_SESSION("session_people", "user_id"),
@@ -107,6 +108,7 @@ static const struct statement heirs[] = {
 STATEMENT_SET(gone_heirs_sql, heirs);
 
 enum {
+	FILES_HEIR = 7,
 	SESSION_HEIRS = 12,
 	THREAD_HEIRS = 2,
 	CONVERSATION_HEIRS = 1,
@@ -190,6 +192,21 @@ static int drop_row(const struct piece *p, int kind, const struct gone_row *row)
 		   : db_run(p->db, &sql[DROP + kind], NULL, ARGS(T(row->tenant_id), T(row->id)));
 }
 
+/* Some rows of a table.  Objects of the bucket go with the last file that names them. */
+static int take_heirs(
+	const struct piece *p, int heir, const struct gone_row *row, int64_t *ret_removed)
+{
+	struct list objects = { 0 };
+	int err = heir == FILES_HEIR ? session_file_objects(p->db, p->a, row->tenant_id, row->id,
+					       p->pace.at_once, &objects)
+				     : 0;
+
+	if (!err)
+		err = db_run(p->db, &heirs[heir], ret_removed,
+			ARGS(T(row->tenant_id), T(row->id), N(p->pace.at_once)));
+	return err ? err : session_file_unname(p->db, p->a, row->tenant_id, &objects, p->now);
+}
+
 /* Some rows of the first table that has any; when none has, the thing itself. */
 static int take_some(
 	const struct piece *p, int kind, const struct gone_row *row, int64_t *ret_removed)
@@ -198,8 +215,7 @@ static int take_some(
 
 	*ret_removed = 0;
 	for (int i = 0; !err && !*ret_removed && i < heirs_of[kind].count; i++)
-		err = db_run(p->db, &heirs[heirs_of[kind].first + i], ret_removed,
-			ARGS(T(row->tenant_id), T(row->id), N(p->pace.at_once)));
+		err = take_heirs(p, heirs_of[kind].first + i, row, ret_removed);
 	if (!err && !*ret_removed) {
 		err = drop_row(p, kind, row);
 		*ret_removed = 1;

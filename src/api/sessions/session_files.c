@@ -3,11 +3,15 @@
  * Such bytes come from outside and were asked for by a model, so they are
  * never shown, only saved: a browser is told not to guess and not to run. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "api/service.h"
 #include "api/sessions/session_rows.h"
+#include "base/crypto.h"
 #include "base/id.h"
+#include "sessions/session_file.h"
 #include "store/listing.h"
-#include "store/row.h"
 
 #define FROM "session_files f where f.tenant_id = $1 and f.session_id = $2"
 
@@ -21,25 +25,12 @@ FIELDS(file_query) = {
 };
 static SCHEMA(file_query, .doc = "What the file is called.");
 
-struct file_brought {
-	const char *tenant_id, *session_id, *id, *name, *content_type;
-	int64_t size_bytes, created_at;
-	struct bytes content;
-};
-
-FIELDS(file_brought) = { ROW_FIELDS(file_brought, tenant_id, session_id, id, name, content_type,
-	size_bytes, created_at, content) };
-static SCHEMA(file_brought, .internal = true);
-
-enum { LIST_OF(FILE_LIST), FILE_READ, FILE_BYTES, FILE_BRING, FILE_COUNT };
+enum { LIST_OF(FILE_LIST), FILE_READ, FILE_COUNT };
 
 static const struct statement sql[] = {
 	LISTING(FILE_LIST, "session_file_list", &SessionFileRead_schema, "{f.*}", FROM, "f.id"),
 	[FILE_READ] = { "session_file_read", "select {f.*} from " FROM " and f.id = $3",
 		.row = &SessionFileRead_schema },
-	[FILE_BYTES] = { "session_file_bytes", "select f.content from " FROM " and f.id = $3" },
-	[FILE_BRING] = { "session_file_bring", "insert into session_files ({*}) values ({$})",
-		.row = &file_brought_schema },
 	[FILE_COUNT] = { "session_file_count", "select count(*) from " FROM },
 };
 STATEMENT_SET(session_file_sql, sql);
@@ -49,29 +40,71 @@ LIST_OPERATION(listSessionFiles, NONE, SessionFileRead)
 	return call_list(c, &sql[FILE_LIST], ARGS(T(c->caller.tenant_id), T(c->caller.session_id)));
 }
 
-OPERATION(readSessionFile, NONE, NONE, .long_read = true, .gives = "application/octet-stream")
+/* What is in the store goes through a file in memory, so that both kinds are answered alike. */
+static int open_bytes(struct call *c, int *ret_fd)
 {
-	const struct value args[] = { T(c->caller.tenant_id), T(c->caller.session_id),
-		T(call_param(c, "file_id")) };
-	struct http_reply *r = &c->x->reply;
-	struct SessionFileRead file;
-	const void *bytes;
-	size_t len = 0;
-	int err = db_one(c->db, c->arena, &sql[FILE_READ], &file, args, 3);
+	const struct session_file_bytes *file = c->own;
+	const char *at = file->bytes;
+	size_t left = file->len;
+	int fd;
 
-	if (err == ERR_NOT_FOUND)
-		return call_fail(c, err, "There is no such file.");
-	if (!err)
-		err = db_bytes(c->db, c->arena, &sql[FILE_BYTES], &bytes, &len, args, 3);
-	if (err)
-		return err;
-	buf_put(&r->body, bytes, len);
-	call_attach(c, file.name);
-	buf_lit(&r->extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
-	return 0;
+	if (file->in_bucket)
+		return bucket_open(
+			service_of(c->app)->bucket, &file->object, ret_fd, c->arena, &c->problem);
+	fd = memfd_create("session-file", MFD_CLOEXEC);
+	while (fd >= 0 && left) {
+		ssize_t n = write(fd, at, left);
+
+		if (n <= 0) {
+			close(fd);
+			return ERR_BUSY;
+		}
+		at += n;
+		left -= (size_t)n;
+	}
+	*ret_fd = fd;
+	return fd < 0 ? ERR_BUSY : 0;
 }
 
-QUERY_OPERATION(createSessionFile, file_query, SessionFileRead,
+static const char *bytes_tag(struct call *c, const struct session_file_bytes *file)
+{
+	uint8_t digest[SHA256_LEN];
+	char hex[2 * SHA256_LEN + 1];
+
+	if (file->in_bucket)
+		return arena_printf(c->arena, "\"%s\"", file->object.sha256);
+	sha256(file->bytes, file->len, digest);
+	hex_write(digest, sizeof digest, hex);
+	return arena_printf(c->arena, "\"%s\"", hex);
+}
+
+OPERATION(readSessionFile, NONE, NONE, .long_read = true, .gives = "application/octet-stream",
+	.untagged = true, .own_tag = true, .gives_file = true)
+{
+	const char *id = call_param(c, "file_id");
+	const struct value args[] = { T(c->caller.tenant_id), T(c->caller.session_id), T(id) };
+	struct session_file_bytes *file = c->own = arena_new(c->arena, struct session_file_bytes);
+	struct SessionFileRead row;
+	int err = db_one(c->db, c->arena, &sql[FILE_READ], &row, args, 3);
+
+	if (!err)
+		err = session_file_find(c->db, c->arena, c->caller.tenant_id, c->caller.session_id,
+			id, file, &c->problem);
+	if (err == ERR_NOT_FOUND)
+		return call_fail(c, err, "There is no such file.");
+	if (err)
+		return err;
+	call_attach(c, row.name);
+	buf_lit(&c->x->reply.extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
+	return call_send_file(
+		c, &(struct call_file){
+			   .size = file->in_bucket ? (uint64_t)file->object.size_bytes : file->len,
+			   .tag = bytes_tag(c, file),
+			   .type = "application/octet-stream",
+			   .open = open_bytes });
+}
+
+QUERY_OPERATION(createSessionFile, file_query, SessionFileRead, .brings_files = true,
 	.takes = (const char *const[]){ "application/octet-stream", "text/plain", NULL })
 {
 	const struct caller *who = &c->caller;
@@ -85,15 +118,18 @@ QUERY_OPERATION(createSessionFile, file_query, SessionFileRead,
 		return call_fail(
 			c, ERR_CONFLICT, "A session keeps at most %d files.", SESSION_FILES_MAX);
 	if (!err)
-		err = db_put(c->db, &sql[FILE_BRING],
-			&(struct file_brought){ .tenant_id = who->tenant_id,
+		err = session_file_add(c->db, c->arena,
+			&(struct session_file_new){ .tenant_id = who->tenant_id,
 				.session_id = who->session_id,
 				.id = id.text,
 				.name = in->name,
 				.content_type = c->raw_type,
-				.size_bytes = (int64_t)c->raw_len,
 				.created_at = c->now,
-				.content = { c->raw, c->raw_len } });
+				.bytes = c->raw,
+				.len = c->raw_len,
+				.carry = session_carry(c),
+				.stays = true },
+			&c->problem);
 	if (err)
 		return err;
 	c->location = arena_printf(c->arena, "/tenant/%s/sessions/%s/files/%s/content",
@@ -110,7 +146,7 @@ static const struct route routes[] = {
 		.doc = "List what was too long for a message: whole answers of tools, and what "
 		       "people brought." },
 	{ METHOD_POST, S "/files", &createSessionFile, PERM_SESSION_WRITE, 201, "session.file",
-		.tag = "Sessions",
+		.patient = true, .tag = "Sessions",
 		.doc = "Keep a file beside the session; its body is the bytes. It is for people to "
 		       "save, until a message shows it to the agent (file_ids)." },
 	{ METHOD_GET, S "/files/{file_id}/content", &readSessionFile, PERM_SESSION_READ, 200,

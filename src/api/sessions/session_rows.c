@@ -5,6 +5,7 @@
 #include "broker/broker.h"
 #include "broker/candidates.h"
 #include "broker/room.h"
+#include "bucket/bucket_carry.h"
 #include "sessions/session.h"
 
 enum { SESSION_READ, MESSAGE_READ };
@@ -87,6 +88,39 @@ int session_parts_taken(
 			any = true;
 		}
 	return any ? candidates_take(c->db, c->arena, &who, NULL, &chat, &c->problem) : 0;
+}
+
+struct carry_held {
+	struct app *app;
+	struct bucket_carry *carry;
+};
+
+static void end_carry(void *data)
+{
+	const struct carry_held *h = data;
+
+	bucket_carry_free(h->carry, h->app->disk);
+}
+
+static int bring_files(struct call *c)
+{
+	const struct carry_held *h = c->brings;
+
+	return bucket_carry_run(h->carry, c->arena, &c->problem);
+}
+
+struct bucket_carry *session_carry(struct call *c)
+{
+	struct carry_held *h = c->brings;
+
+	if (!h) {
+		h = c->brings = arena_new(c->arena, struct carry_held);
+		h->app = c->app;
+		h->carry = bucket_carry_new(service_of(c->app)->bucket, c->caller.tenant_id);
+		arena_defer(c->arena, end_carry, h);
+		c->bring = bring_files;
+	}
+	return h->carry;
 }
 
 struct session_actor session_actor_of(const struct call *c)

@@ -45,6 +45,9 @@ int session_hear(struct call *c, const char *session_id, const char *content,
 int session_parts_taken(
 	struct call *c, const char *agent_id, const struct session_parts *parts, size_t count);
 
+/* By which a change brings large files to the bucket: see bucket_carry.h.  Goes with the call. */
+struct bucket_carry *session_carry(struct call *c);
+
 /* As whom the caller speaks and begins runs. */
 struct session_actor session_actor_of(const struct call *c);
 
