@@ -2,6 +2,7 @@
 #include "bucket/bucket_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,6 +397,52 @@ int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, str
 		LOG_S("tenant_id", row->tenant_id), LOG_S("key", row->key),
 		LOG_S("blob", row->blob), LOG_S("error", strerror(number)));
 	return problem_set(p, a, ERR_STORE, "The bytes of this object cannot be read just now.");
+}
+
+bool bucket_comes_from_elsewhere(const struct bucket *b)
+{
+	return b->kind->fetch != NULL;
+}
+
+int bucket_spool(struct bucket *b)
+{
+	return openat(b->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+/* Of a file that is here. */
+static int take_file(int fd, int64_t at, int64_t len,
+	bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx)
+{
+	enum { AT_ONCE = 64 * 1024 };
+	char bytes[AT_ONCE];
+
+	while (len) {
+		ssize_t n = pread(fd, bytes, len < AT_ONCE ? (size_t)len : sizeof bytes, (off_t)at);
+
+		if (n <= 0 || !take(ctx, bytes, (size_t)n))
+			return ERR_STORE;
+		at += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int bucket_fetch(struct bucket *b, const struct bucket_row *row, int64_t at, int64_t len,
+	bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx, struct arena *a,
+	struct problem *p)
+{
+	struct bucket_said said = { a, p };
+	int fd = -1, err = b->kind->fetch(b, row->tenant_id, row->blob, at, len, take, ctx, &said);
+
+	if (err != ENOENT)
+		return err > 0 ? disk_problem(err, "read", a, p) : err;
+	*p = (struct problem){ 0 };
+	err = bucket_open(b, row, &fd, a, p); /* in the second place, or said */
+	if (err)
+		return err;
+	err = take_file(fd, at, len, take, ctx);
+	close(fd);
+	return err;
 }
 
 int bucket_load(struct bucket *b, const struct bucket_row *row, size_t most, struct arena *a,

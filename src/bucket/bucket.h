@@ -95,6 +95,13 @@ void bucket_upload_end(struct bucket_upload *u, struct pool *pool);
 struct bucket_row;
 int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,
 	struct problem *p);
+/* Whether the bytes come from elsewhere, so that they need not be waited for as a whole; then so many from that one on, each run of
+ * them to `take`, which ends it with false; and a file without a name to put them.  They wait. */
+bool bucket_comes_from_elsewhere(const struct bucket *b);
+int bucket_fetch(struct bucket *b, const struct bucket_row *row, int64_t at, int64_t len,
+	bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx, struct arena *a,
+	struct problem *p);
+int bucket_spool(struct bucket *b);
 /* All of it in memory, if it has at most so many bytes (ERR_TOO_LARGE) and the digest of its row. */
 int bucket_load(struct bucket *b, const struct bucket_row *row, size_t most, struct arena *a,
 	const void **ret, size_t *ret_len, struct problem *p);

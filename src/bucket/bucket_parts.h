@@ -33,6 +33,10 @@ struct bucket_kind {
 	/* A file with all of its bytes. */
 	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
 		struct bucket_said *said);
+	/* Some of its bytes as they come; NULL: they are here, in the file. */
+	int (*fetch)(struct bucket *b, const char *tenant_id, const char *blob, int64_t at,
+		int64_t len, bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
+		struct bucket_said *said);
 	/* How many bytes there are; ENOENT. */
 	int (*size)(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
 		struct bucket_said *said);

@@ -124,6 +124,16 @@ static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blo
 	return 0;
 }
 
+static int s3_blob_fetch(struct bucket *b, const char *tenant_id, const char *blob, int64_t at,
+	int64_t len, bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
+	struct bucket_said *said)
+{
+	int err = s3_get(b->s3, said->arena, blob_key(b, said->arena, tenant_id, blob), at, len,
+		take, ctx, said->problem);
+
+	return err == ERR_NOT_FOUND ? ENOENT : err;
+}
+
 static int s3_blob_size(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
 	struct bucket_said *said)
 {
@@ -193,6 +203,7 @@ const struct bucket_kind bucket_s3 = {
 	.finish = spool_finish,
 	.discard = spool_discard,
 	.open = s3_blob_open,
+	.fetch = s3_blob_fetch,
 	.size = s3_blob_size,
 	.remove = s3_blob_remove,
 	.each = s3_blob_each,

@@ -28,6 +28,7 @@ static void start_over(struct call *c, struct db *db)
 	c->export = NULL;
 	c->stream = NULL;
 	c->sending = NULL;
+	c->growth = NULL;
 	c->deferred = NULL;
 	c->afterwards = NULL;
 	c->total = NIL;

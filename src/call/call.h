@@ -113,6 +113,7 @@ struct call {
 	int (*take)(struct call *c, const void *bytes, size_t n);
 	const void *piece; /* what it has of the body */
 	size_t piece_len;
+	struct file_growth *growth;   /* of what is sent while it comes; or NULL */
 	struct file_sending *sending; /* what is sent in the place of a reply; or NULL */
 	struct page_query page;
 	struct problem
@@ -208,11 +209,25 @@ int call_export_parts(struct call *c, const char *type, const struct export_part
 
 /* A file as the answer: a part of it where Range asks for one, nothing where If-None-Match has its tag.  open() runs on a
  * thread for disks, once it is known that bytes are wanted, and gives a descriptor of exactly `size` bytes. */
+/* Bytes that come from elsewhere while they are sent; it outlives the call.  fetch() waits, on a thread for disks: so many from
+ * that byte on, each run of them to `take`, which ends it with false; spool() gives a file without a name. */
+struct call_source {
+	void *from;
+	int (*fetch)(void *from, uint64_t at, uint64_t len,
+		bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx, struct arena *a,
+		struct problem *p);
+	int (*spool)(void *from);
+	void (*let_go)(void *from);
+	char sha256[65]; /* of all of it */
+};
+
 struct call_file {
 	uint64_t size;
 	const char *tag; /* with its quotes */
 	const char *type;
 	int (*open)(struct call *c, int *ret_fd);
+	/* In the place of open(), where it comes while it is sent: made when bytes are wanted; false: open() after all. */
+	bool (*source)(struct call *c, struct call_source *ret);
 };
 int call_send_file(struct call *c, const struct call_file *file);
 /* If-Match and If-None-Match of a change, held against the tag of what is there; NULL: nothing is. */

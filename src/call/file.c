@@ -16,6 +16,7 @@ struct file_sending {
 	struct http_file part;
 	bool partly;
 	uint64_t ahead_at, ahead_len;
+	uint64_t first; /* byte of the part in the whole */
 };
 
 static bool read_place(const char **at, uint64_t *ret)
@@ -92,6 +93,10 @@ static void warm_file(struct http_exchange *x, int fd, uint64_t at, uint64_t len
 	struct call *c = x->data;
 
 	(void)fd;
+	if (c->growth) {
+		growth_await(c->growth, x, at + len);
+		return;
+	}
 	c->sending->ahead_at = at;
 	c->sending->ahead_len = len;
 	c->work = (struct work){ .run = read_ahead, .done = was_read_ahead };
@@ -113,8 +118,8 @@ static void put_file_head(struct call *c, int status)
 	buf_lit(&r->extra, "Accept-Ranges: bytes\r\n");
 	if (status == 206)
 		buf_printf(&r->extra, "Content-Range: bytes %llu-%llu/%llu\r\n",
-			(unsigned long long)s->part.at,
-			(unsigned long long)(s->part.at + s->part.len - 1),
+			(unsigned long long)s->first,
+			(unsigned long long)(s->first + s->part.len - 1),
 			(unsigned long long)s->what.size);
 	r->type = s->what.type;
 	r->file = &s->part;
@@ -128,14 +133,35 @@ static int open_file(struct work *w, struct db *none)
 	return c->sending->what.open(c, &c->sending->part.fd);
 }
 
-static void opened_file(struct work *w, int err)
+void call_file_opened(struct call *c, int err)
 {
-	struct call *c = file_call_of(w);
+	struct http_file *part = &c->sending->part;
 
 	if (!err)
 		put_file_head(c, c->sending->partly ? 206 : 200);
+	else if (part->fd >= 0) {
+		close(part->fd);
+		part->fd = -1;
+	}
 	call_conclude(c, err);
 	http_finish(c->x);
+}
+
+static void opened_file(struct work *w, int err)
+{
+	call_file_opened(file_call_of(w), err);
+}
+
+/* Where the bytes come from: a file, or elsewhere. */
+static int submit_open(struct call *c)
+{
+	struct file_sending *s = c->sending;
+	struct call_source source;
+
+	if (s->part.len && s->what.source && s->what.source(c, &source))
+		return growth_begin(c, &source, &s->part, !s->partly);
+	c->work = (struct work){ .run = open_file, .done = opened_file };
+	return pool_submit(c->app->disk, c->caller.tenant_id, &c->work);
 }
 
 static enum http_verdict refuse_range(struct call *c)
@@ -172,8 +198,8 @@ static enum http_verdict begin_file(struct call *c)
 	if (asked == RANGE_NONE_SUCH)
 		return refuse_range(c);
 	s->partly = asked == RANGE_PART;
-	c->work = (struct work){ .run = open_file, .done = opened_file };
-	err = pool_submit(c->app->disk, c->caller.tenant_id, &c->work);
+	s->first = s->part.at;
+	err = submit_open(c);
 	if (!err)
 		return HTTP_KEPT;
 	call_conclude(c, err);

@@ -61,6 +61,15 @@ enum http_verdict call_enter(struct call *c);
 /* The connection of the thread that we are on, if it has one. */
 struct db *call_db_here(const struct call *c);
 
+/* file.c: the file is open, or cannot be; the answer goes out. */
+void call_file_opened(struct call *c, int err);
+/* file_grow.c: begins to fetch what call_file.source gives; call_file_opened() follows.  Then whoever sends it waits until so many
+ * bytes are there, which http_piece_done() says. */
+struct file_growth;
+int growth_begin(
+	struct call *c, const struct call_source *source, struct http_file *part, bool all);
+void growth_await(struct file_growth *g, struct http_exchange *x, uint64_t upto);
+
 /* call_audit.c: writes what the call changed into the audit log, where its route is audited. */
 int call_audit(struct call *c);
 

@@ -139,16 +139,18 @@ static bool file_is_warm(struct http_conn *c, uint64_t at, uint64_t n)
 	struct http_file *f = b->x.reply.file;
 	char byte;
 	struct iovec last = { &byte, 1 };
+	bool comes = f->there && atomic_load(f->there) < at + n;
+	uint64_t ahead = comes ? n : b->file_left < FILE_AHEAD ? b->file_left : FILE_AHEAD;
 
-	if (b->file_warm >= n)
+	if (!comes && b->file_warm >= n)
 		return true;
-	if (!f->warm || preadv2(f->fd, &last, 1, (off_t)(at + n - 1), RWF_NOWAIT) >= 0 ||
-		errno != EAGAIN)
+	if (!comes && (!f->warm || preadv2(f->fd, &last, 1, (off_t)(at + n - 1), RWF_NOWAIT) >= 0 ||
+			      errno != EAGAIN))
 		return true;
-	b->file_warm = b->file_left < FILE_AHEAD ? b->file_left : FILE_AHEAD;
+	b->file_warm = ahead;
 	b->lent = true;
 	c->loop->kept++;
-	f->warm(&b->x, f->fd, at, b->file_warm);
+	f->warm(&b->x, f->fd, at, ahead);
 	return false;
 }
 

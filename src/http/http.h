@@ -61,10 +61,11 @@ size_t http_header_count(const struct http_request *r, const char *lower_name);
 /* A part of a file, sent from where it lies.  The descriptor is the reply's from here on and is closed with it; -1 where
  * only the head is asked for.  What is not in memory would hold up the loop: warm(), on its thread, has it read
  * elsewhere and says http_piece_done(), once, from any thread.  A file that is shorter than was said breaks the
- * connection off. */
+ * connection off.  One that grows says how many bytes it has so far, and warm() is asked to wait for the rest. */
 struct http_file {
 	int fd;
 	uint64_t at, len;
+	const _Atomic uint64_t *there; /* NULL: it has them all */
 	void (*warm)(struct http_exchange *x, int fd, uint64_t at, uint64_t len);
 };
 

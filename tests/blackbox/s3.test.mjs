@@ -5,7 +5,7 @@ import http from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { command, equal, match, ok, test, testBoth } from "./harness.mjs";
+import { command, equal, match, ok, test, testBoth, until } from "./harness.mjs";
 import { KEYS, s3Peer } from "./s3_peer.mjs";
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
@@ -124,4 +124,38 @@ testBoth("objects lie in S3: put, read in part, replaced, missed when S3 has oth
   await away.enter();
   equal((await away.request("GET", `/tenant/${tenant}/bucket`)).status, 200, "the list while S3 is away");
   equal((await raw(away, "GET", path(tenant, "empty"))).status, 502, "an object while S3 is away");
+});
+
+test("an object of S3 is passed on while it comes, and what is not whole never looks so", async (t) => {
+  const peer = await s3Peer(t), { place, flags } = await housed(t, "sqlite", peer);
+  const server = await t.serve(place, { flags: ["--no-access-log", ...flags] }), tenant = await server.enter();
+  const small = randomBytes(100_000), large = randomBytes(4 * MIB);
+  for (const [key, bytes] of [["small", small], ["large", large]]) equal((await raw(server, "PUT", path(tenant, key), { bytes })).status, 201, `put ${key}`);
+  // Half of it has come, and some of that is passed on before the rest is there.
+  peer.fault = "stall";
+  const got = [];
+  const ended = new Promise((done, no) => {
+    http.get({ port: server.port, host: "127.0.0.1", path: path(tenant, "large"), headers: { Authorization: `Bearer ${server.token}` } }, (res) => {
+      equal(Number(res.headers["content-length"]), large.length, "its length");
+      res.on("data", (part) => got.push(part)).on("end", done).on("error", no);
+    }).on("error", no);
+  });
+  await until(20_000, "bytes before the rest has come", () => got.reduce((n, part) => n + part.length, 0) > MIB);
+  peer.fault = null;
+  peer.goOn();
+  await ended;
+  ok(Buffer.concat(got).equals(large), "its bytes");
+  const part = await raw(server, "GET", path(tenant, "large"), { headers: { Range: "bytes=1000000-2999999" } });
+  equal(part.status, 206, "a part");
+  equal(part.headers["content-range"], `bytes 1000000-2999999/${large.length}`, "which");
+  ok(part.bytes.equals(large.subarray(1_000_000, 3_000_000)), "the bytes of the part");
+  // Cut off in the middle, and with other bytes of the same length: before the head it is told, after it the connection breaks.
+  const broken = (key) => raw(server, "GET", path(tenant, key)).then((r) => (r.status < 300 ? `whole: ${r.bytes.length} bytes` : String(r.status)), (err) => err.code);
+  peer.fault = "cut";
+  equal(await broken("small"), "502", "a small one, cut");
+  equal(await broken("large"), "ECONNRESET", "a large one, cut");
+  peer.fault = null;
+  for (const [key, object] of peer.objects) if (object.bytes.length >= small.length) peer.objects.set(key, { bytes: Buffer.concat([object.bytes.subarray(1), Buffer.from("x")]) });
+  equal(await broken("small"), "503", "a small one with other bytes");
+  equal(await broken("large"), "ECONNRESET", "a large one with other bytes");
 });

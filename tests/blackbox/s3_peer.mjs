@@ -86,14 +86,15 @@ function complete(peer, key, id, body) {
   return `<?xml version="1.0"?><CompleteMultipartUploadResult><ETag>&quot;whole-${parts.length}&quot;</ETag></CompleteMultipartUploadResult>`;
 }
 
-function sendObject(request, response, object, cut) {
+function sendObject(request, response, object, peer) {
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? ""), from = range ? Number(range[1]) : 0, to = range && range[2] ? Math.min(Number(range[2]), object.bytes.length - 1) : object.bytes.length - 1;
   if (range && from >= object.bytes.length) throw new Refusal(416, "InvalidRange");
   const bytes = object.bytes.subarray(from, to + 1);
   response.writeHead(range ? 206 : 200, { "content-type": object.type ?? "binary/octet-stream", "content-length": bytes.length, etag: '"x"', ...(range && { "content-range": `bytes ${from}-${to}/${object.bytes.length}` }) });
   if (request.method === "HEAD") return response.end();
-  if (!cut) return response.end(bytes);
+  if (peer.fault !== "cut" && peer.fault !== "stall") return response.end(bytes);
   response.write(bytes.subarray(0, bytes.length / 2));
+  if (peer.fault === "stall") return (peer.goOn = () => response.end(bytes.subarray(bytes.length / 2)));
   setTimeout(() => response.destroy(), 50);
 }
 
@@ -130,10 +131,10 @@ async function answer(peer, request, response, body) {
   }
   const object = peer.objects.get(key);
   if (!object) throw new Refusal(404, "NoSuchKey");
-  sendObject(request, response, object, peer.fault === "cut");
+  sendObject(request, response, object, peer);
 }
 
-/** fault: null, "hang", "cut", or a status and a code such as [503, "SlowDown"], which the next requests meet. */
+/** fault: null, "hang", "cut", "stall" (the second half comes with goOn()), or a status and a code such as [503, "SlowDown"], which the next requests meet. */
 export function s3Peer(t, { bucket = "lodge-tests", keys = KEYS, region = REGION } = {}) {
   const peer = { bucket, keys, region, host: "127.0.0.1", objects: new Map(), uploads: new Map(), asked: [], signed: [], fault: null, ahead: 0, page: 1000, partMin: 5 << 20 };
   const server = createServer((request, response) => {

@@ -6,11 +6,13 @@
  * stranger's file as a page of ours. */
 #include "api/bucket/bucket_object.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/service.h"
 #include "base/json.h"
+#include "base/memory.h"
 
 #define NO_OBJECT "There is no such object."
 
@@ -77,20 +79,78 @@ static int open_object(struct call *c, int *ret_fd)
 	return bucket_open(service_of(c->app)->bucket, c->own, ret_fd, c->arena, &c->problem);
 }
 
-int object_send(struct call *c, const char *key)
-{
-	struct bucket_row *row = c->own = arena_new(c->arena, struct bucket_row);
-	const char *slash = strrchr(key, '/');
-	int err = find_object(c, key, row);
+/* One that comes from elsewhere, for longer than the call perhaps. */
+struct object_source {
+	struct bucket *bucket;
+	struct bucket_row row;
+	struct arena arena;
+};
 
-	if (err)
-		return err;
-	call_attach(c, slash ? slash + 1 : key);
+static int fetch_object(void *from, uint64_t at, uint64_t len,
+	bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx, struct arena *a,
+	struct problem *p)
+{
+	struct object_source *s = from;
+
+	return bucket_fetch(s->bucket, &s->row, (int64_t)at, (int64_t)len, take, ctx, a, p);
+}
+
+static int spool_object(void *from)
+{
+	return bucket_spool(((struct object_source *)from)->bucket);
+}
+
+static void let_object_go(void *from)
+{
+	struct object_source *s = from;
+
+	arena_free(&s->arena);
+	free(s);
+}
+
+static bool object_source(struct call *c, struct call_source *ret)
+{
+	const struct bucket_row *row = c->own;
+	struct bucket *b = service_of(c->app)->bucket;
+	struct object_source *s;
+
+	if (!bucket_comes_from_elsewhere(b))
+		return false;
+	s = memory_zeroed(sizeof *s);
+	s->bucket = b;
+	s->row = (struct bucket_row){ .tenant_id = arena_strdup(&s->arena, row->tenant_id),
+		.key = arena_strdup(&s->arena, row->key),
+		.blob = arena_strdup(&s->arena, row->blob),
+		.size_bytes = row->size_bytes };
+	*ret = (struct call_source){
+		.from = s, .fetch = fetch_object, .spool = spool_object, .let_go = let_object_go
+	};
+	memcpy(ret->sha256, row->sha256, sizeof ret->sha256);
+	return true;
+}
+
+int object_send_row(
+	struct call *c, const struct bucket_row *row, const char *name, const char *type)
+{
+	struct bucket_row *own = c->own = arena_new(c->arena, struct bucket_row);
+
+	*own = *row;
+	call_attach(c, name);
 	buf_lit(&c->x->reply.extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
 	return call_send_file(c, &(struct call_file){ .size = (uint64_t)row->size_bytes,
 					 .tag = object_tag(c, row),
-					 .type = row->content_type,
-					 .open = open_object });
+					 .type = type,
+					 .open = open_object,
+					 .source = object_source });
+}
+
+int object_send(struct call *c, const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	struct bucket_row row;
+	int err = find_object(c, key, &row);
+
+	return err ? err : object_send_row(c, &row, slash ? slash + 1 : key, row.content_type);
 }
 
 /* ---- put ---- */

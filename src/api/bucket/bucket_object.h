@@ -15,6 +15,9 @@ SCHEMA_DECLARED(BucketObject);
 
 /* ERR_INVALID names the key; ERR_NOT_FOUND for what is reserved. */
 int object_check_key(struct call *c, const char *key);
+/* The bytes of a row as the answer, as an attachment of that name: the last of an `apply`. */
+int object_send_row(
+	struct call *c, const struct bucket_row *row, const char *name, const char *type);
 /* The steps of operations: `apply` of one that reads, `intake`, `prepare` and `apply` of one that puts, of one that deletes. */
 int object_send(struct call *c, const char *key);
 int object_intake(struct call *c, const char *key);

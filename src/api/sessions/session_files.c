@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/service.h"
+#include "api/bucket/bucket_object.h"
 #include "api/sessions/session_rows.h"
 #include "base/crypto.h"
 #include "base/id.h"
@@ -48,9 +48,6 @@ static int open_bytes(struct call *c, int *ret_fd)
 	size_t left = file->len;
 	int fd;
 
-	if (file->in_bucket)
-		return bucket_open(
-			service_of(c->app)->bucket, &file->object, ret_fd, c->arena, &c->problem);
 	fd = memfd_create("session-file", MFD_CLOEXEC);
 	while (fd >= 0 && left) {
 		ssize_t n = write(fd, at, left);
@@ -71,8 +68,6 @@ static const char *bytes_tag(struct call *c, const struct session_file_bytes *fi
 	uint8_t digest[SHA256_LEN];
 	char hex[2 * SHA256_LEN + 1];
 
-	if (file->in_bucket)
-		return arena_printf(c->arena, "\"%s\"", file->object.sha256);
 	sha256(file->bytes, file->len, digest);
 	hex_write(digest, sizeof digest, hex);
 	return arena_printf(c->arena, "\"%s\"", hex);
@@ -94,14 +89,14 @@ OPERATION(readSessionFile, NONE, NONE, .long_read = true, .gives = "application/
 		return call_fail(c, err, "There is no such file.");
 	if (err)
 		return err;
+	if (file->in_bucket)
+		return object_send_row(c, &file->object, row.name, "application/octet-stream");
 	call_attach(c, row.name);
 	buf_lit(&c->x->reply.extra, "Content-Security-Policy: sandbox; default-src 'none'\r\n");
-	return call_send_file(
-		c, &(struct call_file){
-			   .size = file->in_bucket ? (uint64_t)file->object.size_bytes : file->len,
-			   .tag = bytes_tag(c, file),
-			   .type = "application/octet-stream",
-			   .open = open_bytes });
+	return call_send_file(c, &(struct call_file){ .size = file->len,
+					 .tag = bytes_tag(c, file),
+					 .type = "application/octet-stream",
+					 .open = open_bytes });
 }
 
 QUERY_OPERATION(createSessionFile, file_query, SessionFileRead, .brings_files = true,
