@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "outside/html_text.h"
+#include "base/html_text.h"
 #include "outside/http_tool.h"
 #include "sessions/tool_outside.h"
 #include "sessions/tool_text.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "outside/html_text.h"
+#include "base/html_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

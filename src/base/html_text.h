@@ -1,6 +1,6 @@
 /* html_text.h - what a person would read of an HTML page, as plain text.
  *
- * Tags, scripts, styles and comments go; paragraphs, list items and rows
+ * Tags, scripts, styles, comments and what is hidden from the eye go; paragraphs, list items and rows
  * become lines, links keep their address after their words.  Whatever the
  * page holds, the text is no longer than a small multiple of it, and reading
  * takes one pass.  Nothing is fetched or run. */

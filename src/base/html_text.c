@@ -1,15 +1,24 @@
 /* html_text.c - see html_text.h.  A scanner over tags, not a parser: pages are often wrong, and nothing
  * depends on where an element ends but those that are left out whole. */
-#include "outside/html_text.h"
+#include "base/html_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/html_hidden.h"
 
-enum { TAG_NAME_MAX = 16, HREF_MAX = 500, ENTITY_MAX = 32, GROWTH = 3 };
+enum { TAG_NAME_MAX = 16, HREF_MAX = 500, ENTITY_MAX = 32, GROWTH = 3, GROUNDS_MAX = 32 };
+
+/* An element that has a colour of its own behind its text. */
+struct ground {
+	char name[TAG_NAME_MAX];
+	int32_t before; /* the colour around it */
+	unsigned inner; /* elements of its name that are open in it */
+};
 
 struct html {
 	const char *at, *end;
@@ -19,6 +28,9 @@ struct html {
 	bool blank;	     /* a blank is due */
 	int pre;	     /* inside so many <pre> */
 	char href[HREF_MAX]; /* of the link that is open, or "" */
+	int32_t ground;	     /* the colour behind the text, or HTML_GROUND_UNKNOWN */
+	struct ground grounds[GROUNDS_MAX];
+	size_t ground_count;
 };
 
 struct tag {
@@ -308,10 +320,108 @@ static void put_href(struct html *h)
 	h->href[0] = '\0';
 }
 
+/* <!-- ... -->, <!DOCTYPE ...>, <? ... > */
+static void skip_declaration(struct html *h)
+{
+	size_t left = (size_t)(h->end - h->at);
+	bool comment = left >= 4 && memcmp(h->at, "<!--", 4) == 0;
+	const char *mark = comment ? "-->" : ">",
+		   *stop = comment ? memmem(h->at + 4, left - 4, mark, 3)
+				   : memchr(h->at, '>', left);
+
+	h->at = stop ? stop + strlen(mark) : h->end;
+}
+
+static const char *const unseen[] = { "script", "style", "noscript", "template", "svg", "iframe",
+	"object", "select", "textarea", NULL };
+
+/* After everything in an element that nobody sees, elements of its name within it counted. */
+static void skip_hidden(struct html *h, const char *name)
+{
+	static const char *const alone[] = { "p", "li", "td", "th", "tr", "dt", "dd", "option",
+		NULL };
+	struct tag t = { 0 };
+	bool by_next;
+
+	snprintf(t.name, sizeof t.name, "%s", name);
+	by_next = tag_is_one_of(&t, alone);
+	for (size_t depth = 1; h->at < h->end;) {
+		const char *p = memchr(h->at, '<', (size_t)(h->end - h->at));
+
+		h->at = p ? p : h->end;
+		if (!p)
+			return;
+		if (p + 1 < h->end && (p[1] == '!' || p[1] == '?')) {
+			skip_declaration(h);
+		} else if (!read_tag(h, &t)) {
+			h->at = p + 1;
+		} else if (strcmp(t.name, name) == 0) {
+			if (!t.closes && by_next) {
+				h->at = p;
+				return;
+			}
+			depth += t.closes ? (size_t)-1 : 1;
+			if (!depth)
+				return;
+		} else if (!t.closes && tag_is_one_of(&t, unseen)) {
+			skip_element(h, t.name);
+		}
+	}
+}
+
+static void leave_ground(struct html *h, const char *name)
+{
+	struct ground *top = h->ground_count ? &h->grounds[h->ground_count - 1] : NULL;
+
+	if (!top || strcmp(top->name, name) != 0)
+		return;
+	if (top->inner) {
+		top->inner--;
+	} else {
+		h->ground = top->before;
+		h->ground_count--;
+	}
+}
+
+static void enter_ground(struct html *h, const char *name, int32_t ground)
+{
+	struct ground *top = h->ground_count ? &h->grounds[h->ground_count - 1] : NULL;
+
+	if (ground == h->ground || h->ground_count == GROUNDS_MAX) {
+		if (top && strcmp(top->name, name) == 0)
+			top->inner++;
+		return;
+	}
+	top = &h->grounds[h->ground_count++];
+	snprintf(top->name, sizeof top->name, "%s", name);
+	top->before = h->ground;
+	top->inner = 0;
+	h->ground = ground;
+}
+
+/* What a tag's attributes do; true if it was hidden and all of it is behind us. */
+static bool take_look(struct html *h, const struct tag *t)
+{
+	static const char *const empty[] = { "br", "hr", "img", "input", "meta", "link", "col",
+		"area", "base", "wbr", "source", "embed", "track", "param", NULL };
+	int32_t ground;
+
+	if (tag_is_one_of(t, empty))
+		return false;
+	if (t->closes) {
+		leave_ground(h, t->name);
+		return false;
+	}
+	if (html_hides(t->attributes, (size_t)(t->end - t->attributes), h->ground, &ground)) {
+		skip_hidden(h, t->name);
+		return true;
+	}
+	enter_ground(h, t->name, ground);
+	return false;
+}
+
 static void take_tag(struct html *h, const struct tag *t)
 {
-	static const char *const unseen[] = { "script", "style", "noscript", "template", "svg",
-		"iframe", "object", "select", "textarea", NULL };
 	static const char *const paragraphs[] = { "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul",
 		"ol", "dl", "table", "pre", "blockquote", "section", "article", "header", "footer",
 		"nav", "main", "aside", "figure", "form", "title", NULL };
@@ -321,6 +431,10 @@ static void take_tag(struct html *h, const struct tag *t)
 	if (!t->closes && tag_is_one_of(t, unseen)) {
 		if (t->end == t->attributes || t->end[-1] != '/' || strcmp(t->name, "svg") != 0)
 			skip_element(h, t->name);
+		return;
+	}
+	if (take_look(h, t)) {
+		h->blank = true;
 		return;
 	}
 	if (strcmp(t->name, "a") == 0) {
@@ -342,21 +456,9 @@ static void take_tag(struct html *h, const struct tag *t)
 	}
 }
 
-/* <!-- ... -->, <!DOCTYPE ...>, <? ... > */
-static void skip_declaration(struct html *h)
-{
-	size_t left = (size_t)(h->end - h->at);
-	bool comment = left >= 4 && memcmp(h->at, "<!--", 4) == 0;
-	const char *mark = comment ? "-->" : ">",
-		   *stop = comment ? memmem(h->at + 4, left - 4, mark, 3)
-				   : memchr(h->at, '>', left);
-
-	h->at = stop ? stop + strlen(mark) : h->end;
-}
-
 const char *html_text(struct arena *a, const char *html, size_t len, size_t *ret_len)
 {
-	struct html h = { .at = html, .end = html + len, .arena = a };
+	struct html h = { .at = html, .end = html + len, .arena = a, .ground = HTML_WHITE };
 	const char *text;
 	struct tag t;
 
