@@ -1,0 +1,134 @@
+/* authres.c - see authres.h.  The header is read from left to right, comments passed over; what is not understood says
+ * nothing. */
+#include "mail/authres.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/slice.h"
+
+enum { AUTHRES_MAX = 16 * 1024 };
+
+const char *mail_verdict_name(enum mail_verdict v)
+{
+	static const char *const names[] = { "none", "pass", "fail" };
+
+	return names[v];
+}
+
+struct authres_reader {
+	const char *at, *end;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Blanks and comments, which nest. */
+static void skip(struct authres_reader *r)
+{
+	size_t depth = 0;
+
+	for (; r->at < r->end; r->at++) {
+		if (*r->at == '(')
+			depth++;
+		else if (*r->at == ')' && depth)
+			depth--;
+		else if (*r->at == '\\' && depth && r->at + 1 < r->end)
+			r->at++;
+		else if (!depth && !is_blank(*r->at))
+			return;
+	}
+}
+
+/* A word, or a quoted text without its quotes. */
+static struct slice word(struct authres_reader *r)
+{
+	const char *from;
+
+	skip(r);
+	from = r->at;
+	if (r->at < r->end && *r->at == '"') {
+		struct slice text = { ++r->at, 0 };
+
+		while (r->at < r->end && *r->at != '"')
+			r->at += *r->at == '\\' && r->at + 1 < r->end ? 2 : 1;
+		text.len = (size_t)(r->at - text.at);
+		r->at += r->at < r->end;
+		return text;
+	}
+	while (r->at < r->end && !is_blank(*r->at) && !strchr(";=()\"", *r->at))
+		r->at++;
+	return (struct slice){ from, (size_t)(r->at - from) };
+}
+
+static bool is_word(struct slice s, const char *text)
+{
+	return s.len == strlen(text) && strncasecmp(s.at, text, s.len) == 0;
+}
+
+/* What this server says; the worse of two about one method. */
+static void take_result(struct authres *a, struct slice method, struct slice result)
+{
+	enum mail_verdict v = is_word(result, "pass")					? MAIL_PASS
+			      : is_word(result, "fail") || is_word(result, "permerror") ? MAIL_FAIL
+											: MAIL_NONE;
+
+	if (is_word(method, "dmarc"))
+		a->dmarc = a->dmarc == MAIL_FAIL ? MAIL_FAIL : v;
+	else if (is_word(method, "spf"))
+		a->spf = a->spf == MAIL_FAIL ? MAIL_FAIL : v;
+	else if (is_word(method, "dkim") && a->dkim != MAIL_PASS)
+		a->dkim = v; /* one good signature is enough */
+}
+
+/* Behind a semicolon: "method[/version]=result", and then properties up to the next one. */
+static void read_results(struct authres_reader *r, struct authres *a)
+{
+	while (skip(r), r->at < r->end) {
+		struct slice method, result;
+
+		if (*r->at != ';') { /* a property, or what nobody knows */
+			const char *before = r->at;
+
+			word(r);
+			r->at += r->at == before;
+			continue;
+		}
+		r->at++;
+		method = word(r);
+		for (size_t i = 0; i < method.len; i++)
+			if (method.at[i] == '/')
+				method.len = i;
+		skip(r);
+		if (r->at == r->end || *r->at != '=')
+			continue;
+		r->at++;
+		result = word(r);
+		take_result(a, method, result);
+	}
+}
+
+struct authres authres_read(const struct mail_header *headers, size_t count, const char *id)
+{
+	struct authres a = { 0 };
+
+	for (size_t i = 0; id && *id && i < count; i++) {
+		struct authres_reader r = { headers[i].value, NULL };
+
+		if (strcmp(headers[i].name, "authentication-results") != 0 ||
+			strnlen(headers[i].value, AUTHRES_MAX + 1) > AUTHRES_MAX)
+			continue;
+		r.end = headers[i].value + strlen(headers[i].value);
+		if (!is_word(word(&r), id))
+			continue;
+		a.found = true;
+		skip(&r);
+		if (r.at < r.end && *r.at >= '0' && *r.at <= '9')
+			word(&r); /* the version */
+		read_results(&r, &a);
+		break;
+	}
+	return a;
+}
