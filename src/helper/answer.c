@@ -7,8 +7,7 @@
 #include "base/entry_names.h"
 #include "base/utf8.h"
 
-/* So many bytes with a NUL after them; NULL with *ret being why. */
-static char *pull_bytes(struct answer_source *s, struct arena *a, size_t len, enum answer *ret)
+char *answer_bytes(struct answer_source *s, struct arena *a, size_t len, enum answer *ret)
 {
 	char *bytes;
 
@@ -21,7 +20,7 @@ static char *pull_bytes(struct answer_source *s, struct arena *a, size_t len, en
 	return s->pull(s, bytes, len) ? bytes : NULL;
 }
 
-static enum answer read_fault(
+enum answer answer_fault(
 	struct answer_source *s, struct arena *a, const struct helper_record *r, const char **ret)
 {
 	enum answer why;
@@ -29,7 +28,7 @@ static enum answer read_fault(
 
 	if (r->name_len || !r->len || r->len >= HELPER_FAULT_MAX)
 		return ANSWER_NONSENSE;
-	text = pull_bytes(s, a, r->len, &why);
+	text = answer_bytes(s, a, r->len, &why);
 	if (!text)
 		return why;
 	if (!utf8_valid(text, r->len) || memchr(text, '\0', r->len))
@@ -73,12 +72,12 @@ static enum answer read_file(struct files_reader *f, const struct helper_record 
 	if (f->files->count >= l->entries || !r->name_len || r->name_len > l->path ||
 		r->len > l->one || r->len > l->all - f->total)
 		return ANSWER_NONSENSE;
-	name = pull_bytes(f->source, f->arena, r->name_len, &why);
+	name = answer_bytes(f->source, f->arena, r->name_len, &why);
 	if (!name)
 		return why;
 	if (!entry_name_valid(name, r->name_len, l->path, l->depth))
 		return ANSWER_NONSENSE;
-	bytes = pull_bytes(f->source, f->arena, r->len, &why);
+	bytes = answer_bytes(f->source, f->arena, r->len, &why);
 	if (!bytes)
 		return why;
 	f->total += r->len;
@@ -109,7 +108,7 @@ enum answer answer_files(struct answer_source *s, struct arena *a,
 		if (!s->pull(s, &r, sizeof r))
 			return ANSWER_CUT;
 		if (r.kind == RECORD_FAULT)
-			return read_fault(s, a, &r, &ret->fault);
+			return answer_fault(s, a, &r, &ret->fault);
 		if (r.kind == RECORD_END)
 			return !r.name_len && !r.len && names_differ(a, ret) ? ANSWER_WHOLE
 									     : ANSWER_NONSENSE;
@@ -129,7 +128,7 @@ static enum answer read_tree(struct answer_source *s, struct arena *a,
 
 	if (r->kind != RECORD_TREE || r->name_len || !r->len || r->len > HELPER_JSON_MAX)
 		return ANSWER_NONSENSE;
-	text = pull_bytes(s, a, r->len, &why);
+	text = answer_bytes(s, a, r->len, &why);
 	if (!text)
 		return why;
 	ret->root = json_tree(a, text, r->len, &fault, ret_count);
@@ -148,7 +147,7 @@ static enum answer read_lines(
 		return ANSWER_CUT;
 	if (r.kind != RECORD_LINES || r.name_len || r.len != count * sizeof(uint32_t))
 		return ANSWER_NONSENSE;
-	ret->lines = (const uint32_t *)(const void *)pull_bytes(s, a, r.len, &why);
+	ret->lines = (const uint32_t *)(const void *)answer_bytes(s, a, r.len, &why);
 	if (!ret->lines)
 		return why;
 	for (size_t i = 0; i < count; i++)
@@ -170,7 +169,7 @@ enum answer answer_tree(struct answer_source *s, struct arena *a, struct helper_
 		if (r.line > HELPER_YAML_MAX + 1)
 			return ANSWER_NONSENSE;
 		ret->fault_line = r.line;
-		return read_fault(s, a, &r, &ret->fault);
+		return answer_fault(s, a, &r, &ret->fault);
 	}
 	got = read_tree(s, a, &r, &count, ret);
 	if (got == ANSWER_WHOLE)

@@ -19,3 +19,9 @@ enum answer {
 enum answer answer_files(struct answer_source *s, struct arena *a,
 	const struct helper_limits *limits, struct helper_files *ret);
 enum answer answer_tree(struct answer_source *s, struct arena *a, struct helper_tree *ret);
+enum answer answer_mail(struct answer_source *s, struct arena *a, struct helper_mail *ret);
+
+/* For the readers of answers: bytes with a NUL after them, or NULL with why; the sentence of RECORD_FAULT. */
+char *answer_bytes(struct answer_source *s, struct arena *a, size_t len, enum answer *ret);
+enum answer answer_fault(
+	struct answer_source *s, struct arena *a, const struct helper_record *r, const char **ret);

@@ -47,6 +47,7 @@ const struct helper_limits helper_bundle_limits = {
 struct helper_house {
 	struct helper_setup setup;
 	char program[PATH_MAX]; /* empty: it is not there */
+	char mime[PATH_MAX];	/* lodge-mime, likewise */
 	struct turns turns;
 };
 
@@ -58,10 +59,9 @@ struct helper {
 /* ---- the program ---- */
 
 /* Where a package puts it, where a build has it, and where a build has it for its tests. */
-static void find_program(char ret[PATH_MAX])
+static void find_program(const char *name, char ret[PATH_MAX])
 {
-	static const char *const places[] = { "lodge-helper", "../libexec/lodge-helper",
-		"../lodge-helper" };
+	static const char *const places[] = { "", "../libexec/", "../" };
 	char self[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -74,7 +74,7 @@ static void find_program(char ret[PATH_MAX])
 		return;
 	*slash = '\0';
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (snprintf(ret, PATH_MAX, "%s/%s", self, places[i]) < PATH_MAX &&
+		if (snprintf(ret, PATH_MAX, "%s/%s%s", self, places[i], name) < PATH_MAX &&
 			access(ret, X_OK) == 0)
 			return;
 	}
@@ -100,11 +100,17 @@ struct helper *helper_new(const struct helper_setup *setup)
 	if (h->setup.program)
 		snprintf(h->program, sizeof h->program, "%s", h->setup.program);
 	else
-		find_program(h->program);
+		find_program("lodge-helper", h->program);
+	if (h->setup.mime_program)
+		snprintf(h->mime, sizeof h->mime, "%s", h->setup.mime_program);
+	else
+		find_program("lodge-mime", h->mime);
 	if (!*h->program)
 		log_line(LOG_WARN,
 			"lodge-helper is not beside lodge: archives and heads of skills cannot be read",
 			NULL);
+	if (!*h->mime)
+		log_line(LOG_WARN, "lodge-mime is not beside lodge: mail cannot be read", NULL);
 	turns_init(&h->turns, h->setup.processes);
 	return own;
 }
@@ -137,16 +143,22 @@ struct peer {
 };
 
 /* Nothing of ours: no descriptor but the socket, no variable, no signal that is blocked or ignored. */
-static int spawn_program(const struct helper_house *h, int fd, pid_t *ret)
+static int spawn_program(
+	const struct helper_house *h, const struct helper_task *t, int fd, pid_t *ret)
 {
+	bool mime = t->kind == HELPER_MIME;
 	char cpu[24], memory[24];
-	char *argv[] = { "lodge-helper", cpu, memory, NULL }, *none[] = { NULL };
+	char *argv[] = { mime ? "lodge-mime" : "lodge-helper", cpu, memory, NULL };
+	char *none[] = { NULL };
+	unsigned cpu_s = h->setup.cpu_s;
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t signals;
 	int err;
 
-	snprintf(cpu, sizeof cpu, "%u", h->setup.cpu_s);
+	if (mime && cpu_s > HELPER_MIME_CPU_S)
+		cpu_s = HELPER_MIME_CPU_S;
+	snprintf(cpu, sizeof cpu, "%u", cpu_s);
 	snprintf(memory, sizeof memory, "%zu", h->setup.memory);
 	if (posix_spawn_file_actions_init(&files))
 		return ENOMEM;
@@ -168,7 +180,8 @@ static int spawn_program(const struct helper_house *h, int fd, pid_t *ret)
 		posix_spawnattr_setflags(
 			&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 		if (!err)
-			err = posix_spawn(ret, h->program, &files, &attributes, argv, none);
+			err = posix_spawn(
+				ret, mime ? h->mime : h->program, &files, &attributes, argv, none);
 		posix_spawnattr_destroy(&attributes);
 	}
 	posix_spawn_file_actions_destroy(&files);
@@ -229,18 +242,20 @@ static bool pull_from_peer(struct answer_source *s, void *into, size_t len)
 	return true;
 }
 
-static int begin_peer(
-	const struct helper_house *h, struct peer *p, struct arena *a, const char **ret_fault)
+static int begin_peer(const struct helper_house *h, const struct helper_task *t, struct peer *p,
+	struct arena *a, const char **ret_fault)
 {
 	int ends[2], err;
 
 	*p = (struct peer){ .source.pull = pull_from_peer };
-	*ret_fault = "The program lodge-helper, which reads this, is not beside lodge.";
-	if (!*h->program)
+	*ret_fault = t->kind == HELPER_MIME
+			     ? "The program lodge-mime, which reads this, is not beside lodge."
+			     : "The program lodge-helper, which reads this, is not beside lodge.";
+	if (t->kind == HELPER_MIME ? !*h->mime : !*h->program)
 		return ERR_INTERNAL;
 	err = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? errno : 0;
 	if (!err) {
-		err = spawn_program(h, ends[1], &p->pid);
+		err = spawn_program(h, t, ends[1], &p->pid);
 		close(ends[1]);
 		if (err)
 			close(ends[0]);
@@ -314,7 +329,7 @@ static int run_task(struct helper *h, struct arena *a, const struct helper_task 
 		*ret_fault = "Others are being read: try again later.";
 		return ERR_BUSY;
 	}
-	err = begin_peer(h->house, &p, a, ret_fault);
+	err = begin_peer(h->house, t, &p, a, ret_fault);
 	if (!err) {
 		if (send_bytes(&p, t, sizeof *t) && send_bytes(&p, bytes, t->len))
 			got = read(&p.source, a, data);
@@ -414,6 +429,31 @@ int helper_yaml(struct helper *h, struct arena *a, const char *text, size_t len,
 	*ret_fault = tree.fault && tree.fault_line
 			     ? arena_printf(a, "line %zu: %s", tree.fault_line, tree.fault)
 			     : tree.fault;
+	return err;
+}
+
+/* ---- messages ---- */
+
+static enum answer read_mail_asked(struct answer_source *s, struct arena *a, void *data)
+{
+	return answer_mail(s, a, data);
+}
+
+int helper_mime(
+	struct helper *h, struct arena *a, const void *bytes, size_t len, struct helper_mail *ret)
+{
+	const struct helper_task t = { .mark = HELPER_MARK, .kind = HELPER_MIME, .len = len };
+	const char *fault = NULL;
+	int err;
+
+	*ret = (struct helper_mail){ 0 };
+	if (len > HELPER_MIME_MAX) {
+		ret->fault = "The message is too large to be read.";
+		return ERR_INVALID;
+	}
+	err = run_task(h, a, &t, bytes, read_mail_asked, ret, &fault);
+	if (err)
+		*ret = (struct helper_mail){ .fault = fault ? fault : ret->fault };
 	return err;
 }
 

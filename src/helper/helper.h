@@ -18,10 +18,11 @@
 /* What members of 0 stand for is in brackets. */
 struct helper_setup {
 	const char *program; /* [lodge-helper beside the running program, or a folder above it] */
-	unsigned cpu_s;	     /* [30] of one task */
-	int wall_ms;	     /* [60000] of one task */
-	size_t memory;	     /* [256 MiB] of one process, all it maps */
-	size_t processes;    /* [2] at a time */
+	const char *mime_program; /* [lodge-mime, likewise] */
+	unsigned cpu_s;		  /* [30] of one task */
+	int wall_ms;		  /* [60000] of one task */
+	size_t memory;		  /* [256 MiB] of one process, all it maps */
+	size_t processes;	  /* [2] at a time */
 };
 
 struct helper;
@@ -78,6 +79,45 @@ int helper_yaml_lines(
 /* The same without lines; the fault names its own. */
 int helper_yaml(struct helper *h, struct arena *a, const char *text, size_t len,
 	struct json_node **ret, const char **ret_fault);
+
+/* What a message says, as the parser of MIME in lodge-mime understood it.  All texts are UTF-8 without control characters,
+ * but for line ends and tabs in `plain` and `html`.  None of it is true because it stands here. */
+struct helper_mail_field {
+	const char *name, *value;
+	size_t group; /* of a delivery status: 0 about the message, then one for each recipient */
+};
+
+struct helper_mail_person {
+	const char *field;   /* "from", "to", "cc", "reply-to" */
+	const char *address; /* perhaps none that could be written to */
+	const char *name;
+};
+
+struct helper_mail_part {
+	const char *name; /* a plain file name, of no folder */
+	const char *type; /* as it was declared: "image/png" */
+	const char *content_id;
+	const void *bytes;
+	size_t len;
+};
+
+struct helper_mail {
+	struct helper_mail_field *fields; /* the headers that somebody asks for, from the top */
+	size_t field_count;
+	struct helper_mail_person *people;
+	size_t person_count;
+	const char *plain, *html; /* NULL: there is none */
+	size_t plain_len, html_len;
+	struct helper_mail_part *parts;
+	size_t part_count;
+	struct helper_mail_field *status; /* of message/delivery-status */
+	size_t status_count;
+	const char *fault;
+};
+
+/* At most 5 s of processor.  Errors as above. */
+int helper_mime(
+	struct helper *h, struct arena *a, const void *bytes, size_t len, struct helper_mail *ret);
 
 #ifdef LODGE_FAULTS
 /* For tests: the process does this misdeed (helper/inside/misdeeds.c), and its answer is read as that of an archive. */

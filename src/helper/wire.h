@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	HELPER_MARK = 0x6c680001, /* to be raised when anything here changes */
+	HELPER_MARK = 0x6c680002, /* to be raised when anything here changes */
 
 	HELPER_PACKED_MAX = 64 << 20,
 	HELPER_YAML_MAX = 10 * 1000 * 1000,
@@ -18,11 +18,27 @@ enum {
 	HELPER_JSON_MAX = 64 << 20,
 	HELPER_FAULT_MAX = 2048,
 	HELPER_PATH_MAX = 4096,
+
+	/* Of HELPER_MIME: the message, what it is decoded to, and how much there is of each thing in it. */
+	HELPER_MIME_MAX = 64 << 20,
+	HELPER_MIME_CPU_S = 5,
+	HELPER_MIME_DECODED_MAX = 50 << 20,
+	HELPER_MIME_TEXT_MAX = 2 << 20, /* longer texts are attachments */
+	HELPER_MIME_DEPTH_MAX = 32,
+	HELPER_MIME_PARTS_MAX = 500,
+	HELPER_MIME_ATTACHED_MAX = 50,
+	HELPER_MIME_FIELDS_MAX = 1000,
+	HELPER_MIME_VALUE_MAX = 64 * 1024,
+	HELPER_MIME_PEOPLE_MAX = 1000,
+	HELPER_MIME_ADDRESS_MAX = 320,
+	HELPER_MIME_NAME_MAX = 255, /* of a display name, a file, a type, a Content-ID */
+	HELPER_MIME_STATUS_MAX = 2000,
 };
 
 enum helper_kind {
 	HELPER_UNPACK = 1,
 	HELPER_YAML,
+	HELPER_MIME,
 	/* In builds with faults only, for the tests: what a helper that is broken or taken over could do. */
 	HELPER_ACT = 100,
 };
@@ -40,6 +56,12 @@ enum helper_record_kind {
 	RECORD_LINES,	 /* a uint32_t for each node of the tree before it, in its order */
 	RECORD_FAULT,	 /* a sentence; the last */
 	RECORD_END,	 /* nothing went wrong; the last */
+	/* Of a message: */
+	RECORD_FIELD, /* a header: its name with small letters; what it says, as UTF-8 on one line */
+	RECORD_PERSON, /* an address of the header that it is named after: the address, NUL, a name */
+	RECORD_TEXT,   /* "plain" or "html": all of it that is to be read */
+	RECORD_ATTACHED, /* file name, NUL, declared type, NUL, Content-ID; its bytes */
+	RECORD_STATUS, /* a field of a delivery status: its name, what it says; `line` is the number of its group */
 };
 
 struct helper_record {

@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena a = { 0 };
 	struct helper_files files;
 	struct helper_tree tree;
+	struct helper_mail mail;
 	struct answered answer;
 	size_t total = 0;
 
@@ -37,6 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer.read = 0;
 	if (answer_tree(&answer.source, &a, &tree) == ANSWER_WHOLE && !tree.lines[tree.root->index])
 		abort();
+	answer.read = 0;
+	if (answer_mail(&answer.source, &a, &mail) == ANSWER_WHOLE)
+		for (size_t i = 0; i < mail.part_count; i++)
+			if (!entry_name_valid(mail.parts[i].name, strlen(mail.parts[i].name),
+				    HELPER_MIME_NAME_MAX, 1))
+				abort();
 	answered_end(&answer);
 	arena_free(&a);
 	return 0;

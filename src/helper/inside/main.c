@@ -1,6 +1,6 @@
-/* main.c - lodge-helper: one task from the socket that is its descriptor 0, its answer, and the end.
+/* main.c - lodge-helper and lodge-mime: one task from the socket that is its descriptor 0, its answer, and the end.
  *
- *   lodge-helper CPU_SECONDS MEMORY_BYTES
+ *   lodge-helper CPU_SECONDS MEMORY_BYTES, and lodge-mime likewise
  *
  * A process is never used twice: what one tenant's file might do to it, no
  * other tenant's file meets. */
@@ -44,28 +44,6 @@ static bool put_to_socket(
 	return write_all(r, sizeof *r) && write_all(name, r->name_len) && write_all(bytes, r->len);
 }
 
-static uint64_t longest(uint32_t kind)
-{
-	return kind == HELPER_YAML ? HELPER_YAML_MAX : HELPER_PACKED_MAX;
-}
-
-static bool run_task(
-	struct arena *a, const struct helper_task *t, const char *bytes, struct outlet *o)
-{
-	switch (t->kind) {
-	case HELPER_UNPACK:
-		return unpack_archive(a, t, bytes, o);
-	case HELPER_YAML:
-		return read_yaml(a, bytes, t->len, o);
-	default:
-#ifdef LODGE_FAULTS
-		if (t->kind == HELPER_ACT)
-			misdeed_do(bytes, o);
-#endif
-		return outlet_fault(o, 0, "There is no such task.");
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct outlet o = { put_to_socket };
@@ -80,13 +58,14 @@ int main(int argc, char **argv)
 	}
 	/* Names in archives are UTF-8; this locale is part of the C library. */
 	setlocale(LC_CTYPE, "C.UTF-8");
+	task_prepare();
 	if (!jail_enter(strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10)))
 		return 3;
 	if (!read_all(&t, sizeof t) || t.mark != HELPER_MARK)
 		_exit(4);
-	if (t.len > longest(t.kind) || !(bytes = malloc(t.len + 1)) || !read_all(bytes, t.len))
+	if (t.len > task_longest(t.kind) || !(bytes = malloc(t.len + 1)) || !read_all(bytes, t.len))
 		_exit(5);
 	bytes[t.len] = '\0';
-	run_task(&a, &t, bytes, &o);
+	task_run(&a, &t, bytes, &o);
 	_exit(0);
 }
