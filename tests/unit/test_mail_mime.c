@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "helper/helper.h"
+#include "helper/answer.h"
 #include "mail/prescan.h"
 #include "mail/reading.h"
 #include "t.h"
@@ -176,6 +176,114 @@ TEST(mail_reads_delivery_status)
 	CHECK_INT((long long)r.attachment_count, 1);
 	arena_free(&a);
 	helper_free(h);
+}
+
+/* ---- answers of a helper that somebody has taken over ---- */
+
+struct written {
+	struct answer_source source;
+	struct buf bytes;
+	size_t read;
+};
+
+static bool pull_written(struct answer_source *s, void *into, size_t len)
+{
+	struct written *w = (struct written *)(void *)s;
+
+	if (len > w->bytes.len - w->read)
+		return false;
+	if (len)
+		memcpy(into, w->bytes.at + w->read, len);
+	w->read += len;
+	return true;
+}
+
+static void put_record(struct buf *b, uint32_t kind, const char *name, size_t name_len,
+	const char *bytes, size_t len)
+{
+	struct helper_record r = { .kind = kind, .name_len = (uint32_t)name_len, .len = len };
+
+	buf_put(b, &r, sizeof r);
+	buf_put(b, name, name_len);
+	buf_put(b, bytes, len);
+}
+
+#define TEXT(literal) (literal), sizeof(literal) - 1
+
+TEST(mail_answers_are_not_believed)
+{
+	static const struct {
+		uint32_t kind;
+		const char *name;
+		size_t name_len;
+		const char *bytes;
+		size_t len;
+		enum answer want;
+	} cases[] = {
+		{ RECORD_FIELD, TEXT("subject"), TEXT("x"), ANSWER_WHOLE },
+		{ RECORD_FIELD, TEXT("Subject"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_FIELD, TEXT(""), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_FIELD, TEXT("a\0b"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_FIELD, TEXT("subject"), TEXT("x\r\ny"), ANSWER_NONSENSE },
+		{ RECORD_FIELD, TEXT("subject"), TEXT("\xff"), ANSWER_NONSENSE },
+		{ RECORD_FIELD, TEXT("subject"), TEXT("x\0y"), ANSWER_NONSENSE },
+		{ RECORD_PERSON, TEXT("from"), TEXT("a@b\0Jo"), ANSWER_WHOLE },
+		{ RECORD_PERSON, TEXT("from"), TEXT("a@b"), ANSWER_NONSENSE },
+		{ RECORD_PERSON, TEXT("bcc"), TEXT("a@b\0Jo"), ANSWER_NONSENSE },
+		{ RECORD_PERSON, TEXT("from"), TEXT("a@b\0J\no"), ANSWER_NONSENSE },
+		{ RECORD_PERSON, TEXT("from"), TEXT("a@b\0J\0o"), ANSWER_NONSENSE },
+		{ RECORD_TEXT, TEXT("plain"), TEXT("a\n\tb"), ANSWER_WHOLE },
+		{ RECORD_TEXT, TEXT("rich"), TEXT("a"), ANSWER_NONSENSE },
+		{ RECORD_TEXT, TEXT("html"), TEXT("a\r"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a.txt\0text/plain\0id"), TEXT("\0\xff"), ANSWER_WHOLE },
+		{ RECORD_ATTACHED, TEXT("../a\0text/plain\0"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a/b\0text/plain\0"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a\0text/plain"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a\0b\0c\0d"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_ATTACHED, TEXT("a\0b\nc\0"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_STATUS, TEXT("action"), TEXT("failed"), ANSWER_WHOLE },
+		{ RECORD_FILE, TEXT("a"), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_TREE, TEXT(""), TEXT("{}"), ANSWER_NONSENSE },
+		{ RECORD_END, TEXT(""), TEXT("x"), ANSWER_NONSENSE },
+		{ RECORD_FAULT, TEXT(""), TEXT("A sentence."), ANSWER_FAULT },
+	};
+	struct written w = { .source.pull = pull_written };
+	struct helper_mail m;
+
+	buf_init(&w.bytes, 1 << 20);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena a = { 0 };
+
+		test_step("%zu", i);
+		w.read = 0;
+		buf_clear(&w.bytes);
+		put_record(&w.bytes, cases[i].kind, cases[i].name, cases[i].name_len,
+			cases[i].bytes, cases[i].len);
+		put_record(&w.bytes, RECORD_END, TEXT(""), TEXT(""));
+		CHECK_INT(answer_mail(&w.source, &a, &m), cases[i].want);
+		arena_free(&a);
+	}
+	test_step("a text twice, too many of a thing, lengths that are none, no end");
+	for (int what = 0; what < 4; what++) {
+		struct helper_record r = {
+			.kind = RECORD_ATTACHED, .name_len = 4, .len = UINT64_MAX
+		};
+		struct arena a = { 0 };
+
+		w.read = 0;
+		buf_clear(&w.bytes);
+		for (int i = 0; i < 51 && what < 2; i++)
+			put_record(&w.bytes, what ? RECORD_TEXT : RECORD_ATTACHED,
+				what ? "html" : "a\0b\0", 4, "x", 1);
+		if (what == 2)
+			buf_put(&w.bytes, &r, sizeof r);
+		if (what < 3)
+			put_record(&w.bytes, RECORD_END, TEXT(""), TEXT(""));
+		CHECK_INT(answer_mail(&w.source, &a, &m), what < 3 ? ANSWER_NONSENSE : ANSWER_CUT);
+		arena_free(&a);
+	}
+	buf_free(&w.bytes);
 }
 
 /* ---- limits and bombs ---- */

@@ -203,6 +203,10 @@ TEST(mail_believes_one_server)
 	test_step("the topmost of that name alone");
 	got = authres_read(two, 3, "mx.a");
 	CHECK_INT(got.dmarc, MAIL_FAIL);
+	two[1].value = "mx.a; dmarc=pass";
+	two[2].value = "mx.a; dmarc=fail";
+	got = authres_read(two, 3, "mx.a");
+	CHECK_INT(got.dmarc, MAIL_PASS);
 }
 
 /* ---- DMARC ---- */
