@@ -43,6 +43,7 @@ enum permission_scope {
 	X(AGENTS_CREATE, "agents:create", SCOPE_TENANT)                   \
 	X(BUCKET_READ, "bucket:read", SCOPE_TENANT)                       \
 	X(BUCKET_WRITE, "bucket:write", SCOPE_TENANT)                     \
+	X(MAIL_WRITE, "mail:write", SCOPE_TENANT)                         \
 	X(AGENT_READ, "agent:read", SCOPE_AGENT)                          \
 	X(AGENT_WRITE, "agent:write", SCOPE_AGENT)                        \
 	X(AGENT_DELETE, "agent:delete", SCOPE_AGENT)                      \

@@ -157,6 +157,14 @@ void call_conclude(struct call *c, int err)
 	http_gzip(c->x);
 }
 
+void call_answer(struct call *c, int err)
+{
+	if (!err)
+		call_write_reply(c);
+	call_conclude(c, err);
+	http_finish(c->x);
+}
+
 /* The store is away, and what is asked for can be told without it, to those who need not be looked up. */
 static bool ran_unstored(struct call *c)
 {

@@ -242,6 +242,8 @@ bool call_step_aside(struct call *c);
 
 /* Of an answer that is given later: the store's verdict into the reply. */
 void call_conclude(struct call *c, int err);
+/* The same where `out` is filled in by now: writes the reply, or the problem, and finishes the exchange. */
+void call_answer(struct call *c, int err);
 /* Writes the problem as the reply. */
 void call_write_problem(struct call *c, const struct problem *p);
 /* A problem as OpenAI's clients know it. */

@@ -66,6 +66,8 @@ enum {
 	TOOLS,
 	TOOL_BUNDLES,
 	MEMORIES,
+	MAIL_SUBJECTS,
+	MAIL_PREVIEWS,
 	COLUMNS,
 	VERSION_READ = 2 * COLUMNS,
 	VERSION_WRITE,
@@ -81,6 +83,8 @@ static const struct statement sql[] = {
 	COLUMN(TOOLS, "tools", "name", "name_folded", 2, OF_ALL),
 	COLUMN(TOOL_BUNDLES, "tool_bundles", "name", "name_folded", 2, OF_ALL),
 	COLUMN(MEMORIES, "memories", "content", "content_folded", 3, OF_ALL),
+	COLUMN(MAIL_SUBJECTS, "mail_messages", "subject", "subject_folded", 3, OF_ALL),
+	COLUMN(MAIL_PREVIEWS, "mail_messages", "preview", "preview_folded", 3, OF_ALL),
 	[VERSION_READ] = { "fold_version", "select value from meta where key = 'fold_version'",
 		.row = &one_text_schema },
 	[VERSION_WRITE] = { "fold_version_set",
@@ -100,6 +104,8 @@ static fold_fn *const folds[COLUMNS] = {
 	[TOOLS] = fold,
 	[TOOL_BUNDLES] = fold,
 	[MEMORIES] = fold_words,
+	[MAIL_SUBJECTS] = fold,
+	[MAIL_PREVIEWS] = fold,
 };
 
 struct refold_key {

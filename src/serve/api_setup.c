@@ -9,6 +9,7 @@
 #include "api/service.h"
 #include "api/tenants/erase.h"
 #include "helper/helper.h"
+#include "mailboxes/mail_answer.h"
 #include "openai/gateway.h"
 #include "webhooks/hook_deliver.h"
 #include "webhooks/hook_log.h"
@@ -63,6 +64,7 @@ int api_setup(struct service *service, struct arena *a, struct problem *p)
 	if (sentence)
 		return problem_set(p, a, ERR_INTERNAL, "the statements are wrong: %s", sentence);
 	session_on_title(index_session);
+	session_on_answer(mail_answer);
 	app->resources = api_resources;
 	app->resource_count = api_resource_count;
 	types_collect(&types, a, api_resources, api_resource_count);

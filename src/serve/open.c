@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "bucket/bucket.h"
 #include "events/feed_number.h"
+#include "mailboxes/mailbox.h"
 #include "outside/secret_file.h"
 #include "contract/value.h"
 
@@ -52,6 +53,8 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 	};
 	int err = how == STORE_SERVE ? make_data(s, a, p) : 0;
 
+	mailbox_policy_set(
+		&(struct mailbox_policy){ arena_strdup(a, s->mail_domain), s->mail_provisioning });
 	return err ? err : store_open(ret, &settings, how, a, p);
 }
 

@@ -22,6 +22,13 @@
 	X(admin_users) \
 	X(admin_accounts) \
 	X(admin_queue) \
+	X(mailboxes) \
+	X(mail) \
+	X(mail_write) \
+	X(mail_threads) \
+	X(mail_attachments) \
+	X(mail_rules) \
+	X(admin_mail) \
 	X(agents) \
 	X(roles) \
 	X(access) \
@@ -85,8 +92,7 @@
 
 /* Types that are published; their operations come with their rooms. */
 #define TYPES(X) \
-	X(benchmarks) \
-	X(mail)
+	X(benchmarks)
 
 /* The sets of statements that no resource carries. */
 #define STATEMENTS(X) \
@@ -136,6 +142,13 @@
 	X(budget_sql) \
 	X(budget_rate_sql) \
 	X(agent_row_sql) \
+	X(mailbox_sql) \
+	X(mail_row_sql) \
+	X(mail_object_sql) \
+	X(mail_rule_sql) \
+	X(mail_wake_sql) \
+	X(mail_post_sql) \
+	X(mail_answer_sql) \
 	X(agent_slug_sql) \
 	X(agent_import_sql) \
 	X(agent_export_sql) \

@@ -29,6 +29,7 @@
 #include "call/held.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
@@ -44,7 +45,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 2 };
+enum { JOB_KINDS = 3 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -283,6 +284,7 @@ static void prepare_queue(struct serving *v)
 	v->kinds[0] = sessions_job_kind(v->service.sessions);
 	v->kinds[1] = hook_deliver_kind(
 		v->service.hook_post, v->service.app.store, v->service.app.patterns);
+	v->kinds[2] = mailbox_job_kind(&v->service.app.store);
 	v->service.runner = runner_new(&(struct runner_settings){ .store = v->service.app.store,
 		.kinds = v->kinds,
 		.kind_count = JOB_KINDS,

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mailbox.h"
 #include "outside/address.h"
 #include "outside/oidc.h"
 #include "serve/setting_value.h"
@@ -210,6 +211,16 @@ const struct setting settings_table[] = {
 		.doc = "Log as plain lines or as JSON, on standard error."),
 	SETTING(access_log, .group = "Logging", .preset = "true", .reloads = true,
 		.doc = "Log every request."),
+
+	SETTING(mail_domain, .group = "Mail", .preset = "", BETWEEN(0, MAILBOX_DOMAIN_MAX),
+		.shows = "DOMAIN", .derived = "none: agents have no external mailboxes",
+		.check = mailbox_domain_valid, .what = "a domain",
+		.wanted = "one like mail.example.org, in small letters",
+		.doc = "The domain under which agents have external mailboxes, AGENT@TENANT.DOMAIN, where "
+		       "tenant and agent enable external mail."),
+	SETTING(mail_provisioning, .group = "Mail", .preset = "true",
+		.doc = "Make mailboxes: for new agents, and for all that lack one when a super "
+		       "administrator asks for it."),
 
 	SETTING(open_tenants, .group = "Policy", .preset = "false", .reloads = true,
 		.doc = "Let any signed-in user found a tenant, not only administrators."),

@@ -60,6 +60,8 @@ struct settings {
 	const char *allow_private_addresses; /* true, false, or a list of places; see private_all */
 	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;
+	const char *mail_domain;
+	bool mail_provisioning;
 	struct settings_span session_lifetime, session_idle, webhook_log, erase_delay, hold_max;
 
 	bool private_all; /* allow_private_addresses is true, and no list */

@@ -18,6 +18,7 @@ static const struct tag tags[] = {
 	{ "Models", "Which models an agent calls, and who may call them." },
 	{ "Sessions", "Conversations with agents: messages, files, subtasks, and their events." },
 	{ "Approvals", "Tool calls that wait for a person's word." },
+	{ "Mail", "The mailboxes of agents, and the mail in them." },
 	{ "Memories", "What an agent keeps from one session to the next." },
 	{ "Audit", "Who did what, and what was said." },
 	{ "Billing", "What was spent, by whom and when." },

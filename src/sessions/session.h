@@ -199,4 +199,9 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 void session_on_title(
 	int (*fn)(struct db *db, struct arena *a, const char *tenant_id, const char *session_id));
 
+/* Called in the transaction in which a run of a session that mail began has ended well, when all else of it is written.  Set
+ * once, before anything runs. */
+void session_on_answer(int (*fn)(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const char *run_id, int64_t now));
+
 extern const struct statement_set session_sql, session_branch_sql, session_past_sql;

@@ -206,9 +206,23 @@ static int ended_by(const struct session_tx *p, const struct session_ender *by)
 	return err ? err : session_next(p);
 }
 
+static int (*on_answer)(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const char *run_id, int64_t now);
+
+void session_on_answer(int (*fn)(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const char *run_id, int64_t now))
+{
+	on_answer = fn;
+}
+
 int session_ended(const struct session_tx *p)
 {
-	return ended_by(p, NULL);
+	int err = 0;
+
+	if (on_answer && p->has_run && p->row.status == SESSION_STATE_COMPLETED &&
+		strcmp(p->row.origin, "mail") == 0)
+		err = on_answer(p->db, p->a, p->tenant_id, p->session_id, p->run.id, p->now);
+	return err ? err : ended_by(p, NULL);
 }
 
 static int end_under_way(struct session_tx *p)

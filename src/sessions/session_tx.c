@@ -19,6 +19,7 @@ FIELDS(session_row) = {
 	FIELD(session_row, parent_call_id, .nullable = true),
 	FIELD(session_row, title, .nullable = true),
 	FIELD(session_row, created_by_id, .nullable = true),
+	FIELD(session_row, origin),
 	FIELD(session_row, run_id, .nullable = true),
 	FIELD(session_row, job_id, .nullable = true),
 	FIELD(session_row, writing_id, .nullable = true),

@@ -13,7 +13,7 @@
 struct session_row {
 	const char *tenant_id, *id;
 	const char *agent_id, *parent_session_id, *parent_call_id, *title, *created_by_id, *run_id,
-		*job_id, *writing_id, *last_message_id, *error;
+		*job_id, *writing_id, *last_message_id, *error, *origin;
 	const char *waiting_for; /* hours, rate or budget; NULL: it does not wait for room */
 	int status;
 	int64_t depth, iteration_count, message_count, last_event_id, started_at, completed_at,

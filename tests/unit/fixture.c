@@ -15,6 +15,7 @@
 #include "base/crypto.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mailbox_job.h"
 #include "store/engine.h"
 #include "store/pool.h"
 #include "queue/runner.h"
@@ -217,6 +218,7 @@ static void prepare_queue(struct fixture *f)
 		&(struct sessions_settings){ .store = f->app.store, .vault = f->app.vault });
 	f->kinds[0] = sessions_job_kind(f->service.sessions);
 	f->kinds[1] = hook_deliver_kind(f->service.hook_post, f->app.store, f->app.patterns);
+	f->kinds[2] = mailbox_job_kind(&f->app.store);
 	f->service.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
 		.kinds = f->kinds,
 		.kind_count = FIXTURE_JOB_KINDS,

@@ -11,7 +11,7 @@
 #include "queue/runner.h"
 #include "t.h"
 
-enum { FIXTURE_JOB_KINDS = 2 };
+enum { FIXTURE_JOB_KINDS = 3 };
 
 struct fixture {
 	union {

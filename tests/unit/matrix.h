@@ -143,7 +143,7 @@ struct matrix_fixture {
 #define SET_ADMIN                                                                       \
 	SET_MEMBER "tenant:write members:write groups:write apikeys:write "             \
 		   "allowed_accounts:write integrations:write billing:read audit:read " \
-		   "skills:write tools:write benchmarks:write "
+		   "skills:write tools:write benchmarks:write mail:write "
 #define SET_OWNER SET_ADMIN "tenant:delete owners:write "
 #define SET_VIEWER " agent:read session:read "
 #define SET_MANAGER                                                                       \

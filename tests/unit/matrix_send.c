@@ -66,6 +66,11 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/approvals/", &t->approval_id },
 		{ "/files/", &t->file_id },
 		{ "/memories/", &t->memory_id },
+		/* of none: their rows say that they may lack */
+		{ "/mailboxes/", &t->agent_id },
+		{ "/mail/", &t->agent_id },
+		{ "/attachments/", &t->agent_id },
+		{ "/suppressions/", &t->agent_id },
 	};
 
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {

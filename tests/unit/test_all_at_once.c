@@ -56,6 +56,8 @@ static const struct refused_body bodies[] = {
 	{ "PATCH /admin/"
 	  "tenants/%s",
 		"{\"zz\":1,\"plan_id\":\"c00000000000000000000000x\"}", { "zz", "plan_id" } },
+	{ "PUT " T_ "/mail/rules", "{\"zz\":1,\"allow_to\":[\"@a.b\",\"x\"]}",
+		{ "zz", "allow_to[1]" } },
 	{ "PUT " T_ "/scanner",
 		"{\"provider\":\"p\",\"organization\":\"\",\"base_url\":\"ftp://x\"}",
 		{ "organization", "base_url", "token" } },
@@ -199,10 +201,10 @@ static const struct {
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmReset "
 		"createAgent createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
-		"grantModelToAgent login registerAccount setAgentCanAuthorSkills setAgentDefaultRole "
+		"grantModelToAgent healMailboxes login registerAccount setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
 		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
-		"tryTool updateMe updateMember updatePlan updateSession updateTenant " },
+		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools " },
 	{ "whose bucket it must be is known with the permission",

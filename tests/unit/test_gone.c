@@ -3,6 +3,7 @@
 #include "api/erasure/gone.h"
 #include "base/id.h"
 #include "fixture.h"
+#include "mailboxes/mail_objects.h"
 #include "store/batches.h"
 #include "store/sweep.h"
 
@@ -200,7 +201,8 @@ static bool is_swept(const char *table)
 {
 	return is_taken_from(&gone_heirs_sql, "delete from", table) ||
 	       is_taken_from(&gone_agent_sql, "delete from", table) ||
-	       is_taken_from(&gone_sql, "delete from", table);
+	       is_taken_from(&gone_sql, "delete from", table) ||
+	       is_taken_from(&mail_object_sql, "delete from", table);
 }
 
 /* Deleted by a statement of its own with all that hangs on it, and why that is not much. */

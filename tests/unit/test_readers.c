@@ -171,6 +171,7 @@ static const struct exception shown[] = {
 	{ "groups", " description " },
 	{ "key_holders", " name " }, /* to whoever changes the master key */
 	{ "ledger", " user_id " },   /* its sums by user are kept beside it */
+	{ "mail_threads", " subject " },
 	{ "plans", " name slug " },
 	{ "responses", " metadata model status " },
 	{ "search_things", " label " },
@@ -182,6 +183,10 @@ static const struct exception shown[] = {
 /* Taken from the whole row, as it is stored and shown, by whoever acts on it. */
 static const struct exception acted_on[] = {
 	{ "assistants", " temperature tools top_p " },
+	{ "mail_messages",
+		" attachments bcc html in_reply_to " }, /* into the rows of who gets it */
+	{ "mail_rules", " allow_from allow_to block_from reply wake " },
+	{ "tenant_mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "reservations", " user_id " }, /* into the ledger */
 	{ "responses", " input run_id " },
 	{ "scanners", " base_url organization provider " },

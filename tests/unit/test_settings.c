@@ -1,7 +1,6 @@
 /* test_settings.c - the settings: every row through every place, every bound, every sentence.
  * The tests walk the table: a new row needs no line here, but for an example of a text with a form of its own. */
 #include "t.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -99,6 +98,7 @@ static const struct example {
 	{ "store_direct", NULL, "sqlite:lodge.db" }, /* only together with a store on PostgreSQL */
 	{ "store_replica", NULL, "db.example.com" },
 	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },
+	{ "mail_domain", "mail.example.org", "nowhere" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
 static const struct example a_path = { "", "keys/elsewhere", NULL };

@@ -9,6 +9,7 @@
 #include "api/plans/plans.h"
 #include "base/clock.h"
 #include "base/fold.h"
+#include "mailboxes/mailbox_job.h"
 #include "store/listing.h"
 
 #define DAYS 30
@@ -218,6 +219,8 @@ OPERATION(updateAnyTenant, AdminTenantUpdate, AdminTenantDetailRead, .check = up
 	if (!err)
 		err = call_update(
 			c, CHANGE(AdminTenantDetailRead, &before, out), &sql[DETAIL_UPDATE]);
+	if (!err && out->external_mail_enabled != before.external_mail_enabled)
+		err = mailbox_job_add(c->db, c->arena, out->id, c->now);
 	return err ? err : plan_settle(c->db, c->arena, out->id);
 }
 

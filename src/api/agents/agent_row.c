@@ -12,6 +12,7 @@
 #include "base/fold.h"
 #include "base/id.h"
 #include "base/same.h"
+#include "mailboxes/mailbox.h"
 
 FIELDS(agent_row) = {
 	FIELD(agent_row, tenant_id),
@@ -126,6 +127,9 @@ int agent_row_enter(
 				N(row->created_at.us)));
 	if (!err)
 		err = index_new(db, a, row);
+	if (!err)
+		err = mailbox_converge(db, a, row->tenant_id, row->id,
+			&(struct mailbox_walk){ .internal = true, .external = true });
 	return err ? err : tenant_count(db, row->tenant_id, 1, 0);
 }
 
@@ -174,5 +178,8 @@ int agent_row_change(struct call *c, const struct agent_row *before, struct agen
 	if (!err)
 		err = search_refresh(
 			c->db, c->arena, after->tenant_id, MentionType_agent, after->id);
+	if (!err && after->external_mail_enabled != before->external_mail_enabled)
+		err = mailbox_converge(c->db, c->arena, after->tenant_id, after->id,
+			&(struct mailbox_walk){ .external = true });
 	return err;
 }

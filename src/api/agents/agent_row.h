@@ -41,7 +41,7 @@ int agent_row_make(struct db *db, struct arena *a, const struct agent_maker *who
 int agent_row_begin(struct db *db, struct arena *a, const char *tenant_id,
 	const struct AgentCreate *in, struct agent_row *ret);
 /* Enters a new agent, of which id, tenant, maker and times are filled in: its row, its place in the
- * directory, its OWNER, its words, its count.  ERR_DUPLICATE if the slug is taken. */
+ * directory, its OWNER, its words, its mailboxes, its count.  ERR_DUPLICATE if the slug is taken. */
 int agent_row_enter(
 	struct db *db, struct arena *a, const struct agent_maker *who, struct agent_row *row);
 struct AgentRead;

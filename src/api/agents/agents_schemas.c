@@ -137,9 +137,8 @@ FIELDS(AgentUpdate) = {
 		.unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentUpdate, external_mail_enabled, .nullable = true, .unused = true,
-		.doc = "Whether it may have an external mailbox, where its tenant allows one. Kept for "
-		       "mail, which this version does not have."),
+	FIELD(AgentUpdate, external_mail_enabled, .label = "External mail", .nullable = true,
+		.doc = "Whether it has an external mailbox, where its tenant allows one."),
 	FIELD(AgentUpdate, hidden, .label = "Hidden from lists", .nullable = true,
 		.doc = "Leaves the agent out of lists unless they are asked to include it."),
 	FIELD(AgentUpdate, image_ref, .nullable = true,
@@ -224,9 +223,8 @@ FIELDS(AgentRead) = {
 	FIELD(AgentRead, environment_mode, .words = &EnvironmentMode_words, .unused = true,
 		.doc = "Whether its tools run beside those of others or in a place of their own. Kept for "
 		       "environments, which this version does not have."),
-	FIELD(AgentRead, external_mail_enabled, .preset = "true", .unused = true,
-		.doc = "Whether it may have an external mailbox, where its tenant allows one. Kept for "
-		       "mail, which this version does not have."),
+	FIELD(AgentRead, external_mail_enabled, .preset = "true",
+		.doc = "Whether it has an external mailbox, where its tenant allows one."),
 	FIELD(AgentRead, hidden, .preset = "false",
 		.doc = "True leaves it out of lists unless they are asked to include it."),
 	FIELD(AgentRead, iteration_warn_threshold, .nullable = true, .example = "25",

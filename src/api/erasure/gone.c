@@ -13,6 +13,7 @@
 #include "call/operation.h"
 #include "search/search.h"
 #include "base/clock.h"
+#include "mailboxes/mail_objects.h"
 #include "sessions/session.h"
 #include "sessions/session_file.h"
 #include "store/batches.h"
@@ -104,6 +105,7 @@ static const struct statement heirs[] = {
 	HEIR("gone_conversation", "conversation_items", "conversation_id", "place"),
 	HEIR("gone_agent", "responses", "agent_id", "id"),
 	HEIR("gone_agent", "memories", "agent_id", "id"),
+	HEIR("gone_agent", "mail_threads", "agent_id", "id"),
 };
 STATEMENT_SET(gone_heirs_sql, heirs);
 
@@ -113,7 +115,7 @@ enum {
 	THREAD_HEIRS = 2,
 	CONVERSATION_HEIRS = 1,
 	INTEGRATION_HEIRS = 4,
-	AGENT_HEIRS = 2
+	AGENT_HEIRS = 3
 };
 
 static const struct {
@@ -145,6 +147,8 @@ static const struct statement agent_goes[] = {
 	SETTINGS("chat_configs"),
 	SETTINGS("agent_avatars"),
 	SETTINGS("agent_imports"),
+	SETTINGS("mailboxes"),
+	SETTINGS("mail_rules"),
 	SETTINGS("agent_models"),
 	SETTINGS("agent_tools"),
 	SETTINGS("agent_tool_bundles"),
@@ -223,7 +227,8 @@ static int take_some(
 	return err;
 }
 
-/* What runs is ended, then its sessions and integrations go one by one, then it. */
+/* What runs is ended, then its sessions and integrations go one by one, then its mail with the bytes that nobody else
+ * has, then it. */
 static int take_of_agent(const struct piece *p, const struct gone_row *agent, int64_t *ret_removed)
 {
 	struct gone_row row;
@@ -240,7 +245,9 @@ static int take_of_agent(const struct piece *p, const struct gone_row *agent, in
 		if (err != ERR_NOT_FOUND)
 			return err;
 	}
-	return take_some(p, AGENT, agent, ret_removed);
+	err = mail_files_drop_some(
+		p->db, p->a, agent->tenant_id, agent->id, p->pace.at_once, p->now, ret_removed);
+	return err || *ret_removed ? err : take_some(p, AGENT, agent, ret_removed);
 }
 
 /* A step; *ret_removed is 0 when nothing is left. */

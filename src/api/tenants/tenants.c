@@ -9,6 +9,7 @@
 #include "api/plans/plans.h"
 #include "api/skills/skills.h"
 #include "base/clock.h"
+#include "mailboxes/mailbox_job.h"
 #include "store/listing.h"
 
 #define SUSPENDED(t) "case when " t ".status = 'suspended' then 1 else 0 end as is_suspended"
@@ -108,7 +109,10 @@ OPERATION(updateTenant, TenantUpdate, TenantRead)
 		return call_fail(c, ERR_FORBIDDEN,
 			"Only an OWNER of the tenant changes allow_superadmin_access.");
 	call_merge(c, CHANGE(TenantRead, &before, out));
-	return call_update(c, CHANGE(TenantRead, &before, out), &sql[TENANT_UPDATE]);
+	err = call_update(c, CHANGE(TenantRead, &before, out), &sql[TENANT_UPDATE]);
+	if (!err && out->external_mail_enabled != before.external_mail_enabled)
+		err = mailbox_job_add(c->db, c->arena, out->id, c->now);
+	return err;
 }
 
 /* It is closed from this moment on; erase.c removes what it leaves when its time has come. */

@@ -1,0 +1,34 @@
+/* mail_post.h - mail goes out: within the house as rows, all of them in the transaction at hand. */
+#pragma once
+#include "mailboxes/mail_objects.h"
+#include "mailboxes/mail_rules.h"
+
+struct mail_posting {
+	struct db *db;
+	struct arena *a;
+	struct problem *p;
+	int64_t now;
+	struct mail_message_row
+		*m;  /* the sender's own, with its id; its mailbox is not looked at */
+	bool stands; /* it is a draft that was stored before */
+	const struct mail_file *files;
+	size_t file_count;
+};
+
+/* A message of this mailbox, with a new id and its Message-ID. */
+struct mail_message_row mail_new(
+	struct arena *a, const struct mailbox_row *from, const char *id, int64_t now);
+/* Makes of a message the reply to another: the thread, and what it refers to. */
+void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_message_row *to);
+
+/* "Re: " before a subject that has none yet. */
+const char *mail_reply_subject(struct arena *a, const char *subject);
+
+/* Stores it as a draft. */
+int mail_draft(const struct mail_posting *o);
+/* ERR_INVALID with each recipient that cannot be written to and why; ERR_CONFLICT if the mailbox is paused. */
+int mail_check(const struct mail_posting *o);
+/* The same, and then it is sent: with everybody it is for when this is committed. */
+int mail_post(const struct mail_posting *o);
+
+extern const struct statement_set mail_post_sql;
