@@ -182,6 +182,27 @@ TEST(mail_between_two_agents_that_answer_everything_ends)
 	fixture_close(f);
 }
 
+/* Two hours ago, in the thread of the newest that was sent. */
+static void add_answers(struct fixture *f, int count)
+{
+	fixture_sql(f,
+		arena_printf(&f->arena,
+			"%s insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, "
+			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, "
+			"labels, unread, message_id_header, refs, size_bytes, attachments, hops, "
+			"automatic, subject_folded, preview_folded, created_at) select tenant_id, agent_id, "
+			"'c' || n.i, mailbox_id, thread_id, direction, state, verdict, sender, recipients, "
+			"cc, bcc, subject, preview, body, labels, unread, message_id_header, refs, "
+			"size_bytes, attachments, hops, automatic, subject_folded, preview_folded, "
+			"created_at - $2 from mail_messages, %s where id = (select max(m.id) from "
+			"mail_messages m where m.automatic = 1 and m.state = 'delivered') and $1 > 0",
+			fixture_is_sqlite() ? "with recursive n(i) as (select 1 union all "
+					      "select i + 1 from n where i < $1)"
+					    : "",
+			fixture_is_sqlite() ? "n" : "generate_series(1, $1::bigint) as n(i)"),
+		ARGS(N(count), N(2 * HOUR_US)));
+}
+
 TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 {
 	struct fixture *f = fixture_open();
@@ -202,5 +223,13 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	wait_for(f,
 		"select count(*) from mail_messages where automatic = 1 and state = 'delivered'",
 		MAIL_REPLIES_HOUR + 1);
+	test_step("and so have those of one thread, whenever they were");
+	add_answers(f, MAIL_REPLIES_DAY);
+	STATUS(ask(f, f->admin, "{\"text\":\"more\"}", "POST /agents/%s/mail/%s/reply", desk,
+		       newest(f, desk, "direction=in")),
+		202);
+	wait_for(f, "select count(*) from mail_messages where state = 'draft'", 2);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail?state=draft", back);
+	CHECK(strstr(text_at(&r, "items.0.error"), "within a day"));
 	fixture_close(f);
 }
