@@ -6,6 +6,8 @@ export interface ActiveSubtasksResponse { subtasks: (SubtaskSummary)[]; count: n
 export interface AdminMailHealRequest { service?: "internal" | "external"; }
 export interface AdminMailHealResult { provisioned: number; provisioning_enabled?: boolean; }
 export interface AdminMailboxRow { id: string; address: string; tenant_id: string; tenant_name: string; agent_name: string | null; message_count: number; last_message_at: string | null; is_paused: boolean; }
+export interface AdminMailboxRowPage { items: (AdminMailboxRow)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface AdminMailboxUpdate { is_paused: boolean; }
 export interface AdminModelUpdate { available_to_all_tenants?: boolean | null; config?: ModelConfig | null; description?: string | null; failover_chain?: (string)[] | null; is_free?: boolean | null; name?: string | null; pricing?: ModelPricing | null; status?: "active" | "disabled" | "experimental" | "deprecated" | null; }
 export interface AdminTenantDetailRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; created_at: string; updated_at: string; member_count: number; agent_count: number; plan: PlanRead; plan_status: "trialing" | "active" | "past_due" | "canceled"; usage_summary_30d: UsageSummary30d; task_summary_30d: TaskSummary30d; last_active_at: string | null; abandoned_warning_sent_at?: string | null; allow_superadmin_access?: boolean; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; external_mail_enabled?: boolean; is_suspended?: boolean; paid?: boolean; status?: TenantStatus; voicebox_enabled?: boolean; }
 export interface AdminTenantRead { id: string; name: string; slug: string; plan_id: string; billing_email: string | null; created_at: string; updated_at: string; member_count: number; agent_count: number; abandoned_warning_sent_at?: string | null; allow_superadmin_access?: boolean; default_skill_visibility_scope?: "private_only" | "tenant_allowed"; external_mail_enabled?: boolean; is_suspended?: boolean; paid?: boolean; status?: TenantStatus; voicebox_enabled?: boolean; }
@@ -16,6 +18,7 @@ export interface AdminUserRow { id: string; email: string; name: string | null; 
 export interface AdminUserRowPage { items: (AdminUserRow)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AdminUserUpdate { is_suspended?: boolean; is_super_admin?: boolean; }
 export interface AgentAttachmentRow { id: string; message_id: string; filename: string; content_type: string; size_bytes: number; created_at: string; }
+export interface AgentAttachmentRowPage { items: (AgentAttachmentRow)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AgentAvatarRead { agent_id: string; has_avatar: boolean; repohost_synced: boolean; avatar_sha256?: string | null; avatar_size_bytes?: number | null; avatar_updated_at?: string | null; }
 export interface AgentBudgetRead { hourly_limit_usd: number | null; }
 export interface AgentBudgetUpdate { hourly_limit_usd?: number | null; }
@@ -45,6 +48,7 @@ export interface AgentIntegrationReadPage { items: (AgentIntegrationRead)[]; tot
 export interface AgentListRead { id: string; tenant_id: string; name: string; slug: string; resource_class: string; code_ref: string; description: string | null; initial_greeting: string | null; image_ref: string | null; repo_url: string | null; is_active: boolean; is_admin_only: boolean; is_seed: boolean; can_author_skills: boolean; created_at: string; updated_at: string; created_by_agent_id?: string | null; created_by_id?: string | null; editor_enabled?: boolean; hidden?: boolean; is_favorite?: boolean; plan_read_only?: boolean; voice?: string | null; meeting_managed?: boolean; }
 export interface AgentListReadPage { items: (AgentListRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AgentMailboxRow { id: string; address: string; kind: "internal" | "external"; is_active: boolean; created_at: string; }
+export interface AgentMailboxRowPage { items: (AgentMailboxRow)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AgentModelChainUpdate { model_ids: (string)[]; }
 export interface AgentModelCostRow { model_id: string; requests: number; input_tokens: number; output_tokens: number; cost_usd: number; cache_read_tokens?: number; cache_write_tokens?: number; }
 export interface AgentModelGrant { agent_id: string; access?: "full" | "read_only"; priority?: number; }
@@ -227,6 +231,20 @@ export interface JobRead { id: string; tenant_id: string; kind: string; subject:
 export interface JsonObjectFormat { type: "json_object"; }
 export interface LoginReply { token: string; expires_at: string; user: Me; }
 export interface LoginRequest { email: string; password: string; }
+export interface MailAttachmentCreate { filename: string; content_type?: string; content?: string | null; key?: string | null; }
+export interface MailCreate { to: (string)[]; cc?: (string)[]; bcc?: (string)[]; subject: string; text: string; html?: string | null; attachments?: (MailAttachmentCreate)[]; in_reply_to?: string | null; mailbox_id?: string | null; draft?: boolean; }
+export interface MailForward { to: (string)[]; text?: string; }
+export interface MailMessageRead { id: string; mailbox_id: string; thread_id: string; direction: "in" | "out"; state: "received" | "unreadable" | "held" | "draft" | "queued" | "sent" | "delivered" | "bounced" | "failed" | "blocked"; verdict: "pass" | "fail" | "none"; from: string; to: (string)[]; cc: (string)[]; subject: string; preview: string; text: string; extracted_text?: string | null; html_text?: string | null; labels: (string)[]; unread: boolean; attachments: (AgentAttachmentRow)[]; message_id_header: string; in_reply_to?: string | null; references: (string)[]; size_bytes: number; session_id?: string | null; error?: string | null; created_at: string; sent_at?: string | null; }
+export interface MailMessageReadPage { items: (MailMessageRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface MailReplyCreate { text: string; html?: string | null; all?: boolean; attachments?: (MailAttachmentCreate)[]; draft?: boolean; }
+export interface MailRules { allow_from?: (string)[]; block_from?: (string)[]; allow_to?: (string)[]; reply?: "auto" | "draft" | "off"; wake?: "auto" | "never"; }
+export interface MailSuppression { id: string; address: string; reason: string; created_at: string; }
+export interface MailSuppressionPage { items: (MailSuppression)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface MailThreadDetail { id: string; subject: string; participants: (string)[]; message_count: number; unread_count: number; last_message_id: string; last_message_at: string; session_id?: string | null; messages: (MailMessageRead)[]; }
+export interface MailThreadRead { id: string; subject: string; participants: (string)[]; message_count: number; unread_count: number; last_message_id: string; last_message_at: string; session_id?: string | null; }
+export interface MailThreadReadPage { items: (MailThreadRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
+export interface MailUpdate { unread?: boolean; labels?: (string)[]; }
+export interface MailboxUpdate { is_active: boolean; }
 export interface Me { id: string; email: string; name: string | null; email_proven: boolean; is_super_admin: boolean; memberships: (Membership)[]; }
 export interface MeUpdate { name?: string | null; }
 export interface MemberAdd { email: string; role?: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; name?: string | null; }
@@ -538,6 +556,32 @@ export interface Operations {
   "GET /admin/queue": { path: {  }; query: { state?: "waiting" | "delayed" | "held" | "running" | "dead" | null | undefined; kind?: string | null | undefined; tenant_id?: string | null | undefined; after?: string | null | undefined; per_page?: number | undefined; }; body: undefined; reply: QueueRead };
   "POST /admin/queue/{job_id}/retry": { path: { job_id: string; }; query: {  }; body: undefined; reply: JobRead };
   "DELETE /admin/queue/{job_id}": { path: { job_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mailboxes": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentMailboxRowPage };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mailboxes/{mailbox_id}": { path: { tenant_id: string; agent_id: string; mailbox_id: string; }; query: {  }; body: undefined; reply: AgentMailboxRow };
+  "PATCH /tenant/{tenant_id}/agents/{agent_id}/mailboxes/{mailbox_id}": { path: { tenant_id: string; agent_id: string; mailbox_id: string; }; query: {  }; body: MailboxUpdate; reply: AgentMailboxRow };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail": { path: { tenant_id: string; agent_id: string; }; query: { mailbox_id?: string | null | undefined; thread_id?: string | null | undefined; direction?: "in" | "out" | null | undefined; state?: "received" | "unreadable" | "held" | "draft" | "queued" | "sent" | "delivered" | "bounced" | "failed" | "blocked" | null | undefined; label?: string | null | undefined; unread?: boolean | null | undefined; q?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MailMessageReadPage };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/mail": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: MailCreate; reply: MailMessageRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: MailMessageRead };
+  "PATCH /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: MailUpdate; reply: MailMessageRead };
+  "DELETE /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/raw": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/reply": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: MailReplyCreate; reply: MailMessageRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/forward": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: MailForward; reply: MailMessageRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: MailMessageRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail/threads": { path: { tenant_id: string; agent_id: string; }; query: { mailbox_id?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MailThreadReadPage };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail/threads/{thread_id}": { path: { tenant_id: string; agent_id: string; thread_id: string; }; query: {  }; body: undefined; reply: MailThreadDetail };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/attachments": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentAttachmentRowPage };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/attachments/{attachment_id}/content": { path: { tenant_id: string; agent_id: string; attachment_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/mail/rules": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: MailRules };
+  "PUT /tenant/{tenant_id}/agents/{agent_id}/mail/rules": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: MailRules; reply: MailRules };
+  "GET /tenant/{tenant_id}/mail/rules": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: MailRules };
+  "PUT /tenant/{tenant_id}/mail/rules": { path: { tenant_id: string; }; query: {  }; body: MailRules; reply: MailRules };
+  "GET /tenant/{tenant_id}/mail/suppressions": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MailSuppressionPage };
+  "DELETE /tenant/{tenant_id}/mail/suppressions/{suppression_id}": { path: { tenant_id: string; suppression_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /admin/mail/mailboxes": { path: {  }; query: { q?: string | null | undefined; tenant_id?: string | null | undefined; kind?: "internal" | "external" | null | undefined; paused?: boolean | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AdminMailboxRowPage };
+  "GET /admin/mail/mailboxes/{mailbox_id}": { path: { mailbox_id: string; }; query: {  }; body: undefined; reply: AdminMailboxRow };
+  "PATCH /admin/mail/mailboxes/{mailbox_id}": { path: { mailbox_id: string; }; query: {  }; body: AdminMailboxUpdate; reply: AdminMailboxRow };
+  "POST /admin/mail/heal": { path: {  }; query: { dry_run?: boolean | undefined; }; body: AdminMailHealRequest; reply: AdminMailHealResult };
   "GET /tenant/{tenant_id}/agents": { path: { tenant_id: string; }; query: { q?: string | null | undefined; kind?: "user" | "coding" | "analyst" | "dba" | "schroeder" | null | undefined; favorite?: boolean | null | undefined; include_hidden?: boolean | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; }; body: undefined; reply: AgentListReadPage };
   "POST /tenant/{tenant_id}/agents": { path: { tenant_id: string; }; query: {  }; body: AgentCreate; reply: AgentRead };
   "GET /tenant/{tenant_id}/agents/{agent_id}": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
