@@ -2,6 +2,7 @@
  * fail.  Whatever a tool does, the model is told and the session goes on. */
 #include "mcp_fixture.h"
 #include "turn_fixture.h"
+#include "bucket/bucket.h"
 
 TEST(tool_turns_call_the_tools_of_an_mcp_server)
 {
@@ -75,6 +76,9 @@ static void answer(struct peer *p, int fd, const char *request)
 		peer_hang(p, fd);
 	} else if (strstr(request, " /fail ")) {
 		peer_reply(fd, 500, "text/plain", "no luck", 7);
+	} else if (strstr(request, " /some ")) {
+		memset(some, 'y', sizeof some);
+		peer_reply(fd, 200, "text/csv", some, sizeof some);
 	} else {
 		memset(some, 'x', sizeof some);
 		peer_say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n", 43);
@@ -123,6 +127,36 @@ TEST(tool_turns_go_on_whatever_a_tool_does)
 	turn_await_count(&s,
 		"select count(*) from session_runs where session_id = %s and status = 'completed'",
 		2);
+	peer_close(&p);
+	turn_close(&s);
+}
+
+TEST(tool_turns_keep_long_answers_in_the_bucket)
+{
+	struct turn_fixture s;
+	struct peer p;
+
+	turn_open(&s, NULL);
+	peer_open(&p, answer);
+	s.f->app.settings.allow_private_addresses = true;
+	bucket_files_begin(s.f->service.bucket);
+	make_tool(&s, &p, "some");
+	make_tool(&s, &p, "flood");
+	CHECK_INT(turn_say(&s, "use tool some with {}"), 0);
+	turn_await(&s, "completed");
+	CHECK(strstr(turn_transcript(&s), "The whole is kept"));
+	CHECK_INT(turn_count(&s, "select count(*) from session_files where object_id is not null "
+				 "and length(content) = 0 and session_id = %s"),
+		1);
+	CHECK_INT(fixture_count(s.f, "select sum(size_bytes) from bucket_usage"), 65536);
+	test_step("one for which there is no room ends nothing, and says so");
+	CHECK_INT(turn_say(&s, "use tool flood with {}"), 0);
+	turn_await_count(&s,
+		"select count(*) from session_runs where session_id = %s and status = 'completed'",
+		2);
+	CHECK(strstr(turn_transcript(&s), "could not be kept"));
+	CHECK_INT(fixture_count(s.f, "select count(*) from session_files"), 1);
+	CHECK_INT(fixture_count(s.f, "select sum(size_bytes) from bucket_usage"), 65536);
 	peer_close(&p);
 	turn_close(&s);
 }
