@@ -107,16 +107,21 @@ static SCHEMA(mailbox_facts, .internal = true);
 
 enum { FIND, FIND_AT, FIND_OF, PAUSE, COUNT, ADD, READDRESS, FACTS_ONE, FACTS_ALL, FACTS_TENANT };
 
-#define FACTS                                                                        \
-	"select a.tenant_id, a.id as agent_id, a.slug, t.slug as tenant_slug, "      \
-	"t.external_mail_enabled as tenant_external, a.external_mail_enabled as "    \
-	"agent_external, i.id as internal_id, e.id as external_id, "                 \
-	"e.address as external_address, coalesce(e.enabled, 0) as external_enabled " \
-	"from agents a join tenants t on t.id = a.tenant_id "                        \
-	"left join mailboxes i on i.tenant_id = a.tenant_id and i.agent_id = a.id "  \
-	"and i.kind = 'internal' "                                                   \
-	"left join mailboxes e on e.tenant_id = a.tenant_id and e.agent_id = a.id "  \
-	"and e.kind = 'external' "
+/* A page of agents first, and then what each has, by index: joined as a whole, PostgreSQL reads every mailbox for each page. */
+#define EXTERNAL(column)                                                         \
+	"(select e." column " from mailboxes e where e.tenant_id = a.tenant_id " \
+	"and e.agent_id = a.id and e.kind = 'external')"
+#define FACTS(where_)                                                                                                  \
+	"select a.tenant_id, a.id as agent_id, a.slug, t.slug as tenant_slug, "                                        \
+	"t.external_mail_enabled as tenant_external, a.external_mail_enabled as "                                      \
+	"agent_external, (select i.id from mailboxes i where i.tenant_id = a.tenant_id "                               \
+	"and i.agent_id = a.id and i.kind = 'internal') as internal_id, " EXTERNAL("id") " as external_id, " EXTERNAL( \
+		"address") " as external_address, "                                                                    \
+			   "coalesce(" EXTERNAL(                                                                       \
+				   "enabled") ", 0) as external_enabled from (select g.tenant_id, g.id, g.slug, "      \
+					      "g.external_mail_enabled from agents g where " where_                    \
+					      ") a "                                                                   \
+					      "join tenants t on t.id = a.tenant_id order by a.tenant_id, a.id"
 
 static const struct statement sql[] = {
 	[FIND] = { "mailbox_find", "select {*} from mailboxes where tenant_id = $1 and id = $2",
@@ -136,15 +141,16 @@ static const struct statement sql[] = {
 		.row = &mailbox_row_schema },
 	[READDRESS] = { "mailbox_readdress",
 		"update mailboxes set enabled = $3, address = $4 where tenant_id = $1 and id = $2" },
-	[FACTS_ONE] = { "mailbox_facts", FACTS "where a.tenant_id = $1 and a.id = $2",
+	[FACTS_ONE] = { "mailbox_facts", FACTS("g.tenant_id = $1 and g.id = $2"),
 		.row = &mailbox_facts_schema },
 	[FACTS_ALL] = { "mailbox_facts_all",
-		FACTS "where (a.tenant_id, a.id) > ($1, $2) order by a.tenant_id, a.id limit $3",
+		FACTS("(g.tenant_id, g.id) > ($1, $2) order by g.tenant_id, g.id limit $3"),
 		.row = &mailbox_facts_schema, .across = "heals the mailboxes of all tenants",
 		.scan = "a piece of all agents, in the order of their key" },
 	[FACTS_TENANT] = { "mailbox_facts_tenant",
-		FACTS "where a.tenant_id = $1 and a.id > $2 order by a.id limit $3",
-		.row = &mailbox_facts_schema },
+		FACTS("g.tenant_id = $1 and g.id > $2 order by g.id limit $3"),
+		.row = &mailbox_facts_schema,
+		.scan = "a piece of the tenant's agents, found by their key" },
 };
 STATEMENT_SET(mailbox_sql, sql);
 
