@@ -76,6 +76,32 @@ TEST(agent_import_from_the_bucket)
 	fixture_close(f);
 }
 
+/* An agent shows what the file says: whoever may not read the one does not get the other. */
+TEST(agent_import_from_the_bucket_reads_the_bucket)
+{
+	static const char *const scopes[] = { "\"agents:create\",\"agent:read\"",
+		"\"agents:create\",\"bucket:read\"" };
+	struct fixture *f = fixture_open();
+	int64_t agents = fixture_count(f, "select count(*) from agent_rows");
+
+	STATUS(put_object(f, "in/s.md", "# Secret", 8), 201);
+	for (int may = 0; may < 2; may++) {
+		struct answer key = ask(f, f->admin,
+			arena_printf(&f->arena, "{\"name\":\"k\",\"scopes\":[%s]}", scopes[may]),
+			"POST /tenant/%s/api-keys", f->tenant_id);
+
+		test_step("%s", scopes[may]);
+		STATUS(key, 201);
+		STATUS(import_object(f, text_at(&key, "key"), uri_of(f, f->tenant_id, "in/s.md")),
+			may ? 201 : 403);
+		CHECK_INT(fixture_count(f, "select count(*) from agent_rows"), agents + may);
+		/* nor what there is */
+		STATUS(import_object(f, text_at(&key, "key"), uri_of(f, f->tenant_id, "in/none")),
+			may ? 422 : 403);
+	}
+	fixture_close(f);
+}
+
 TEST(agent_export_into_the_bucket)
 {
 	struct fixture *f = fixture_open();

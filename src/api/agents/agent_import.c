@@ -109,11 +109,13 @@ QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agen
 	return enter_import(c, in->dry_run, out);
 }
 
-/* Which object it is; its bytes are read after that, off the loop. */
+/* Which object it is, for whoever may read it; its bytes are read after that, off the loop. */
 static int look_for_object(struct call *c, const struct AgentImportFromBucketRequest *in)
 {
+	int err = caller_also(&c->caller, c->arena, PERM_BUCKET_READ, &c->problem);
+
 	c->own = arena_new(c->arena, struct bucket_row);
-	return object_named(c, "storage_uri", in->storage_uri, c->own);
+	return err ? err : object_named(c, "storage_uri", in->storage_uri, c->own);
 }
 
 static int read_from_object(struct call *c, const struct AgentImportFromBucketRequest *in)
