@@ -1,6 +1,7 @@
 /* messages_note.c - what the reader of messages notes beside the chat: what is wrong and where, what is left out, what
  * goes out otherwise than it came; see messages_parts.h. */
 #include "anthropic/messages_parts.h"
+#include "base/utf8_cut.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ bool messages_wrong(struct messages_reader *in, const char *key, const char *fmt
 		return false;
 	in->wrong = true;
 	if (in->member)
-		n = (size_t)snprintf(at, room, "%.40s", in->member);
+		n = (size_t)snprintf(at, room, "%.*s", UTF8_SHOWN(40, in->member));
 	if (in->item != NOWHERE)
 		n += (size_t)snprintf(at + n, room - n, ".%d", in->item);
 	if (in->block != NOWHERE)
@@ -29,12 +30,13 @@ bool messages_wrong(struct messages_reader *in, const char *key, const char *fmt
 	if (in->inner != NOWHERE)
 		n += (size_t)snprintf(at + n, room - n, ".content.%d", in->inner);
 	if (key)
-		snprintf(at + n, room - n, "%s%.24s", n ? "." : "", key);
+		snprintf(at + n, room - n, "%s%.*s", n ? "." : "", UTF8_SHOWN(24, key));
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof sentence, fmt, ap);
 	va_end(ap);
-	snprintf(
-		in->e->message, sizeof in->e->message, "%s%s%.150s", at, *at ? ": " : "", sentence);
+	utf8_trim(sentence);
+	snprintf(in->e->message, sizeof in->e->message, "%s%s%.*s", at, *at ? ": " : "",
+		UTF8_SHOWN(150, sentence));
 	return false;
 }
 

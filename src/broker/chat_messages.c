@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
+
 enum { PLACE_MAX = 96 };
 
 static void read_image(struct chat_reader *in, const char *place, struct chat_part *p)
@@ -264,7 +266,7 @@ static void read_chat_message(struct chat_reader *in, int i)
 		return;
 	json_enter_object(&in->r);
 	while (!in->wrong && json_next_key(&in->r, &key, &len)) {
-		snprintf(at, sizeof at, "%s.%.48s", place, key);
+		snprintf(at, sizeof at, "%s.%.*s", place, UTF8_SHOWN(48, key));
 		if (strcmp(key, "role") == 0 && chat_expect(in, at, JSON_STRING)) {
 			text_read_word(&in->r, &role);
 		} else if (strcmp(key, "content") == 0) {

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8_cut.h"
 #include "broker/chat_read.h"
 
 bool chat_wrong(struct chat_reader *in, const char *param, const char *fmt, ...)
@@ -12,9 +13,11 @@ bool chat_wrong(struct chat_reader *in, const char *param, const char *fmt, ...)
 		return false;
 	in->wrong = true;
 	snprintf(in->e->param, sizeof in->e->param, "%s", param);
+	utf8_trim(in->e->param);
 	va_start(ap, fmt);
 	vsnprintf(in->e->message, sizeof in->e->message, fmt, ap);
 	va_end(ap);
+	utf8_trim(in->e->message);
 	return false;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
+
 enum { COUNT_MAX = 10000, ECHO_MAX = 600, CALLS_MAX = 8 };
 
 struct demo_call {
@@ -142,7 +144,7 @@ static bool rule_tools(struct arena *a, const struct chat *c, struct demo *d, co
 		t = tool_named(c, at, len);
 		if (!t) {
 			demo_say(d, arena_printf(a, "I have no tool named \"%.*s\". I have: %s.",
-					    (int)(len < 64 ? len : 64), at, tool_names(a, c)));
+					    (int)utf8_cut(at, len, 64), at, tool_names(a, c)));
 			d->call_count = 0;
 			return true;
 		}
@@ -207,13 +209,8 @@ static bool rule_about(struct arena *a, const struct chat *c, struct demo *d, co
 
 static void rule_echo(struct arena *a, struct demo *d, const char *text)
 {
-	size_t len = strlen(text), shown = len;
+	size_t len = strlen(text), shown = utf8_cut(text, len, ECHO_MAX);
 
-	if (shown > ECHO_MAX) {
-		shown = ECHO_MAX;
-		while (shown && ((unsigned char)text[shown] & 0xc0) == 0x80)
-			shown--;
-	}
 	demo_say(d,
 		arena_printf(a,
 			"This is Lodge's demonstration model; it understands nothing and repeats what it reads. You wrote %ld words: \"%.*s%s\"",

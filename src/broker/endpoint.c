@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8_cut.h"
 #include "broker/chat_terms.h"
 #include "broker/provider.h"
 #include "broker/tokens.h"
@@ -15,9 +16,11 @@ int endpoint_wrong(struct chat_error *e, const char *param, const char *fmt, ...
 	va_list ap;
 
 	snprintf(e->param, sizeof e->param, "%s", param);
+	utf8_trim(e->param);
 	va_start(ap, fmt);
 	vsnprintf(e->message, sizeof e->message, fmt, ap);
 	va_end(ap);
+	utf8_trim(e->message);
 	return ERR_INVALID;
 }
 
@@ -35,7 +38,8 @@ struct endpoint_reading {
 
 static bool refuse_member(struct endpoint_reading *r, const char *what)
 {
-	endpoint_wrong(r->error, r->name, "Invalid '%.64s': it must be %s.", r->name, what);
+	endpoint_wrong(
+		r->error, r->name, "Invalid '%.*s': it must be %s.", UTF8_SHOWN(64, r->name), what);
 	return false;
 }
 
@@ -250,7 +254,8 @@ static bool take_unknown(struct endpoint_reading *r)
 			chat_name_like(r->name, endpoint_rows[i].name))
 			return refuse_member(r, "spelled as the API does");
 	if (term && term->rule == TERM_REFUSED) {
-		endpoint_wrong(r->error, r->name, "Invalid '%.64s': %s", r->name, term->why);
+		endpoint_wrong(r->error, r->name, "Invalid '%.*s': %s", UTF8_SHOWN(64, r->name),
+			term->why);
 		return false;
 	}
 	if (term)

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/utf8_cut.h"
 
 const struct fault_row fault_rows[FAULT_COUNT] = {
 #define X(name, word, over, status, title) [FAULT_##name] = { word, over, status, title },
@@ -21,13 +22,8 @@ const struct fault_row fault_rows[FAULT_COUNT] = {
 /* Copies without control characters, cut at a whole character. */
 static void copy_text(char *out, size_t room, const char *text)
 {
-	size_t len = strlen(text), n = 0;
+	size_t len = utf8_cut(text, strlen(text), room - 1), n = 0;
 
-	if (len > room - 1) {
-		len = room - 1;
-		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
-			len--;
-	}
 	if (!utf8_valid(text, len))
 		len = 0;
 	for (; n < len; n++)
@@ -45,6 +41,7 @@ void fault_set(struct fault *f, enum fault_class class, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(text, sizeof text, fmt, ap);
 		va_end(ap);
+		utf8_trim(text);
 		copy_text(f->sentence, sizeof f->sentence, text);
 	}
 	if (!*f->sentence)

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "base/utf8_cut.h"
+
 static const struct {
 	const char *word;
 	enum finish finish;
@@ -36,7 +38,8 @@ static void openai_read_reason(struct reply *r, struct json_reader *j)
 		return;
 	if (strcmp(word, "error") == 0 || strcmp(word, "insufficient_system_resource") == 0) {
 		reply_fail(r, FAULT_SERVER,
-			"The model provider broke off with the reason \"%.64s\".", word);
+			"The model provider broke off with the reason \"%.*s\".",
+			UTF8_SHOWN(64, word));
 		return;
 	}
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

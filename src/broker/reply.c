@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8_cut.h"
 #include "broker/provider.h"
 
 const char *const finish_names[FINISH_COUNT] = {
@@ -434,6 +435,7 @@ void reply_fail(struct reply *r, enum fault_class class, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(text, sizeof text, fmt, ap);
 		va_end(ap);
+		utf8_trim(text);
 	}
 	/* What cannot be read is an answer all the same, and will be charged. */
 	if ((r->mode == REPLY_STREAM && r->events) ||

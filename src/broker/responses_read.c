@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/utf8_cut.h"
+
 static const struct slice none = { 0 };
 
 /* ---- items ---- */
@@ -208,7 +210,8 @@ static void end_with(struct reply *r, const struct response *in)
 		reply_finish(r);
 	} else {
 		reply_fail(r, FAULT_MALFORMED,
-			"The model provider's reply ended with the status \"%.64s\".", in->status);
+			"The model provider's reply ended with the status \"%.*s\".",
+			UTF8_SHOWN(64, in->status));
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "access/scrapers.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8_cut.h"
 #include "call/forwarded.h"
 #include "call/steps.h"
 
@@ -38,9 +39,7 @@ const char *call_user_agent(const struct call *c)
 
 	if (len <= USER_AGENT_MAX)
 		return text;
-	for (len = USER_AGENT_MAX; ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-		;
-	return arena_strndup(c->arena, text, len);
+	return arena_strndup(c->arena, text, utf8_cut(text, len, USER_AGENT_MAX));
 }
 
 /* Straight from this machine, and not through a proxy on it. */

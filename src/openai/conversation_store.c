@@ -1,6 +1,7 @@
 /* conversation_store.c - conversations and their items as they are stored and found; see conversations.h. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "openai/conversations.h"
 #include "openai/responses.h"
 #include "openai/run_view.h"
@@ -137,7 +138,7 @@ int conversation_find(struct call *c, const char *id, int permission, struct con
 	if (err != ERR_NOT_FOUND)
 		return err;
 	c->problem = (struct problem){ 0 };
-	return call_fail(c, err, "Conversation with id '%.64s' not found.", id);
+	return call_fail(c, err, "Conversation with id '%.*s' not found.", UTF8_SHOWN(64, id));
 }
 
 int conversation_make(struct call *c, const char *metadata, struct conversation *ret)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/erasure/gone.h"
+#include "base/utf8_cut.h"
 #include "call/operation.h"
 #include "openai/gateway.h"
 #include "openai/openai_events.h"
@@ -352,8 +353,8 @@ static int find_conversation_item(
 		return err;
 	err = conversation_item(c->db, c->arena, v, id, ret);
 	return err == ERR_NOT_FOUND
-		       ? call_fail(c, err, "Item with id '%.128s' not found in conversation '%s'.",
-				 id, v->id)
+		       ? call_fail(c, err, "Item with id '%.*s' not found in conversation '%s'.",
+				 UTF8_SHOWN(128, id), v->id)
 		       : err;
 }
 

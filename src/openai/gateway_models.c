@@ -2,6 +2,7 @@
  * that may be called; and what such a name means. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "call/operation.h"
 #include "openai/gateway.h"
 #include "base/clock.h"
@@ -151,7 +152,7 @@ int gateway_unknown(struct call *c, const char *model)
 {
 	c->problem = (struct problem){ .code = "model_not_found" };
 	return problem_set(&c->problem, c->arena, ERR_NOT_FOUND,
-		"The model '%.200s' does not exist, or is not for you.", model);
+		"The model '%.*s' does not exist, or is not for you.", UTF8_SHOWN(200, model));
 }
 
 static int find_named_agent(struct call *c, const char *model, struct named_row *ret)

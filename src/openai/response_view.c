@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "openai/openai_tools.h"
 #include "openai/responses.h"
 #include "base/clock.h"
@@ -213,7 +214,7 @@ int response_find(struct call *c, const char *id, int permission, struct respons
 	if (err != ERR_NOT_FOUND)
 		return err;
 	c->problem = (struct problem){ 0 };
-	return call_fail(c, err, "Response with id '%.64s' not found.", id);
+	return call_fail(c, err, "Response with id '%.*s' not found.", UTF8_SHOWN(64, id));
 }
 
 void response_show(struct arena *a, const struct response_row *row, struct ResponseObject *out)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "call/operation.h"
 #include "openai/assistants.h"
 #include "openai/gateway.h"
@@ -107,7 +108,7 @@ static int permit_run_agent(struct call *c, const char *agent_id)
 	if (err != ERR_NOT_FOUND)
 		return err;
 	c->problem = (struct problem){ 0 };
-	return call_fail(c, err, "No assistant found with id '%.64s'.", agent_id);
+	return call_fail(c, err, "No assistant found with id '%.*s'.", UTF8_SHOWN(64, agent_id));
 }
 
 /* The thread is the agent's, or becomes it. */
@@ -231,7 +232,8 @@ static int find_run(struct call *c, int permission, struct thread *t, struct run
 	if (!err)
 		err = run_view_read(c->db, c->arena, at, run);
 	if (err == ERR_NOT_FOUND)
-		return call_fail(c, err, "No run found with id '%.64s'.", at->run_id);
+		return call_fail(
+			c, err, "No run found with id '%.*s'.", UTF8_SHOWN(64, at->run_id));
 	return err;
 }
 
@@ -476,7 +478,8 @@ OPERATION(readRunStep, NONE, RunStepObject, .open_query = true)
 		return err;
 	i = step_place(&s, id, s.count);
 	if (i == s.count)
-		return call_fail(c, ERR_NOT_FOUND, "No run step found with id '%.64s'.", id);
+		return call_fail(
+			c, ERR_NOT_FOUND, "No run step found with id '%.*s'.", UTF8_SHOWN(64, id));
 	*out = s.at[i];
 	return 0;
 }

@@ -5,6 +5,7 @@
  * decides. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "openai/threads.h"
 
 FIELDS(thread) = {
@@ -41,7 +42,7 @@ STATEMENT_SET(thread_find_sql, sql);
 static int fail_no_thread(struct call *c, const char *id)
 {
 	c->problem = (struct problem){ 0 };
-	return call_fail(c, ERR_NOT_FOUND, "No thread found with id '%.64s'.", id);
+	return call_fail(c, ERR_NOT_FOUND, "No thread found with id '%.*s'.", UTF8_SHOWN(64, id));
 }
 
 /* A thread in which nobody works yet. */

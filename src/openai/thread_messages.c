@@ -2,6 +2,7 @@
  * and the agent said; what tools said is part of the steps of a run. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "call/operation.h"
 #include "search/search.h"
 #include "api/sessions/session_rows.h"
@@ -334,8 +335,8 @@ static int find_thread_message(
 		err = db_one(c->db, c->arena, &sql[t->agent_id ? SAID_READ : WAITING_READ], ret,
 			ARGS(T(c->caller.tenant_id), T(t->id), T(call_param(c, "message_id"))));
 	if (err == ERR_NOT_FOUND)
-		return call_fail(
-			c, err, "No message found with id '%.64s'.", call_param(c, "message_id"));
+		return call_fail(c, err, "No message found with id '%.*s'.",
+			UTF8_SHOWN(64, call_param(c, "message_id")));
 	return err;
 }
 

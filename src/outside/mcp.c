@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8_cut.h"
 #include "outside/mcp_wire.h"
 
 static int mcp_refuse(const char **ret_why, const char *why)
@@ -77,8 +78,8 @@ static int mcp_initialize(struct mcp_line *l, const char **ret_why)
 				"the server answered %d and does not speak the protocol at this address",
 				x.status));
 	if (x.message.failed)
-		return mcp_refuse(ret_why,
-			arena_printf(l->arena, "the server refused us: %.300s", x.message.error));
+		return mcp_refuse(ret_why, arena_printf(l->arena, "the server refused us: %.*s",
+						   UTF8_SHOWN(300, x.message.error)));
 	version = mcp_read_member(l->arena, x.message.result, "protocolVersion");
 	if (!mcp_legacy_known(version, MCP_LEGACY_COUNT))
 		return mcp_refuse(ret_why,
@@ -190,8 +191,8 @@ static int list_tools(struct mcp_line *l, struct mcp_tools *tools, const char **
 		err = mcp_ask(l, &in, &m, ret_why);
 		buf_free(&b);
 		if (!err && m.failed)
-			err = mcp_refuse(ret_why,
-				arena_printf(l->arena, "the server refused: %.300s", m.error));
+			err = mcp_refuse(ret_why, arena_printf(l->arena, "the server refused: %.*s",
+							  UTF8_SHOWN(300, m.error)));
 		if (!err && !mcp_read_tools(l->arena, m.result, tools, &cursor))
 			err = mcp_refuse(ret_why, "the server's list of tools is not one");
 		if (!cursor)

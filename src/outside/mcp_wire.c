@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/sse.h"
+#include "base/utf8_cut.h"
 #include "outside/http_tool.h"
 
 enum {
@@ -200,8 +201,8 @@ static int post_mcp_request(
 			break;
 	}
 	if (!err && http_is_redirect(ret)) {
-		*ret_why = arena_printf(
-			l->arena, "it redirects to %.200s, which is not followed", ret->location);
+		*ret_why = arena_printf(l->arena, "it redirects to %.*s, which is not followed",
+			UTF8_SHOWN(200, ret->location));
 		err = ERR_UPSTREAM;
 	}
 	return err;

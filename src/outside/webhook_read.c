@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/utf8_cut.h"
 #include "contract/decode.h"
 #include "outside/webhook.h"
 
@@ -332,10 +333,8 @@ bool webhook_reread(const struct webhook_provider *p, struct arena *a, const cha
 /* At most `most` bytes, whole characters, control characters as spaces. */
 static void put_clean_text(struct buf *out, const char *text, size_t most)
 {
-	size_t len = strlen(text), n = len < most ? len : most;
+	size_t len = strlen(text), n = utf8_cut(text, len, most);
 
-	while (n < len && n && ((unsigned char)text[n] & 0xc0) == 0x80)
-		n--;
 	for (size_t i = 0; i < n; i++)
 		buf_putc(out, (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
 	if (n < len && most > SHORT_MAX)
@@ -448,11 +447,7 @@ static const struct webhook_phrase *write_phrase(
 
 static const char *take_digest_text(struct arena *a, struct buf *b, size_t most)
 {
-	if (b->len > most) {
-		b->len = most;
-		while (b->len && ((unsigned char)b->at[b->len] & 0xc0) == 0x80)
-			b->len--; /* not in the middle of a character */
-	}
+	b->len = utf8_cut(b->at, b->len, most);
 	return arena_take(a, b);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "queue/parts.h"
 
 int jobs_tell(struct db *db, const char *tenant_id, int64_t run_at, int64_t now)
@@ -27,13 +28,10 @@ void job_note(const struct job *job, int how)
 
 const char *job_error_cut(char to[JOB_ERROR_MAX + 1], const char *text)
 {
-	size_t len = text ? strnlen(text, JOB_ERROR_MAX) : 0;
+	size_t len = text ? utf8_cut(text, strlen(text), JOB_ERROR_MAX) : 0;
 
 	if (!text)
 		return NULL;
-	if (text[len])
-		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
-			len--;
 	memcpy(to, text, len);
 	to[len] = '\0';
 	return to;

@@ -12,6 +12,7 @@
 
 #include "base/fold.h"
 #include "base/same.h"
+#include "base/utf8_cut.h"
 #include "contract/value.h"
 #include "search/search_words.h"
 #include "store/row.h"
@@ -180,12 +181,7 @@ static void cut_words(char *words)
 {
 	size_t len = strlen(words), count = 0;
 
-	if (len > SEARCH_BYTES_MAX) {
-		len = SEARCH_BYTES_MAX;
-		while (len && ((unsigned char)words[len] & 0xc0) == 0x80)
-			len--;
-		words[len] = '\0';
-	}
+	words[utf8_cut(words, len, SEARCH_BYTES_MAX)] = '\0';
 	for (char *p = words; *p; p++)
 		if (*p == ' ' && ++count == SEARCH_WORDS_MAX)
 			*p-- = '\0';

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "store/row.h"
 
 struct new_approval {
@@ -136,8 +137,8 @@ static int check_judge(struct session_tx *p, const struct ApprovalRead *r,
 	return err || !person_only
 		       ? err
 		       : problem_set(problem, p->a, ERR_FORBIDDEN,
-				 "Calls of %.128s are decided by a person who is signed in, not with an API key.",
-				 r->tool_name);
+				 "Calls of %.*s are decided by a person who is signed in, not with an API key.",
+				 UTF8_SHOWN(128, r->tool_name));
 }
 
 int session_decide(struct db *db, struct arena *a, const char *tenant_id, const char *session_id,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8_cut.h"
 #include "base/zone.h"
 #include "sessions/tool_text.h"
 
@@ -44,8 +45,8 @@ int builtin_time(struct builtin_call *c)
 		zone = "UTC";
 	if (!zone_local(zone, now, &local) || !zone_offset_s(zone, now / SECOND_US, &offset)) {
 		tool_answer_fail(c->arena, c->answer,
-			"There is no time zone named %.100s. Use a name such as Europe/Paris or UTC.",
-			zone);
+			"There is no time zone named %.*s. Use a name such as Europe/Paris or UTC.",
+			UTF8_SHOWN(100, zone));
 		return 0;
 	}
 	time_write(now, utc);

@@ -10,6 +10,7 @@
 #include "access/permission.h"
 #include "base/clock.h"
 #include "base/fold.h"
+#include "base/utf8_cut.h"
 #include "sessions/builtin_run.h"
 #include "sessions/tool_text.h"
 
@@ -114,8 +115,8 @@ static const char *make_snippet(struct session_search *l, const struct found_mes
 	char *out;
 
 	from = from > SEARCH_SNIPPET / 3 ? from - SEARCH_SNIPPET / 3 : 0;
-	from = tool_text_cut(m->content, len, from);
-	to = from + tool_text_cut(m->content + from, len - from, SEARCH_SNIPPET);
+	from = utf8_cut(m->content, len, from);
+	to = from + utf8_cut(m->content + from, len - from, SEARCH_SNIPPET);
 	out = arena_printf(l->call->arena, "%s: %s%.*s%s", m->role, from ? "..." : "",
 		(int)(to - from), m->content + from, to < len ? "..." : "");
 	for (char *p = out; *p; p++)

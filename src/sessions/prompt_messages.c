@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8_cut.h"
 #include "broker/tokens.h"
 #include "sessions/turn.h"
 
@@ -226,10 +227,8 @@ static size_t count_to_go(const struct list *messages, int64_t room)
 static void put_transcript(struct arena *a, struct buf *b, const struct message_row *m, size_t most)
 {
 	const struct MessagePart *part = m->parts.at;
-	size_t len = strnlen(m->content, most);
+	size_t len = utf8_cut(m->content, strlen(m->content), most);
 
-	while (len && ((unsigned char)m->content[len] & 0xc0) == 0x80)
-		len--;
 	buf_printf(b, "%s: ", m->role);
 	buf_put(b, m->content, len);
 	buf_puts(b, m->content[len] ? " [...]" : "");
@@ -237,7 +236,7 @@ static void put_transcript(struct arena *a, struct buf *b, const struct message_
 		buf_printf(b, " %s", session_part_instead(a, &part[i]));
 	if (has_calls(m)) {
 		buf_lit(b, " [calls ");
-		buf_put(b, m->tool_calls, strnlen(m->tool_calls, 500));
+		buf_printf(b, "%.*s", UTF8_SHOWN(500, m->tool_calls));
 		buf_lit(b, "]");
 	}
 	buf_lit(b, "\n\n");

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fold.h"
 #include "base/json.h"
+#include "base/utf8_cut.h"
 #include "broker/gate.h"
 #include "queue/jobs.h"
 #include "sessions/session_tx.h"
@@ -449,12 +450,10 @@ int session_again(struct session_tx *p)
 const char *tool_cut(struct arena *a, const char *text)
 {
 	enum { NOTE = 160 };
-	size_t len = strlen(text), kept = TOOL_OUTPUT_MAX - NOTE;
+	size_t len = strlen(text), kept = utf8_cut(text, len, TOOL_OUTPUT_MAX - NOTE);
 
 	if (len <= TOOL_OUTPUT_MAX)
 		return text;
-	while (kept && ((unsigned char)text[kept] & 0xc0) == 0x80)
-		kept--;
 	return arena_printf(
 		a, "%.*s\n\n[Cut here: %zu of %zu bytes are shown.]", (int)kept, text, kept, len);
 }
@@ -478,10 +477,11 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 			found = &c[i];
 	if (!found)
 		return problem_set(problem, a, ERR_NOT_FOUND,
-			"No call with the id %.64s waits in this session.", call_id);
+			"No call with the id %.*s waits in this session.", UTF8_SHOWN(64, call_id));
 	if (found->state != CALL_STATE_WAITING_CLIENT)
 		return problem_set(problem, a, ERR_CONFLICT,
-			"The call %.64s does not wait for a result from outside.", call_id);
+			"The call %.*s does not wait for a result from outside.",
+			UTF8_SHOWN(64, call_id));
 	err = tx_run(&p);
 	if (!err && (!user_id || !p.run.user_id || strcmp(user_id, p.run.user_id) != 0))
 		return problem_set(problem, a, ERR_FORBIDDEN,

@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "base/utf8_cut.h"
 #include "sessions/media_type.h"
 #include "sessions/session_file.h"
 #include "store/row.h"
@@ -399,7 +400,8 @@ const char *session_part_instead(struct arena *a, const struct MessagePart *part
 {
 	const char *what = MessagePartType_words.list[part->type];
 
-	return part->url ? arena_printf(a, "[%s at %.200s: not shown]", what, part->url)
+	return part->url ? arena_printf(
+				   a, "[%s at %.*s: not shown]", what, UTF8_SHOWN(200, part->url))
 			 : arena_printf(a, "[%s \"%s\", %s, %lld bytes: not shown]", what,
 				   part->name, part->content_type, (long long)part->size_bytes);
 }

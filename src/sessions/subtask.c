@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "sessions/tool_arguments.h"
 #include "sessions/turn.h"
 
@@ -88,8 +89,9 @@ static int find_subtask_agent(
 	if (reached)
 		*ret_id = other.id;
 	else
-		*ret_fault = arena_printf(
-			p->a, "There is no agent %.100s that this one may give work to.", o->agent);
+		*ret_fault =
+			arena_printf(p->a, "There is no agent %.*s that this one may give work to.",
+				UTF8_SHOWN(100, o->agent));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8_cut.h"
 
 enum { NOTE_MAX = 256 };
 
@@ -49,15 +50,6 @@ const char *tool_text_clean(struct arena *a, const char *bytes, size_t len, size
 	return text;
 }
 
-size_t tool_text_cut(const char *text, size_t len, size_t most)
-{
-	if (len <= most)
-		return len;
-	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
-		most--;
-	return most;
-}
-
 void tool_answer_give(struct arena *a, const struct tool_said *said, struct tool_answer *ret)
 {
 	size_t len, shown, room = TOOL_OUTPUT_MAX - (said->failed ? strlen(said->failed) + 1 : 0);
@@ -70,7 +62,7 @@ void tool_answer_give(struct arena *a, const struct tool_said *said, struct tool
 		ret->text = arena_printf(a, "%s%s%s", before, feed, text);
 		return;
 	}
-	shown = tool_text_cut(text, len, room - NOTE_MAX);
+	shown = utf8_cut(text, len, room - NOTE_MAX);
 	ret->whole = said->bytes;
 	ret->whole_len = said->len < TOOL_WHOLE_MAX ? said->len : TOOL_WHOLE_MAX;
 	ret->content_type = said->type ? said->type : "text/plain; charset=utf-8";

@@ -24,5 +24,3 @@ void tool_answer_fail(struct arena *a, struct tool_answer *ret, const char *fmt,
 
 /* The bytes with everything that is not UTF-8, and NUL, as U+FFFD. */
 const char *tool_text_clean(struct arena *a, const char *bytes, size_t len, size_t *ret_len);
-/* The most bytes of valid UTF-8 up to `most` that end with a whole character. */
-size_t tool_text_cut(const char *text, size_t len, size_t most);

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_schema.h"
+#include "base/utf8_cut.h"
 #include "broker/ledger.h"
 #include "contract/encode.h"
 #include "sessions/turn.h"
@@ -65,7 +66,8 @@ static void weigh_call(struct turn *t, size_t i, const struct collected_call *c,
 	w->name = w->offer ? w->offer->name : said;
 	if (!w->offer)
 		w->fault = arena_printf(&t->mind,
-			"There is no tool named %.100s. Use only the tools you were given.", said);
+			"There is no tool named %.*s. Use only the tools you were given.",
+			UTF8_SHOWN(100, said));
 	else if (w->offer->held)
 		w->fault = tool_check_within(&t->mind, w->offer->held, w->arguments, left);
 }
@@ -255,8 +257,8 @@ static int find_fault(struct turn *t, struct session_tx *p, const char **ret_cod
 	} else if (p->run.bad_calls >= SESSION_BAD_CALLS_MAX) {
 		*ret_code = "bad_calls";
 		*ret = arena_printf(p->a,
-			"The model made %d impossible calls in a row; the last one: %.300s",
-			SESSION_BAD_CALLS_MAX, t->wanted[0].fault);
+			"The model made %d impossible calls in a row; the last one: %.*s",
+			SESSION_BAD_CALLS_MAX, UTF8_SHOWN(300, t->wanted[0].fault));
 	} else if (p->run.empty_answers > 1) {
 		*ret_code = "empty_answer";
 		*ret = t->heard.finish == FINISH_CONTENT_FILTER
@@ -270,8 +272,8 @@ static int find_fault(struct turn *t, struct session_tx *p, const char **ret_cod
 		if (!err && same > SESSION_SAME_CALLS_MAX) {
 			*ret_code = "loop";
 			*ret = arena_printf(p->a,
-				"The model goes in circles: it called %.100s with the same arguments more than %d times.",
-				t->wanted[i].name, SESSION_SAME_CALLS_MAX);
+				"The model goes in circles: it called %.*s with the same arguments more than %d times.",
+				UTF8_SHOWN(100, t->wanted[i].name), SESSION_SAME_CALLS_MAX);
 		}
 	}
 	return err;

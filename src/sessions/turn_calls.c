@@ -4,6 +4,7 @@
  * in, or another process left the rows as they are. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "sessions/agent_tools.h"
 #include "sessions/approval.h"
 #include "sessions/builtin_tools.h"
@@ -132,9 +133,9 @@ static int wait_for_approval(struct session_tx *p, struct call_row *c, const str
 
 	if (again)
 		err = tx_notice(p, "approval_again",
-			"The call of %.128s was approved and not made: the tool, or what is set of it for "
+			"The call of %.*s was approved and not made: the tool, or what is set of it for "
 			"the agent, was changed since. It waits for another word.",
-			c->name);
+			UTF8_SHOWN(128, c->name));
 	if (!err)
 		err = tx_call_move(p, c, CALL_STATE_WAITING_APPROVAL);
 	return err ? err : approval_add(p, c, o->names);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/utf8_cut.h"
 #include "sessions/turn.h"
 #include "sessions/session_file.h"
 
@@ -23,7 +24,8 @@ int turn_result_store(struct session_tx *p, struct call_row *c, const struct too
 			&(struct session_file_new){ .tenant_id = p->tenant_id,
 				.session_id = p->session_id,
 				.id = id.text,
-				.name = arena_printf(p->a, "%.100s-%.100s", c->name, c->call_id),
+				.name = arena_printf(p->a, "%.*s-%.*s", UTF8_SHOWN(100, c->name),
+					UTF8_SHOWN(100, c->call_id)),
 				.content_type =
 					answer->content_type ? answer->content_type : "text/plain",
 				.created_at = p->now,

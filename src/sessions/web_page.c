@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/html_text.h"
+#include "base/utf8_cut.h"
 #include "outside/http_tool.h"
 #include "sessions/tool_outside.h"
 #include "sessions/tool_text.h"
@@ -117,18 +118,20 @@ bool web_page_read(struct arena *a, const struct web_page *in, struct tool_answe
 		return false;
 	}
 	if (!is_text_page(&f)) {
+		const char *type = f.content_type ? f.content_type : "bytes of no stated type";
+
 		tool_answer_fail(a, ret,
-			"The address answered %d with %.100s, which is not text and cannot be read.",
-			f.status, f.content_type ? f.content_type : "bytes of no stated type");
+			"The address answered %d with %.*s, which is not text and cannot be read.",
+			f.status, UTF8_SHOWN(100, type));
 		return true;
 	}
 	text = readable_page_text(a, &f, &len);
 	if (f.status < 200 || f.status > 299) {
 		tool_answer_fail(a, ret, "The address answered %d: %.*s", f.status,
-			(int)tool_text_cut(text, len, REFUSAL_SHOWN), text);
+			(int)utf8_cut(text, len, REFUSAL_SHOWN), text);
 		return true;
 	}
-	most = in->max_bytes && in->max_bytes < len ? tool_text_cut(text, len, in->max_bytes) : len;
+	most = in->max_bytes && in->max_bytes < len ? utf8_cut(text, len, in->max_bytes) : len;
 	if (most < len && most < TOOL_OUTPUT_MAX / 2) {
 		tool_answer_text(a,
 			arena_printf(a, "%.*s\n\n[Cut at max_bytes: %zu of %zu bytes are shown.]",

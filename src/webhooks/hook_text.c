@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/utf8_cut.h"
 
 enum { MARK_BYTES = 12 };
 
@@ -30,21 +31,11 @@ static const char *hook_origin(struct arena *a, const struct hook_said *in)
 		in->source ? in->source : "A program", in->label);
 }
 
-/* What fits of the body, in whole characters. */
-static size_t cut_body(const char *body, size_t len)
-{
-	size_t n = len < HOOK_RAW_MAX ? len : HOOK_RAW_MAX;
-
-	while (n < len && n && ((unsigned char)body[n] & 0xc0) == 0x80)
-		n--;
-	return n;
-}
-
 void hook_text(struct arena *a, const struct hook_said *in, const char **ret_message,
 	const char **ret_rules)
 {
 	const char *mark = mark_for(a, in), *from = hook_origin(a, in);
-	size_t len = strlen(in->body), n = cut_body(in->body, len);
+	size_t len = strlen(in->body), n = utf8_cut(in->body, len, HOOK_RAW_MAX);
 	const char *shown = n < len ? arena_printf(a, ", the first %zu of %zu bytes", n, len) : "";
 
 	*ret_message = arena_printf(a,

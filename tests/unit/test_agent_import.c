@@ -366,3 +366,42 @@ TEST(agent_import_with_the_rights_of_a_member)
 		200);
 	fixture_close(f);
 }
+
+/* The client of the tests refuses an answer that is not UTF-8. */
+TEST(agent_import_cuts_names_between_characters)
+{
+	struct fixture *f = fixture_open();
+	struct answer r;
+	struct buf b;
+
+	for (int shift = 0; shift < 3; shift++) {
+		buf_init(&b, 1 << 20);
+		buf_printf(
+			&b, "{\"spec\":\"chara_card_v2\",\"data\":{\"name\":\"%.*s", shift, "aaa");
+		for (int i = 0; i < 200; i++)
+			buf_lit(&b, "\u65e5");
+		buf_printf(&b, "\",\"character_book\":{\"entries\":[{\"content\":\"%.*s", shift,
+			"aaa");
+		for (int i = 0; i < 9000; i++)
+			buf_lit(&b, "\u672c");
+		buf_lit(&b, "\"}]}}}");
+		r = import_bytes(f, f->admin, f->tenant_id, b.at, b.len, "application/json",
+			"?dry_run=true");
+		STATUS(r, 200);
+		CHECK(warned(&r, "has signs that names here do not have"));
+		CHECK(warned(&r, "Memory 1"));
+		buf_free(&b);
+		buf_init(&b, 1 << 20);
+		buf_printf(&b, "{\"object\":\"assistant\",\"name\":\"A\",\"model\":\"%.*s", shift,
+			"aaa");
+		for (int i = 0; i < 200; i++)
+			buf_lit(&b, "\u65e5");
+		buf_lit(&b, "\"}");
+		r = import_bytes(f, f->admin, f->tenant_id, b.at, b.len, "application/json",
+			"?dry_run=true");
+		STATUS(r, 200);
+		CHECK(text_at(&r, "model_warning"));
+		buf_free(&b);
+	}
+	fixture_close(f);
+}

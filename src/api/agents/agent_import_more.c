@@ -8,6 +8,7 @@
 #include "api/agents/agent_import.h"
 #include "api/agents/agent_row.h"
 #include "api/skills/skill_store.h"
+#include "base/utf8_cut.h"
 #include "contract/encode.h"
 #include "sessions/session.h"
 #include "store/row.h"
@@ -190,9 +191,8 @@ static int import_memories(const struct agent_importer *who, const struct agent_
 			break;
 		*(failed ? &out->memories_failed : &out->memories_imported) += 1;
 		if (failed)
-			agent_import_warn(who, out,
-				"Memory %zu (\"%.40s\") was not taken over: %s.", i + 1,
-				memory[i].content,
+			agent_import_warn(who, out, "Memory %zu (\"%.*s\") was not taken over: %s.",
+				i + 1, UTF8_SHOWN(40, memory[i].content),
 				failed == ERR_TOO_LARGE ? "it is longer than 8000 characters"
 							: error_row(failed)->title);
 	}

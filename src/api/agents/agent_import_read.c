@@ -5,6 +5,7 @@
 #include "api/agents/agent_import.h"
 #include "api/agents/agent_row.h"
 #include "base/crypto.h"
+#include "base/utf8_cut.h"
 #include "contract/decode.h"
 #include "media/picture.h"
 
@@ -64,8 +65,8 @@ static void foreign_settings(struct arena *a, const char *name, struct agent_imp
 	if (!name && b->name && (!said || strcmp(said, b->name) != 0))
 		note_unread(a, b,
 			arena_printf(a,
-				"The name \"%.100s\" has signs that names here do not have; it became \"%s\".",
-				b->name, ret->settings.name));
+				"The name \"%.*s\" has signs that names here do not have; it became \"%s\".",
+				UTF8_SHOWN(100, b->name), ret->settings.name));
 }
 
 static void check_length(

@@ -10,6 +10,7 @@
 #include "api/models/models.h"
 #include "api/plans/plans.h"
 #include "base/id.h"
+#include "base/utf8_cut.h"
 #include "store/row.h"
 
 enum { CHAIN_LONGEST = 5 };
@@ -168,8 +169,8 @@ static int give_models(const struct agent_importer *who, const struct agent_bund
 			ARGS(T(who->tenant_id), T(slug[i])));
 		if (err == ERR_NOT_FOUND || (!err && !model_status_is_offered(m.status)) ||
 			!(who->agent & PERM(AGENT_MODELS_WRITE))) {
-			missing = arena_printf(
-				who->a, "%s%s%.100s", missing, *missing ? ", " : "", slug[i]);
+			missing = arena_printf(who->a, "%s%s%.*s", missing, *missing ? ", " : "",
+				UTF8_SHOWN(100, slug[i]));
 			err = err == ERR_NOT_FOUND ? 0 : err;
 			continue;
 		}

@@ -5,6 +5,7 @@
  * with the reason, not dropped in silence. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "call/operation.h"
 #include "api/tools/tools.h"
 #include "base/clock.h"
@@ -167,8 +168,8 @@ static const char *import_one(
 	schema_init(&ToolCreate_schema, c->arena, &made);
 	made.name = name_here(r, tool->name);
 	made.kind = TOOL_MCP;
-	made.description = arena_strndup(c->arena, description,
-		tool_text_cut(description, strlen(description), DESCRIPTION_MAX));
+	made.description = arena_strndup(
+		c->arena, description, utf8_cut(description, strlen(description), DESCRIPTION_MAX));
 	made.input_schema.text = tool->input_schema;
 	made.requires_approval = in->requires_approval;
 	if (tool->fault)
@@ -256,7 +257,7 @@ OPERATION(importMcpTools, ToolImportMcp, ToolImportResult, .asks_tools = true,
 		if (why)
 			skipped[out->skipped.count++] = (struct ToolImportSkipped){
 				arena_strndup(c->arena, tool->name,
-					tool_text_cut(tool->name, strlen(tool->name), 255)),
+					utf8_cut(tool->name, strlen(tool->name), 255)),
 				why
 			};
 	}
