@@ -109,7 +109,8 @@ static double import_once(struct db *db, int count, int round)
 	buf_init(&zip, BUNDLE_PACKED_MAX);
 	make_bundle(&a, count, round, &zip);
 	began = clock_mono_us();
-	if (agent_import_read(&a, service.app.patterns, helper, zip.at, zip.len, NULL, &what, &p) ||
+	if (agent_import_read(&a, service.app.patterns, helper,
+		    &(struct bundle_file){ "", zip.at, zip.len }, NULL, &what, &p) ||
 		db_begin(db, READ_WRITE) || agent_import_run(&who, &what, false, &result) ||
 		db_commit(db) || result.messages_imported != count) {
 		fprintf(stderr, "the import failed: %s\n",

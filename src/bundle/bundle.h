@@ -115,15 +115,17 @@ struct bundle_reading {
 	const struct bundle_file *files; /* one, or all of an archive */
 	size_t count;
 	bool archive, is_json;
+	bool member;		      /* the one file is of an archive */
+	size_t values;		      /* of all that was looked into, about */
 	const struct json_node *json; /* of the one file, if it is JSON */
 	const struct json_node *yaml; /* of the one file, if it is YAML and no JSON */
 	struct agent_bundle *out;
 };
 
-/* A whole bundle, or ERR_INVALID with what is wrong.  Takes as long as its bytes need, and waits for the helper: never on a
- * loop. */
+/* A whole bundle, or ERR_INVALID with what is wrong.  The file's name is "" where it has none; one that ends in .md makes
+ * Markdown of any text.  Takes as long as its bytes need, and waits for the helper: never on a loop. */
 int bundle_read(struct arena *a, const struct patterns *patterns, struct helper *helper,
-	const void *bytes, size_t len, struct agent_bundle *ret, struct problem *p);
+	const struct bundle_file *file, struct agent_bundle *ret, struct problem *p);
 /* The same of what is unpacked already; each has a NUL after its bytes. */
 int bundle_read_files(struct arena *a, const struct patterns *patterns, struct helper *helper,
 	const struct bundle_file *files, size_t count, struct agent_bundle *ret, struct problem *p);
@@ -146,6 +148,9 @@ void *bundle_add(struct arena *a, struct list *l, size_t size);
 /* A sentence for whoever imports. */
 void bundle_warn(struct bundle_reading *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Names every text of the tree that holds U+0000: bundle_text() does not give it. */
+void bundle_tell_nuls(struct bundle_reading *r, const struct json_node *n);
+bool bundle_name_ends(const char *name, const char *end);
 /* The file of that name, or NULL. */
 const struct bundle_file *bundle_find(const struct bundle_reading *r, const char *name);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8_cut.h"
 #include "bundle/bundle.h"
 
 void *bundle_add(struct arena *a, struct list *l, size_t size)
@@ -31,6 +32,13 @@ void bundle_warn(struct bundle_reading *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+bool bundle_name_ends(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n >= k && strcmp(name + n - k, end) == 0;
+}
+
 const struct bundle_file *bundle_find(const struct bundle_reading *r, const char *name)
 {
 	for (size_t i = 0; i < r->count; i++)
@@ -56,6 +64,42 @@ const char *bundle_text(const struct json_node *n, const char *path)
 {
 	n = bundle_at(n, path);
 	return n && n->type == JSON_STRING && n->len && strlen(n->text) == n->len ? n->text : NULL;
+}
+
+/* The way from the root to a node. */
+struct tree_step {
+	const struct tree_step *up;
+	const char *name; /* NULL: an item */
+	size_t item;
+};
+
+static void tell_nul(struct bundle_reading *r, const struct tree_step *at)
+{
+	const char *path = "";
+
+	for (; at; at = at->up)
+		path = at->name ? arena_printf(r->a, "%.*s%s%s", UTF8_SHOWN(100, at->name),
+					  *path ? "." : "", path)
+				: arena_printf(r->a, "%zu%s%s", at->item, *path ? "." : "", path);
+	bundle_warn(
+		r, "The text at %s holds U+0000, which no text may here: it was left out.", path);
+}
+
+static void find_nuls(
+	struct bundle_reading *r, const struct json_node *n, const struct tree_step *at)
+{
+	if (n->type == JSON_STRING && strlen(n->text) != n->len)
+		tell_nul(r, at);
+	for (size_t i = 0; n->type == JSON_ARRAY && i < n->count; i++)
+		find_nuls(r, n->items[i], &(struct tree_step){ at, NULL, i });
+	for (size_t i = 0; n->type == JSON_OBJECT && i < n->count; i++)
+		find_nuls(r, n->members[i].value, &(struct tree_step){ at, n->members[i].name, 0 });
+}
+
+void bundle_tell_nuls(struct bundle_reading *r, const struct json_node *n)
+{
+	if (n)
+		find_nuls(r, n, NULL);
 }
 
 bool bundle_has(const struct json_node *n, const char *path)

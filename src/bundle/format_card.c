@@ -2,6 +2,7 @@
  * `ccv3` of base64.  The picture becomes the agent's. */
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base64.h"
 #include "bundle/format_parts.h"
@@ -17,17 +18,6 @@ static bool is_card(const struct json_node *n)
 	if (spec)
 		return strncmp(spec, "chara_card_v", 12) == 0 && bundle_at(n, "data");
 	return bundle_text(n, "name") && bundle_at(n, "first_mes") && bundle_at(n, "personality");
-}
-
-static bool is_png(const struct bundle_reading *r)
-{
-	return !r->archive && r->files[0].len > PNG_MAGIC_LEN &&
-	       memcmp(r->files[0].bytes, png_magic, PNG_MAGIC_LEN) == 0;
-}
-
-bool card_sniff(const struct bundle_reading *r)
-{
-	return is_png(r) || (r->json && is_card(r->json));
 }
 
 /* ---- in a picture ---- */
@@ -57,6 +47,27 @@ static const char *png_text(const struct bundle_file *f, const char *keyword, si
 	return NULL;
 }
 
+/* What lies beside an agent in an archive may be any picture. */
+static bool holds_card(const struct bundle_file *f)
+{
+	size_t len;
+
+	return png_text(f, "ccv3", &len) || png_text(f, "chara", &len);
+}
+
+static bool is_png(const struct bundle_reading *r)
+{
+	return !r->archive && r->files[0].len > PNG_MAGIC_LEN &&
+	       memcmp(r->files[0].bytes, png_magic, PNG_MAGIC_LEN) == 0;
+}
+
+bool card_sniff(const struct bundle_reading *r)
+{
+	if (is_png(r))
+		return !r->member || holds_card(&r->files[0]);
+	return r->json && is_card(r->json);
+}
+
 static const struct json_node *card_in_png(struct bundle_reading *r)
 {
 	const char *fault = "there is none";
@@ -74,6 +85,7 @@ static const struct json_node *card_in_png(struct bundle_reading *r)
 		else
 			fault = "it is not base64";
 	}
+	bundle_tell_nuls(r, n);
 	if (n && is_card(n))
 		return n;
 	problem_field(r->p, r->a, "body", "format",
@@ -84,7 +96,7 @@ static const struct json_node *card_in_png(struct bundle_reading *r)
 
 /* ---- the card ---- */
 
-/* {{char}} is the character and {{user}} whoever talks to it. */
+/* {{char}} is the character and {{user}} whoever talks to it, in any case. */
 static const char *named(struct bundle_reading *r, const char *text)
 {
 	static const char *const marks[] = { "{{char}}", "<BOT>", "{{user}}", "<USER>" };
@@ -97,7 +109,7 @@ static const char *named(struct bundle_reading *r, const char *text)
 	while (*text) {
 		size_t hit = 0;
 
-		while (hit < 4 && strncmp(text, marks[hit], strlen(marks[hit])) != 0)
+		while (hit < 4 && strncasecmp(text, marks[hit], strlen(marks[hit])) != 0)
 			hit++;
 		if (hit < 4) {
 			buf_puts(&b, words[hit] ? words[hit] : "the character");
@@ -129,9 +141,8 @@ static void read_book(struct bundle_reading *r, const struct json_node *book)
 		const struct json_node *e = entries->items[i], *keys = bundle_at(e, "keys"),
 				       *enabled = bundle_at(e, "enabled");
 		const char *content = named(r, bundle_text(e, "content"));
-		const char *key = keys && keys->type == JSON_ARRAY && keys->count &&
-						  keys->items[0]->type == JSON_STRING
-					  ? keys->items[0]->text
+		const char *key = keys && keys->type == JSON_ARRAY && keys->count
+					  ? bundle_text(keys->items[0], "")
 					  : NULL;
 
 		if (enabled && enabled->type == JSON_BOOL && !enabled->flag)

@@ -20,7 +20,10 @@ static void add_dify_prompt(struct bundle_reading *r, const char *text)
 {
 	const char *before = r->out->prompt;
 
-	if (text && (!before || strlen(before) + strlen(text) + 2 <= CEILING_PROMPT))
+	if (text && before && strlen(before) + strlen(text) + 2 > CEILING_PROMPT)
+		bundle_warn(r,
+			"The prompts of the app are longer than an agent's may be; some stay behind.");
+	else if (text)
 		r->out->prompt = arena_printf(
 			r->a, "%s%s%s", before ? before : "", before ? "\n\n" : "", text);
 }
@@ -56,11 +59,29 @@ static void read_config(struct bundle_reading *r, const struct json_node *c)
 	read_template(r, bundle_at(c, "chat_prompt_config.prompt"));
 	r->out->greeting = bundle_text(c, "opening_statement");
 	read_dify_tools(r, bundle_at(c, "agent_mode.tools"));
-	bundle_drop(r, c, "dataset_configs.datasets", "Data sets stay behind.");
+	bundle_drop(r, c, "dataset_configs.datasets.datasets", "Data sets stay behind.");
+	bundle_drop(r, c, "suggested_questions", "Suggested questions stay behind.");
 	bundle_drop(r, c, "user_input_form",
 		"Variables of the prompt stay as they stand in it: nobody is asked for them here.");
 	bundle_drop(r, c, "model.completion_params",
 		"Parameters of the model are set with each request here and stay behind.");
+}
+
+/* A parameter of an agent's node is {type, value}. */
+static const struct json_node *parameter(const struct json_node *all, const char *name)
+{
+	const struct json_node *n = bundle_at(all, name), *value = bundle_at(n, "value");
+
+	return value ? value : n;
+}
+
+static void read_agent_node(struct bundle_reading *r, const struct json_node *data)
+{
+	const struct json_node *all = bundle_at(data, "agent_parameters");
+
+	bundle_add_model(r, bundle_text(parameter(all, "model"), "model"));
+	add_dify_prompt(r, bundle_text(parameter(all, "instruction"), ""));
+	read_dify_tools(r, parameter(all, "tools"));
 }
 
 static void read_workflow(struct bundle_reading *r, const struct json_node *w)
@@ -75,6 +96,7 @@ static void read_workflow(struct bundle_reading *r, const struct json_node *w)
 		if (type && (strcmp(type, "llm") == 0 || strcmp(type, "agent") == 0)) {
 			bundle_add_model(r, bundle_text(data, "model.name"));
 			read_template(r, bundle_at(data, "prompt_template"));
+			read_agent_node(r, data);
 		} else if (type && strcmp(type, "tool") == 0) {
 			bundle_add_tool(r, bundle_text(data, "tool_name"));
 		} else {
@@ -83,10 +105,11 @@ static void read_workflow(struct bundle_reading *r, const struct json_node *w)
 	}
 	r->out->greeting = bundle_text(w, "features.opening_statement");
 	bundle_warn(r,
-		"The graph of the workflow stays behind, with %zu nodes that ask no model: its prompts became one prompt.",
+		"The graph of the workflow stays behind, with %zu nodes of which nothing is taken: the prompts of the others became one prompt.",
 		left);
 	bundle_drop(r, w, "environment_variables",
 		"Environment variables may be secrets and stay behind.");
+	bundle_drop(r, w, "features.suggested_questions", "Suggested questions stay behind.");
 	bundle_drop(r, w, "conversation_variables", "Variables of conversations stay behind.");
 }
 

@@ -164,6 +164,7 @@ int flowise_read(struct bundle_reading *r)
 		if (!flow || !is_flow(flow))
 			return problem_field(r->p, r->a, "flowData", "syntax", "is no flow%s%s",
 				fault ? ": " : "", fault ? fault : "");
+		bundle_tell_nuls(r, flow);
 		r->out->name = bundle_text(row, "name");
 		tell_other_flows(r, row);
 	} else {

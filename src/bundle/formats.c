@@ -1,9 +1,12 @@
 /* formats.c - the table of formats, and the way from bytes to the one that reads them. */
 #include <string.h>
 
+#include "base/utf8_cut.h"
 #include "bundle/bundle.h"
 #include "bundle/format_parts.h"
 #include "helper/helper.h"
+
+enum { MARKDOWN = 6, YAML_TRIES = 8 };
 
 const struct bundle_format bundle_formats[] = {
 	{ "lodge", "a bundle of Lodge (a ZIP with lodge-agent.json)", lodge_sniff, lodge_read },
@@ -13,7 +16,7 @@ const struct bundle_format bundle_formats[] = {
 	{ "dify", "Dify's DSL", dify_sniff, dify_read },
 	{ "flowise", "Flowise's flows (JSON: one, or an export)", flowise_sniff, flowise_read },
 	{ "character-card", "a character card (JSON or PNG)", card_sniff, card_read },
-	{ "agent-md", "AGENTS.md, *.agent.md, or an archive of folders with SKILL.md",
+	[MARKDOWN] = { "agent-md", "AGENTS.md, *.agent.md, or an archive of folders with SKILL.md",
 		markdown_sniff, markdown_read },
 };
 const size_t bundle_format_count = sizeof bundle_formats / sizeof *bundle_formats;
@@ -72,18 +75,60 @@ static void lift_top(struct bundle_reading *r)
 
 /* ---- one file ---- */
 
+/* The mark of UTF-8, which some editors write first, is no part of a text. */
+static struct bundle_file without_mark(struct bundle_file f)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	if (f.len >= sizeof mark - 1 && memcmp(f.bytes, mark, sizeof mark - 1) == 0) {
+		f.bytes = (const char *)f.bytes + sizeof mark - 1;
+		f.len -= sizeof mark - 1;
+	}
+	return f;
+}
+
 static bool is_text(const void *bytes, size_t len)
 {
 	return utf8_valid(bytes, len) && !memchr(bytes, '\0', len);
 }
 
+static const char *after_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+		at++;
+	return at;
+}
+
+/* The word, perhaps in quotes, and nothing more in the line. */
+static bool says_app(const char *at, const char *end)
+{
+	static const char *const words[] = { "app", "\"app\"", "'app'" };
+
+	at = after_blanks(at, end);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t n = strlen(words[i]);
+		const char *rest = at + n;
+
+		if ((size_t)(end - at) < n || memcmp(at, words[i], n) != 0)
+			continue;
+		rest = after_blanks(rest, end);
+		return rest == end || *rest == '\n' || *rest == '#';
+	}
+	return false;
+}
+
 /* Dify's document has a line that says so, wherever. */
 static bool is_app_yaml(const struct bundle_file *f)
 {
-	static const char line[] = "kind: app";
-	const char *at = memmem(f->bytes, f->len, line, sizeof line - 1);
+	static const char key[] = "kind:";
+	const char *text = f->bytes, *end = text + f->len, *at = text;
 
-	return at && (at == f->bytes || at[-1] == '\n') && is_text(f->bytes, f->len);
+	if (bundle_name_ends(f->name, ".md") || !is_text(text, f->len))
+		return false;
+	for (; (at = memmem(at, (size_t)(end - at), key, sizeof key - 1)); at++)
+		if ((at == text || at[-1] == '\n') && says_app(at + sizeof key - 1, end))
+			return true;
+	return false;
 }
 
 /* Names at the top of documents that some reader knows: a tree is only made of what has one of them. */
@@ -124,8 +169,8 @@ static bool has_known_name(struct arena *a, const char *text, size_t len, const 
 	return known && !*ret_fault;
 }
 
-/* Each value is a node of the tree, which takes some hundred bytes. */
-static bool has_too_many(const char *text, size_t len)
+/* Each value is a node of the tree, which takes some hundred bytes; those of all files of an archive count. */
+static bool has_too_many(struct bundle_reading *r, const char *text, size_t len)
 {
 	size_t values = 1;
 	bool quoted = false;
@@ -138,7 +183,8 @@ static bool has_too_many(const char *text, size_t len)
 		else if (!quoted)
 			values += text[i] == ',' || text[i] == '[' || text[i] == '{';
 	}
-	return values > BUNDLE_VALUES_MAX;
+	r->values += values;
+	return r->values > BUNDLE_VALUES_MAX;
 }
 
 static int look_into(struct bundle_reading *r, const char **ret_fault)
@@ -150,7 +196,7 @@ static int look_into(struct bundle_reading *r, const char **ret_fault)
 	while (start < f->len && strchr(" \t\r\n", text[start]) && text[start])
 		start++;
 	r->is_json = start < f->len && (text[start] == '{' || text[start] == '[');
-	if (r->is_json && has_too_many(text, f->len))
+	if (r->is_json && has_too_many(r, text, f->len))
 		*ret_fault = "it holds too many values";
 	else if (r->is_json && has_known_name(r->a, text, f->len, ret_fault))
 		r->json = json_tree(r->a, text, f->len, ret_fault, NULL);
@@ -176,25 +222,139 @@ static int refuse_format(struct bundle_reading *r, const char *fault)
 		all);
 }
 
+/* Which of the formats it is; NULL for none, with what is wrong if that can be said.  In an archive any text may have
+ * headings: there Markdown goes by its name. */
+static int find_format(
+	struct bundle_reading *r, const struct bundle_format **ret, const char **ret_fault)
+{
+	int err = r->archive || !r->files[0].len ? 0 : look_into(r, ret_fault);
+	size_t count = r->member ? MARKDOWN : bundle_format_count;
+
+	*ret = NULL;
+	for (size_t i = 0; !err && !*ret && i < count; i++)
+		if (bundle_formats[i].sniff(r))
+			*ret = &bundle_formats[i];
+	return err;
+}
+
+static int read_as(struct bundle_reading *r, const struct bundle_format *format)
+{
+	int err;
+
+	r->out->platform = format->platform;
+	bundle_tell_nuls(r, r->json); /* YAML with one is refused */
+	err = format->read(r);
+	if (!err && arena_full(r->a))
+		err = problem_set(r->p, r->a, ERR_TOO_LARGE,
+			"The bundle takes more memory than there is for it.");
+	return err ? err : r->p->err;
+}
+
 static int read_known(struct bundle_reading *r)
 {
+	const struct bundle_format *format;
 	const char *fault = NULL;
-	int err = r->archive || !r->files[0].len ? 0 : look_into(r, &fault);
+	int err = find_format(r, &format, &fault);
 
-	if (err == ERR_INVALID)
-		return refuse_format(r, fault);
-	if (err)
+	if (err && err != ERR_INVALID)
 		return problem_set(r->p, r->a, err, "%s", fault);
-	for (size_t i = 0; i < bundle_format_count; i++)
-		if (bundle_formats[i].sniff(r)) {
-			r->out->platform = bundle_formats[i].platform;
-			err = bundle_formats[i].read(r);
-			if (!err && arena_full(r->a))
-				err = problem_set(r->p, r->a, ERR_TOO_LARGE,
-					"The bundle takes more memory than there is for it.");
-			return err ? err : r->p->err;
+	return err || !format ? refuse_format(r, fault) : read_as(r, format);
+}
+
+/* ---- files of an archive ---- */
+
+/* The one that becomes the agent. */
+struct chosen {
+	const struct bundle_file *file;
+	const struct bundle_format *format;
+	struct bundle_reading one;
+	const struct bundle_file *faulty; /* the first that cannot be read, */
+	const char *fault;		  /* and why */
+};
+
+static struct bundle_reading member_of(struct bundle_reading *r, const struct bundle_file *f)
+{
+	struct bundle_reading one = *r;
+	struct bundle_file *own = arena_new(r->a, struct bundle_file);
+
+	*own = without_mark(*f);
+	one.files = own;
+	one.count = 1;
+	one.archive = false;
+	one.member = true;
+	return one;
+}
+
+/* The first at the top that another platform wrote.  YAML costs a question to the helper: one that says it is an app and
+ * cannot be read ends the search, and so do many that are none after all. */
+static int choose_export(struct bundle_reading *r, struct chosen *c)
+{
+	int tries = 0, err;
+
+	for (size_t i = 0; tries < YAML_TRIES && !c->format && i < r->count; i++) {
+		const struct bundle_file *f = &r->files[i];
+		const char *fault = NULL;
+
+		if (strchr(f->name, '/') || bundle_name_ends(f->name, ".md"))
+			continue;
+		c->one = member_of(r, f);
+		err = find_format(&c->one, &c->format, &fault);
+		r->values = c->one.values;
+		tries += c->one.yaml != NULL;
+		c->file = f;
+		if (!c->format && fault && !c->faulty) {
+			c->faulty = f;
+			c->fault = fault;
 		}
-	return refuse_format(r, fault);
+		if (err == ERR_INVALID)
+			return problem_field(
+				r->p, r->a, f->name, "syntax", "cannot be read: %s", fault);
+		if (err)
+			return problem_set(r->p, r->a, err, "%s", fault);
+	}
+	return 0;
+}
+
+/* What a reader found wrong is in this entry. */
+static void name_entry(struct bundle_reading *r, const char *name)
+{
+	for (struct field_error *e = r->p->first; e; e = e->next)
+		if (strcmp(e->field, "body") == 0)
+			e->field = name;
+		else if (strcmp(e->field, name) != 0)
+			e->field = arena_printf(r->a, "%s: %s", name, e->field);
+}
+
+/* One agent, and all folders with a SKILL.md.  Where one lies at the top the files beside it are its own. */
+static int read_archive(struct bundle_reading *r)
+{
+	struct chosen c = { 0 };
+	int err = skills_at_top(r) ? 0 : choose_export(r, &c);
+
+	if (err)
+		return err;
+	if (!c.format) {
+		c.file = markdown_in(r);
+		if (c.file) {
+			c.one = member_of(r, c.file);
+			c.format = &bundle_formats[MARKDOWN];
+		}
+	}
+	if (!c.format && !skills_in(r))
+		return c.faulty ? problem_field(r->p, r->a, c.faulty->name, "syntax",
+					  "cannot be read: %s", c.fault)
+				: refuse_format(r, NULL);
+	r->out->platform = "agent-skills";
+	err = c.format ? read_as(&c.one, c.format) : 0;
+	if (err) {
+		name_entry(r, c.file->name);
+		return err;
+	}
+	if (!c.format && c.faulty)
+		bundle_warn(
+			r, "%.*s cannot be read: %s.", UTF8_SHOWN(100, c.faulty->name), c.fault);
+	skills_take(r, c.file);
+	return 0;
 }
 
 int bundle_read_files(struct arena *a, const struct patterns *patterns, struct helper *helper,
@@ -214,13 +374,13 @@ int bundle_read_files(struct arena *a, const struct patterns *patterns, struct h
 		return problem_field(
 			p, a, "archive", "archive", "There is no file in the archive.");
 	lift_top(&r);
-	return read_known(&r);
+	return lodge_sniff(&r) ? read_known(&r) : read_archive(&r);
 }
 
 int bundle_read(struct arena *a, const struct patterns *patterns, struct helper *helper,
-	const void *bytes, size_t len, struct agent_bundle *ret, struct problem *p)
+	const struct bundle_file *file, struct agent_bundle *ret, struct problem *p)
 {
-	const struct bundle_file one = { "", bytes, len };
+	const struct bundle_file one = without_mark(*file);
 	struct bundle_reading r = { .a = a,
 		.helper = helper,
 		.patterns = patterns,
@@ -231,12 +391,12 @@ int bundle_read(struct arena *a, const struct patterns *patterns, struct helper 
 	int err;
 
 	*ret = (struct agent_bundle){ .exported_at = { NIL } };
-	if (len > BUNDLE_PACKED_MAX)
+	if (file->len > BUNDLE_PACKED_MAX)
 		return problem_set(p, a, ERR_TOO_LARGE, "A bundle has at most %d MiB.",
 			BUNDLE_PACKED_MAX >> 20);
-	if (!is_archive(bytes, len))
+	if (!is_archive(file->bytes, file->len))
 		return read_known(&r);
 	r.count = 0;
-	err = bundle_unpack(&r, bytes, len);
+	err = bundle_unpack(&r, file->bytes, file->len);
 	return err ? err : bundle_read_files(a, patterns, helper, r.files, r.count, ret, p);
 }

@@ -215,8 +215,9 @@ int command_agents_import(const struct settings *s, struct arena *a)
 	if (!err)
 		err = api_setup(&service, a, &p);
 	if (!err)
-		err = agent_import_read(
-			a, service.app.patterns, helper, file.at, file.len, w.word[2], &what, &p);
+		err = agent_import_read(a, service.app.patterns, helper,
+			&(struct bundle_file){ w.word[1], file.at, file.len }, w.word[2], &what,
+			&p);
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);
 	if (!err)

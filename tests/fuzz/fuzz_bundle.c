@@ -39,7 +39,8 @@ static int read_here(
 	if (size < 2 || memcmp(bytes, "PK", 2) != 0)
 		return size > 1 && memcmp(bytes, "\x1f\x8b", 2) == 0
 			       ? problem_set(p, a, ERR_INVALID, "none of ours")
-			       : bundle_read(a, service.app.patterns, NULL, bytes, size, b, p);
+			       : bundle_read(a, service.app.patterns, NULL,
+					 &(struct bundle_file){ "", bytes, size }, b, p);
 	if (!zip_read(a, bytes, size, &limits, &z))
 		return problem_set(p, a, ERR_INVALID, "%s", z.fault);
 	files = arena_array(a, struct bundle_file, z.count + 1);

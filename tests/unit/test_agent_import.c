@@ -405,3 +405,29 @@ TEST(agent_import_cuts_names_between_characters)
 	}
 	fixture_close(f);
 }
+
+TEST(agent_import_takes_the_types_that_clients_send)
+{
+	static const struct {
+		const char *type, *text;
+		int status;
+	} cases[] = {
+		{ "text/yaml", "kind: app\napp:\n  name: A\n", 200 },
+		{ "application/x-yaml", "kind: app\napp:\n  name: A\n", 200 },
+		{ "text/plain; charset=utf-8", "# Rules\n", 200 },
+		{ "text/plain", "Use tabs.\n", 422 },
+		{ "text/markdown", "Use tabs.\n", 200 },
+		{ "application/x-zip-compressed", "PK\5\6", 422 },
+		{ "application/x-gzip", "\x1f\x8b..", 422 },
+		{ "text/html", "# Rules\n", 415 },
+	};
+	struct fixture *f = fixture_open();
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s", cases[i].type);
+		STATUS(import_bytes(f, f->admin, f->tenant_id, cases[i].text, strlen(cases[i].text),
+			       cases[i].type, "?dry_run=true"),
+			cases[i].status);
+	}
+	fixture_close(f);
+}

@@ -16,14 +16,20 @@ struct reading {
 	int err;
 };
 
-static void read_bytes(struct reading *r, const void *bytes, size_t len)
+static void read_named(struct reading *r, const char *name, const void *bytes, size_t len)
 {
 	const char *bad;
 
 	r->patterns = r->patterns ? r->patterns : patterns_new(NULL, 0, &bad);
 	r->helper = r->helper ? r->helper : helper_new(NULL);
 	r->p = (struct problem){ 0 };
-	r->err = bundle_read(&r->a, r->patterns, r->helper, bytes, len, &r->b, &r->p);
+	r->err = bundle_read(&r->a, r->patterns, r->helper,
+		&(struct bundle_file){ name, bytes, len }, &r->b, &r->p);
+}
+
+static void read_bytes(struct reading *r, const void *bytes, size_t len)
+{
+	read_named(r, "", bytes, len);
 }
 
 static void read_example(struct reading *r, const char *name)
@@ -341,7 +347,7 @@ TEST(bundle_of_markdown)
 	CHECK_STR(r.b.name, "b");
 	CHECK_STR(r.b.prompt, "Be brief.");
 	CHECK_INT(r.b.tools.count, 2);
-	CHECK(warns(&r.b, "1 more file"));
+	CHECK(warns(&r.b, "Not read: AGENTS.md."));
 	CHECK_INT(r.b.skills.count, 2);
 	skill = r.b.skills.at;
 	CHECK_STR(skill[0].folder, "skills/a");

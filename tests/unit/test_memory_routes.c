@@ -406,6 +406,20 @@ static const char *sent_type(const char *type)
 	return strcmp(type, "*/*") == 0 ? "application/x-other" : type;
 }
 
+/* The name under which the bodies of a type stand above. */
+static const char *usual_name(const char *type)
+{
+	static const char *const others[][2] = { { "application/x-zip-compressed",
+							 "application/zip" },
+		{ "application/x-gzip", "application/gzip" },
+		{ "application/x-yaml", "application/yaml" }, { "text/yaml", "application/yaml" } };
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strcmp(others[i][0], type) == 0)
+			return others[i][1];
+	return type;
+}
+
 static void try_raw_type(struct trial *t, const struct route *r, const char *type)
 {
 	bool known = false;
@@ -414,7 +428,7 @@ static void try_raw_type(struct trial *t, const struct route *r, const char *typ
 		struct buf body;
 		size_t peak;
 
-		if (strcmp(w->type, type) != 0)
+		if (strcmp(w->type, usual_name(type)) != 0)
 			continue;
 		known = true;
 		buf_init(&body, 16 << 20);

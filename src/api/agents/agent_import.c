@@ -3,6 +3,8 @@
  *
  * The file is unpacked, read and checked on the slow pool, all of it, before
  * the transaction that makes the agent begins. */
+#include <string.h>
+
 #include "api/agents/agent_import.h"
 #include "api/agents/agent_row.h"
 #include "api/bucket/bucket_object.h"
@@ -25,8 +27,10 @@ FIELDS(agent_import_query) = {
 };
 SCHEMA(agent_import_query, .doc = "How to import an agent.");
 
-static const char *const import_types[] = { "application/zip", "application/gzip",
-	"application/json", "application/yaml", "image/png", "text/markdown",
+/* With the names by which browsers and older programs know them. */
+static const char *const import_types[] = { "application/zip", "application/x-zip-compressed",
+	"application/gzip", "application/x-gzip", "application/json", "application/yaml",
+	"application/x-yaml", "text/yaml", "image/png", "text/markdown", "text/plain",
 	"application/octet-stream", NULL };
 
 #define OF_OWNER                                                                  \
@@ -57,7 +61,7 @@ static struct agent_importer importer_of(struct call *c)
 }
 
 /* All of the file, away from the store. */
-static int read_import(struct call *c, const char *name, const void *bytes, size_t len)
+static int read_import(struct call *c, const char *name, struct bundle_file file)
 {
 	struct agent_import *what = c->own = arena_new(c->arena, struct agent_import);
 	struct helper *helper =
@@ -68,7 +72,7 @@ static int read_import(struct call *c, const char *name, const void *bytes, size
 	/* Of a picture in it, which may have to be held whole. */
 	held_count(c->app->held, &pixels, c->caller.tenant_id, (size_t)PICTURE_HELD_MAX * 4);
 	err = agent_import_read(
-		c->arena, c->app->patterns, helper, bytes, len, name, what, &c->problem);
+		c->arena, c->app->patterns, helper, &file, name, what, &c->problem);
 	held_count(c->app->held, &pixels, c->caller.tenant_id, 0);
 	return err;
 }
@@ -100,7 +104,10 @@ static int enter_import(struct call *c, bool dry_run, struct AgentImportResult *
 
 QUERY_STEP(importAgent, prepare, agent_import_query)
 {
-	return read_import(c, in->name, c->raw, c->raw_len);
+	/* What is sent as Markdown is Markdown, whether it looks so or not. */
+	const char *file = strcmp(c->raw_type, "text/markdown") == 0 ? "AGENTS.md" : "";
+
+	return read_import(c, in->name, (struct bundle_file){ file, c->raw, c->raw_len });
 }
 
 QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agent_id",
@@ -120,12 +127,13 @@ static int look_for_object(struct call *c, const struct AgentImportFromBucketReq
 
 static int read_from_object(struct call *c, const struct AgentImportFromBucketRequest *in)
 {
+	const struct bucket_row *row = c->own;
 	const void *bytes;
 	size_t len;
-	int err = bucket_load(service_of(c->app)->bucket, c->own, BUNDLE_PACKED_MAX, c->arena,
-		&bytes, &len, &c->problem);
+	int err = bucket_load(service_of(c->app)->bucket, row, BUNDLE_PACKED_MAX, c->arena, &bytes,
+		&len, &c->problem);
 
-	return err ? err : read_import(c, in->name, bytes, len);
+	return err ? err : read_import(c, in->name, (struct bundle_file){ row->key, bytes, len });
 }
 
 BODY_STEP(importAgentFromBucket, look, AgentImportFromBucketRequest)

@@ -27,9 +27,9 @@ struct agent_import {
 	size_t png_len;
 };
 
-/* Reads all of it.  `name` stands in for the file's own; NULL.  Takes its time; ERR_INVALID with what is wrong. */
+/* Reads all of it.  `name` stands in for the agent's own; NULL.  Takes its time; ERR_INVALID with what is wrong. */
 int agent_import_read(struct arena *a, const struct patterns *patterns, struct helper *helper,
-	const void *bytes, size_t len, const char *name, struct agent_import *ret,
+	const struct bundle_file *file, const char *name, struct agent_import *ret,
 	struct problem *p);
 
 /* Who imports, and with which rights: those an owner of the agent has, as far as the credential goes, and those in the tenant. */

@@ -166,7 +166,7 @@ static void read_picture(struct arena *a, struct agent_import *ret)
 }
 
 int agent_import_read(struct arena *a, const struct patterns *patterns, struct helper *helper,
-	const void *bytes, size_t len, const char *name, struct agent_import *ret,
+	const struct bundle_file *file, const char *name, struct agent_import *ret,
 	struct problem *p)
 {
 	const struct bundle_skill *skill;
@@ -174,9 +174,9 @@ int agent_import_read(struct arena *a, const struct patterns *patterns, struct h
 	int err;
 
 	*ret = (struct agent_import){ 0 };
-	sha256(bytes, len, digest);
+	sha256(file->bytes, file->len, digest);
 	hex_write(digest, sizeof digest, ret->sha256);
-	err = bundle_read(a, patterns, helper, bytes, len, &ret->bundle, p);
+	err = bundle_read(a, patterns, helper, file, &ret->bundle, p);
 	if (!err)
 		err = read_settings(a, patterns, name && *name ? name : NULL, ret, p);
 	if (!err)
