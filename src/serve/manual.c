@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "serve/open.h"
 
 enum { WIDTH = 80, INDENT = 2, DOC_AT = 30 };
 
@@ -123,7 +124,8 @@ const struct subcommand subcommands[] = {
 	{ "machine-key revoke", "KEY_ID", "Take a machine key back, from the next request on.",
 		command_machine_key_revoke },
 	{ "version", NULL, "Print the version of the program.", command_version },
-	{ "help", "[--man]", "Print this help, or with --man the manual page as roff.",
+	{ "help", "[--man] [COMMAND [WORD]]",
+		"Print this help, that of one command, or with --man the manual page as roff.",
 		command_help },
 	{ 0 },
 };
@@ -446,12 +448,30 @@ void manual_print_page(FILE *out)
 	arena_free(&a);
 }
 
+/* `lodge help X` is `lodge X --help`. */
 int command_help(const struct settings *s, struct arena *a)
 {
-	(void)a;
-	if (s->argument_count)
-		manual_print_page(stdout);
-	else
-		manual_print_help(stdout, NULL);
+	char *words[] = { "lodge", NULL, NULL };
+	const struct subcommand *one = NULL;
+	struct problem p = { 0 };
+	int count = 1, next = 1;
+
+	for (size_t i = 0; i < s->argument_count; i++) {
+		if (strcmp(s->arguments[i], "--man") == 0) {
+			manual_print_page(stdout);
+			return 0;
+		}
+		words[count++] = arena_strdup(a, s->arguments[i]);
+	}
+	if (count > 1) {
+		one = subcommand_find(count, words, &next, a, &p);
+		if (one && next < count)
+			problem_set(&p, a, ERR_USAGE,
+				"\"%s %s\" is not a command; lodge help lists them", words[1],
+				words[2]);
+		if (p.err)
+			return complain(&p);
+	}
+	manual_print_help(stdout, one);
 	return 0;
 }

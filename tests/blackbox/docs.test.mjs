@@ -173,6 +173,20 @@ test("what the tour writes is ignored by git", async () => {
   }
 });
 
+test("lodge help NAME is what lodge NAME --help says", async (t) => {
+  for (const name of [["serve"], ["user", "create"]]) {
+    const help = await t.run(["help", ...name]);
+    equal(help.status, 0, `lodge help ${name.join(" ")}`);
+    ok(help.stdout.startsWith(`Usage: lodge ${name.join(" ")}`), help.stdout.slice(0, 80));
+    equal(help.stdout, (await t.run([...name, "--help"])).stdout, "both ways");
+  }
+  for (const name of [["turnips"], ["serve", "turnips"]]) {
+    const none = await t.run(["help", ...name]);
+    equal(none.status, 2, `lodge help ${name.join(" ")}`);
+    match(none.stderr, /is not a command/, none.stderr);
+  }
+});
+
 test("nginx's example lets pass what Lodge takes, for as long as it may take", async (t) => {
   const text = readFileSync(join(root, "packaging/nginx.conf.example"), "utf8");
   const body = Number(/client_max_body_size (\d+)m;/.exec(text)?.[1]);
