@@ -25,6 +25,7 @@ enum {
 	BUNDLE_SESSIONS_MAX = 1000,
 	BUNDLE_MESSAGES_MAX = 20000, /* of all sessions together */
 	BUNDLE_CALLS_MAX = 64,	     /* of one message */
+	BUNDLE_PROMPTS_MAX = 200,    /* of a graph, which become one */
 	BUNDLE_WARNINGS_MAX = 200,
 	BUNDLE_VALUES_MAX = 500000, /* of a document that is read as a tree */
 };
@@ -119,6 +120,8 @@ struct bundle_reading {
 	size_t values;		      /* of all that was looked into, about */
 	const struct json_node *json; /* of the one file, if it is JSON */
 	const struct json_node *yaml; /* of the one file, if it is YAML and no JSON */
+	struct list prompts;	      /* of texts: see bundle_add_prompt */
+	size_t prompts_len;
 	struct agent_bundle *out;
 };
 
@@ -132,7 +135,10 @@ int bundle_read_files(struct arena *a, const struct patterns *patterns, struct h
 /* Writes a bundle of ours: the same agent gives the same bytes. */
 int bundle_write(struct buf *out, struct arena *a, const struct agent_bundle *b, struct problem *p);
 
-/* ---- for readers ---- */
+/* ---- for readers ----
+ *
+ * The arena has a maximum, and what is read was written by strangers: texts are joined in a buffer, once, and when the arena is
+ * full nothing more is added to the bundle. */
 
 struct bundle_format {
 	const char *platform, *about; /* about: for whoever sent something else */
@@ -154,6 +160,10 @@ bool bundle_name_ends(const char *name, const char *end);
 /* The file of that name, or NULL. */
 const struct bundle_file *bundle_find(const struct bundle_reading *r, const char *name);
 
+/* A text behind those that the buffer has, which was made for BUNDLE_PACKED_MAX; and all of them, once they are there. */
+void bundle_glue(struct buf *b, const char *between, const char *text);
+const char *bundle_glued(struct bundle_reading *r, struct buf *b);
+
 /* A member of an object, or NULL; `path` goes down through objects by dots. */
 const struct json_node *bundle_at(const struct json_node *n, const char *path);
 /* Its text; NULL where it is none, or is empty, or holds a NUL. */
@@ -166,6 +176,9 @@ void bundle_drop(
 void bundle_add_model(struct bundle_reading *r, const char *slug);
 /* Once, however often it is named. */
 void bundle_add_tool(struct bundle_reading *r, const char *name);
+/* One of several prompts, once; bundle_join_prompts() makes them the agent's. */
+void bundle_add_prompt(struct bundle_reading *r, const char *text);
+void bundle_join_prompts(struct bundle_reading *r);
 /* What it holds, and when it was said; nothing for a text that is blank. */
 void bundle_add_memory(struct bundle_reading *r, const char *content, int64_t at);
 struct bundle_session *bundle_add_session(struct bundle_reading *r, const char *title, int64_t at);

@@ -141,6 +141,55 @@ int64_t bundle_time(const struct json_node *n, const char *path)
 
 /* ---- adding ---- */
 
+void bundle_glue(struct buf *b, const char *between, const char *text)
+{
+	if (b->len)
+		buf_puts(b, between);
+	buf_puts(b, text);
+}
+
+const char *bundle_glued(struct bundle_reading *r, struct buf *b)
+{
+	if (!b->overflow && arena_room(r->a, b->len + 1))
+		return arena_take(r->a, b);
+	r->a->failed = true;
+	buf_free(b);
+	return "";
+}
+
+void bundle_add_prompt(struct bundle_reading *r, const char *text)
+{
+	const char *const *have = r->prompts.at;
+	size_t len = text ? strlen(text) + 2 : 0;
+
+	for (size_t i = 0; text && i < r->prompts.count; i++)
+		if (strcmp(have[i], text) == 0)
+			return;
+	if (!text || r->prompts_len > CEILING_PROMPT)
+		return;
+	if (r->prompts.count == BUNDLE_PROMPTS_MAX || r->prompts_len + len > CEILING_PROMPT) {
+		r->prompts_len = CEILING_PROMPT + 1; /* and is told once */
+		bundle_warn(r,
+			"The prompts of the file are more than %d, or longer than an agent's may be; some stay behind.",
+			BUNDLE_PROMPTS_MAX);
+		return;
+	}
+	r->prompts_len += len;
+	*BUNDLE_ADD(r->a, &r->prompts, const char *) = text;
+}
+
+void bundle_join_prompts(struct bundle_reading *r)
+{
+	const char *const *text = r->prompts.at;
+	struct buf b;
+
+	buf_init(&b, BUNDLE_PACKED_MAX);
+	for (size_t i = 0; i < r->prompts.count; i++)
+		bundle_glue(&b, "\n\n", text[i]);
+	if (b.len)
+		r->out->prompt = bundle_glued(r, &b);
+}
+
 void bundle_add_model(struct bundle_reading *r, const char *slug)
 {
 	const char *const *have = r->out->models.at;
@@ -158,7 +207,7 @@ void bundle_add_tool(struct bundle_reading *r, const char *name)
 {
 	const struct BundleTool *have = r->out->tools.at;
 
-	if (!name)
+	if (!name || arena_full(r->a))
 		return;
 	for (size_t i = 0; i < r->out->tools.count; i++)
 		if (strcmp(have[i].name, name) == 0)
@@ -173,7 +222,7 @@ void bundle_add_tool(struct bundle_reading *r, const char *name)
 
 void bundle_add_memory(struct bundle_reading *r, const char *content, int64_t at)
 {
-	if (!content || !content[strspn(content, " \t\r\n")])
+	if (!content || !content[strspn(content, " \t\r\n")] || arena_full(r->a))
 		return;
 	if (r->out->memories.count < BUNDLE_MEMORIES_MAX)
 		*BUNDLE_ADD(r->a, &r->out->memories, struct BundleMemory) =
@@ -187,6 +236,8 @@ struct bundle_session *bundle_add_session(struct bundle_reading *r, const char *
 {
 	struct bundle_session *s;
 
+	if (arena_full(r->a))
+		return NULL;
 	if (r->out->sessions.count == BUNDLE_SESSIONS_MAX) {
 		bundle_warn(r, "The session \"%s\" stays behind: an import takes %d.",
 			title ? title : "", BUNDLE_SESSIONS_MAX);
@@ -202,6 +253,8 @@ struct BundleMessage *bundle_add_message(
 {
 	struct BundleMessage *m;
 
+	if (arena_full(r->a))
+		return NULL;
 	if (r->out->messages >= BUNDLE_MESSAGES_MAX) {
 		if (r->out->messages++ == BUNDLE_MESSAGES_MAX)
 			bundle_warn(r, "An import takes %d messages; the others stay behind.",
@@ -223,7 +276,7 @@ void bundle_add_call(struct bundle_reading *r, struct BundleMessage *m, const ch
 	const char *text = arguments ? arguments : "{}";
 	struct buf b;
 
-	if (!m || !name || m->tool_calls.count >= BUNDLE_CALLS_MAX)
+	if (!m || !name || m->tool_calls.count >= BUNDLE_CALLS_MAX || arena_full(r->a))
 		return;
 	given = json_tree(r->a, text, strlen(text), NULL, NULL);
 	buf_init(&b, BUNDLE_FILE_MAX);
@@ -262,13 +315,21 @@ static size_t answers_to(const struct bundle_session *s, size_t at)
 	return n;
 }
 
-static void calls_to_text(struct arena *a, struct BundleMessage *m)
+static void calls_to_text(struct bundle_reading *r, struct BundleMessage *m)
 {
 	const struct BundleCall *c = m->tool_calls.at;
+	struct buf b;
 
-	for (size_t i = 0; i < m->tool_calls.count; i++)
-		m->content = arena_printf(a, "%s%s[called %s with %s]", m->content,
-			*m->content ? "\n" : "", c[i].name, c[i].arguments.text);
+	buf_init(&b, BUNDLE_UNPACKED_MAX);
+	buf_puts(&b, m->content);
+	for (size_t i = 0; i < m->tool_calls.count; i++) {
+		bundle_glue(&b, "\n", "[called ");
+		buf_puts(&b, c[i].name);
+		buf_lit(&b, " with ");
+		buf_puts(&b, c[i].arguments.text);
+		buf_putc(&b, ']');
+	}
+	m->content = bundle_glued(r, &b);
 	m->tool_calls = (struct list){ 0 };
 }
 
@@ -277,21 +338,27 @@ void bundle_mend_calls(struct bundle_reading *r, struct bundle_session *s)
 	struct BundleMessage *m = s->messages.at;
 	const struct BundleMessage *asked = NULL;
 	size_t mended = 0;
+	bool calls, stray;
 
+	/* Only an assistant calls: so each answer is looked at for one message, the last before it that is none. */
 	for (size_t i = 0; i < s->messages.count; i++) {
 		if (m[i].role != BUNDLE_TOOL)
 			asked = NULL;
-		if (m[i].tool_calls.count && answers_to(s, i) == m[i].tool_calls.count) {
+		calls = m[i].tool_calls.count > 0;
+		if (calls && m[i].role == BUNDLE_ASSISTANT &&
+			answers_to(s, i) == m[i].tool_calls.count) {
 			asked = &m[i];
-		} else if (m[i].tool_calls.count) {
-			calls_to_text(r->a, &m[i]);
-			mended++;
-		} else if (m[i].role == BUNDLE_TOOL &&
-			   (!asked || !m[i].tool_call_id || !calls_id(asked, m[i].tool_call_id))) {
+			continue;
+		}
+		if (calls)
+			calls_to_text(r, &m[i]);
+		stray = m[i].role == BUNDLE_TOOL &&
+			(!asked || !m[i].tool_call_id || !calls_id(asked, m[i].tool_call_id));
+		if (stray) {
 			m[i].role = BUNDLE_ASSISTANT;
 			m[i].tool_call_id = NULL;
-			mended++;
 		}
+		mended += calls || stray;
 	}
 	if (mended)
 		bundle_warn(r,

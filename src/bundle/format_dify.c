@@ -16,29 +16,17 @@ bool dify_sniff(const struct bundle_reading *r)
 	return kind && strcmp(kind, "app") == 0 && bundle_at(n, "app");
 }
 
-static void add_dify_prompt(struct bundle_reading *r, const char *text)
-{
-	const char *before = r->out->prompt;
-
-	if (text && before && strlen(before) + strlen(text) + 2 > CEILING_PROMPT)
-		bundle_warn(r,
-			"The prompts of the app are longer than an agent's may be; some stay behind.");
-	else if (text)
-		r->out->prompt = arena_printf(
-			r->a, "%s%s%s", before ? before : "", before ? "\n\n" : "", text);
-}
-
 /* A list of {role, text}, or one {text}. */
 static void read_template(struct bundle_reading *r, const struct json_node *t)
 {
 	if (!t)
 		return;
-	add_dify_prompt(r, bundle_text(t, "text"));
+	bundle_add_prompt(r, bundle_text(t, "text"));
 	for (size_t i = 0; t->type == JSON_ARRAY && i < t->count; i++) {
 		const char *role = bundle_text(t->items[i], "role");
 
 		if (role && strcmp(role, "system") == 0)
-			add_dify_prompt(r, bundle_text(t->items[i], "text"));
+			bundle_add_prompt(r, bundle_text(t->items[i], "text"));
 	}
 }
 
@@ -55,7 +43,7 @@ static void read_dify_tools(struct bundle_reading *r, const struct json_node *to
 static void read_config(struct bundle_reading *r, const struct json_node *c)
 {
 	bundle_add_model(r, bundle_text(c, "model.name"));
-	add_dify_prompt(r, bundle_text(c, "pre_prompt"));
+	bundle_add_prompt(r, bundle_text(c, "pre_prompt"));
 	read_template(r, bundle_at(c, "chat_prompt_config.prompt"));
 	r->out->greeting = bundle_text(c, "opening_statement");
 	read_dify_tools(r, bundle_at(c, "agent_mode.tools"));
@@ -80,7 +68,7 @@ static void read_agent_node(struct bundle_reading *r, const struct json_node *da
 	const struct json_node *all = bundle_at(data, "agent_parameters");
 
 	bundle_add_model(r, bundle_text(parameter(all, "model"), "model"));
-	add_dify_prompt(r, bundle_text(parameter(all, "instruction"), ""));
+	bundle_add_prompt(r, bundle_text(parameter(all, "instruction"), ""));
 	read_dify_tools(r, parameter(all, "tools"));
 }
 
@@ -126,6 +114,7 @@ int dify_read(struct bundle_reading *r)
 		read_workflow(r, bundle_at(n, "workflow"));
 	else
 		read_config(r, bundle_at(n, "model_config"));
+	bundle_join_prompts(r);
 	bundle_drop(r, n, "dependencies", "Plugins that the app depends on stay behind.");
 	return 0;
 }

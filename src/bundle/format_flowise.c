@@ -6,8 +6,6 @@
 
 #include "bundle/format_parts.h"
 
-enum { PROMPT_LONGEST = CEILING_PROMPT };
-
 static const char *const flow_lists[] = { "AgentFlowV2", "AgentFlow", "ChatFlow", "AssistantFlow",
 	NULL };
 
@@ -40,20 +38,6 @@ bool flowise_sniff(const struct bundle_reading *r)
 	return r->json && (is_flow(r->json) || first_flow(r->json));
 }
 
-static void add_prompt(struct bundle_reading *r, const char *text)
-{
-	const char *before = r->out->prompt;
-
-	if (!text || (before && strstr(before, text)))
-		return;
-	if (strlen(text) + (before ? strlen(before) : 0) + 2 > PROMPT_LONGEST)
-		bundle_warn(r,
-			"The prompts of the flow are longer than an agent's may be; some stay behind.");
-	else
-		r->out->prompt = arena_printf(
-			r->a, "%s%s%s", before ? before : "", before ? "\n\n" : "", text);
-}
-
 /* Messages of a node of the second kind of agent flows. */
 static void read_node_messages(struct bundle_reading *r, const struct json_node *list)
 {
@@ -61,7 +45,7 @@ static void read_node_messages(struct bundle_reading *r, const struct json_node 
 		const char *role = bundle_text(list->items[i], "role");
 
 		if (role && (strcmp(role, "system") == 0 || strcmp(role, "developer") == 0))
-			add_prompt(r, bundle_text(list->items[i], "content"));
+			bundle_add_prompt(r, bundle_text(list->items[i], "content"));
 	}
 }
 
@@ -77,8 +61,8 @@ static void read_node(struct bundle_reading *r, const struct json_node *data)
 	const struct json_node *in = bundle_at(data, "inputs");
 	const char *custom = bundle_text(in, "selectedTool");
 
-	add_prompt(r, bundle_text(in, "systemMessage"));
-	add_prompt(r, bundle_text(in, "systemMessagePrompt"));
+	bundle_add_prompt(r, bundle_text(in, "systemMessage"));
+	bundle_add_prompt(r, bundle_text(in, "systemMessagePrompt"));
 	read_node_messages(r, bundle_at(in, "agentMessages"));
 	read_node_messages(r, bundle_at(in, "llmMessages"));
 	read_node_tools(r, bundle_at(in, "agentTools"));
@@ -130,8 +114,9 @@ static void read_chats(struct bundle_reading *r, const struct json_node *list, c
 		s = (struct bundle_session *)r->out->sessions.at + at;
 		to = bundle_add_message(r, s,
 			strcmp(role, "userMessage") == 0 ? BUNDLE_USER : BUNDLE_ASSISTANT, text);
-		if (to)
-			to->created_at.us = bundle_time(m, "createdDate");
+		if (!to)
+			return;
+		to->created_at.us = bundle_time(m, "createdDate");
 	}
 }
 
@@ -173,6 +158,7 @@ int flowise_read(struct bundle_reading *r)
 	nodes = bundle_at(flow, "nodes");
 	for (size_t i = 0; i < nodes->count; i++)
 		read_node(r, bundle_at(nodes->items[i], "data"));
+	bundle_join_prompts(r);
 	if (nodes->count > 1)
 		bundle_warn(r,
 			"The graph of the flow stays behind: its prompts became one prompt, its models a chain.");

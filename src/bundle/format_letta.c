@@ -3,6 +3,7 @@
  *
  * The Python of tools is looked at by nobody, and the values of environment variables, which are often secrets,
  * are not taken. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bundle/format_parts.h"
@@ -31,17 +32,21 @@ bool letta_sniff(const struct bundle_reading *r)
 static const char *content_of(struct bundle_reading *r, const struct json_node *m)
 {
 	const struct json_node *content = bundle_at(m, "content");
-	const char *text = bundle_text(m, "content"), *all = "";
+	const char *text = bundle_text(m, "content");
+	struct buf b;
 
 	if (!content)
 		return bundle_text(m, "text");
+	if (text)
+		return text;
+	buf_init(&b, BUNDLE_PACKED_MAX);
 	for (size_t i = 0; content->type == JSON_ARRAY && i < content->count; i++) {
 		const char *part = bundle_text(content->items[i], "text");
 
 		if (part)
-			all = arena_printf(r->a, "%s%s%s", all, *all ? "\n" : "", part);
+			bundle_glue(&b, "\n", part);
 	}
-	return text ? text : all;
+	return bundle_glued(r, &b);
 }
 
 /* Letta wraps what people say into an object of its own. */
@@ -115,12 +120,9 @@ static void read_block(struct bundle_reading *r, const struct json_node *block)
 			bundle_time(block, "created_at"));
 }
 
-static bool names_id(const struct json_node *ids, const char *id)
+static int by_id(const void *a, const void *b)
 {
-	for (size_t i = 0; id && ids && ids->type == JSON_ARRAY && i < ids->count; i++)
-		if (ids->items[i]->type == JSON_STRING && strcmp(ids->items[i]->text, id) == 0)
-			return true;
-	return false;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Those of the file's list that the agent names; of version 1 its own. */
@@ -128,9 +130,19 @@ static void each_named(struct bundle_reading *r, const struct json_node *list,
 	const struct json_node *ids,
 	void (*each)(struct bundle_reading *, const struct json_node *))
 {
-	for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->count; i++)
-		if (!ids || names_id(ids, bundle_text(list->items[i], "id")))
+	size_t count = ids && ids->type == JSON_ARRAY ? ids->count : 0, named = 0;
+	const char **id = arena_array(r->a, const char *, count + 1);
+
+	for (size_t i = 0; i < count; i++)
+		if (ids->items[i]->type == JSON_STRING)
+			id[named++] = ids->items[i]->text;
+	qsort(id, named, sizeof *id, by_id);
+	for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->count; i++) {
+		const char *own = bundle_text(list->items[i], "id");
+
+		if (!ids || (own && bsearch(&own, id, named, sizeof *id, by_id)))
 			each(r, list->items[i]);
+	}
 }
 
 static void read_letta_tool(struct bundle_reading *r, const struct json_node *tool)

@@ -111,7 +111,7 @@ static int each_line(struct bundle_reading *r, const struct bundle_file *f,
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		size_t len = (size_t)((stop ? stop : end) - at);
 
-		err = each(r, f, line, at, len, ctx);
+		err = arena_full(r->a) ? ERR_TOO_LARGE : each(r, f, line, at, len, ctx);
 		at += len + 1;
 	}
 	return err;
@@ -208,17 +208,22 @@ static void read_skill(struct bundle_reading *r, const struct BundleFolder *from
 static void take_manifest(struct bundle_reading *r, const struct BundleManifest *m)
 {
 	const struct BundleTool *tool = m->tools.at;
-	const char *const *said = m->left_out.at;
+	const char *const *said = m->left_out.at, *const *model = m->models.at;
 	struct agent_bundle *b = r->out;
+	size_t again = 0;
 
 	b->platform = m->source_platform;
 	b->settings = m->agent.text;
 	b->chat = m->chat.text;
 	b->exported_at = m->exported_at;
-	b->models = m->models;
 	b->tool_bundles = m->tool_bundles;
 	for (size_t i = 0; i < m->tools.count; i++)
 		*BUNDLE_ADD(r->a, &b->tools, struct BundleTool) = tool[i];
+	for (size_t i = 0; i < m->models.count; i++) {
+		bundle_add_model(r, model[i]);
+		if (b->models.count <= i && !again++)
+			bundle_warn(r, "A model is named twice in the chain; it is taken once.");
+	}
 	for (size_t i = 0; i < m->left_out.count; i++)
 		bundle_warn(r, "%s", said[i]);
 }

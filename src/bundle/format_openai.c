@@ -55,18 +55,19 @@ static const char *thread_text(struct bundle_reading *r, const struct json_node 
 {
 	const struct json_node *content = bundle_at(m, "content");
 	const char *all = bundle_text(m, "content");
+	struct buf b;
 
 	if (all || !content || content->type != JSON_ARRAY)
 		return all;
-	all = "";
+	buf_init(&b, BUNDLE_PACKED_MAX);
 	for (size_t i = 0; i < content->count; i++) {
 		const char *part = bundle_text(content->items[i], "text.value");
 
 		part = part ? part : bundle_text(content->items[i], "text");
 		if (part)
-			all = arena_printf(r->a, "%s%s%s", all, *all ? "\n" : "", part);
+			bundle_glue(&b, "\n", part);
 	}
-	return *all ? all : NULL;
+	return b.len ? bundle_glued(r, &b) : NULL;
 }
 
 /* A page of a list is newest first, as the API gave it; a plain array is in its own order. */

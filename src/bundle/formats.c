@@ -244,7 +244,7 @@ static int read_as(struct bundle_reading *r, const struct bundle_format *format)
 	r->out->platform = format->platform;
 	bundle_tell_nuls(r, r->json); /* YAML with one is refused */
 	err = format->read(r);
-	if (!err && arena_full(r->a))
+	if (arena_full(r->a))
 		err = problem_set(r->p, r->a, ERR_TOO_LARGE,
 			"The bundle takes more memory than there is for it.");
 	return err ? err : r->p->err;

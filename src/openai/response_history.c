@@ -19,7 +19,7 @@
 #include "sessions/session_events.h"
 #include "store/row.h"
 
-enum { WAITING_SEEN_MAX = 20, CALLS_MAX_BYTES = 32 << 20 };
+enum { WAITING_SEEN_MAX = 20, CALLS_MAX_BYTES = 32 << 20, SYSTEM_MAX_BYTES = 64 << 20 };
 
 struct waiting_place {
 	const char *session_id, *run_id;
@@ -288,6 +288,7 @@ struct pile {
 	size_t named;
 	const char *dropped; /* the items that led to nothing, as in "input[1]"; NULL: none */
 	const char *first;
+	struct buf system; /* what the system said, joined once all is heard */
 };
 
 static void put_recalled_thought(struct pile *pile, const struct response_item *it)
@@ -408,7 +409,7 @@ static int read_item_media(
 }
 
 static int hear_item(struct call *c, const struct response_row *row, const struct list *items,
-	size_t i, const struct session_parts *parts, struct pile *pile, const char **instructions)
+	size_t i, const struct session_parts *parts, struct pile *pile)
 {
 	const struct response_item *it = (const struct response_item *)items->at + i;
 	struct session_words words = { .tenant_id = row->tenant_id,
@@ -449,8 +450,9 @@ static int hear_item(struct call *c, const struct response_row *row, const struc
 			return *it->text || parts->count
 				       ? session_say(c->db, c->arena, &words, &id, &c->problem)
 				       : 0;
-		*instructions = arena_printf(c->arena, "%s%s%s", *instructions ? *instructions : "",
-			*instructions ? "\n\n" : "", it->text);
+		if (pile->system.len)
+			buf_lit(&pile->system, "\n\n");
+		buf_puts(&pile->system, it->text);
 		return 0;
 	case ITEM_THOUGHT:
 		put_recalled_thought(pile, it);
@@ -473,6 +475,9 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 	int err = read_item_media(c, row->agent_id, items, &parts);
 
 	buf_init(&pile.json, CALLS_MAX_BYTES);
+	buf_init(&pile.system, SYSTEM_MAX_BYTES);
+	if (*instructions)
+		buf_puts(&pile.system, *instructions);
 	for (size_t i = 0; !err && i < items->count; i += taken) {
 		struct session_step step = { .tenant_id = row->tenant_id,
 			.session_id = row->session_id,
@@ -483,10 +488,15 @@ int response_hear(struct call *c, const struct response_row *row, const struct l
 		if (leads_to_call(items, i))
 			err = recall_calls(c, &step, items, i, &pile, &taken);
 		else
-			err = hear_item(c, row, items, i, &parts[i], &pile, instructions);
+			err = hear_item(c, row, items, i, &parts[i], &pile);
 	}
 	drop_pile(c, &pile);
 	buf_free(&pile.json);
+	if (!err && pile.system.overflow)
+		err = ERR_BUSY;
+	if (pile.system.len)
+		*instructions = arena_take(c->arena, &pile.system);
+	buf_free(&pile.system);
 	/* A run that waits has what it thought itself. */
 	if (!err && pile.dropped && !row->run_id)
 		buf_printf(&c->x->reply.extra, "Lodge-Dropped: %s\r\n", pile.dropped);
