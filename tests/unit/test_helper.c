@@ -134,6 +134,15 @@ TEST(helper_yaml_has_bounds)
 	test_step("a scanner that is quadratic is left in time");
 	CHECK_INT(YAML(repeated(&a, "[", 200 * 1000)), ERR_INVALID);
 	CHECK_STR(fault, "line 1: this nests too deeply");
+	test_step("directives are refused before anybody compares them");
+	text = arena_printf(&a, "%s--- x\n", repeated(&a, "%TAG !abcdefgh! tag:x,2000:\n", 90000));
+	CHECK_INT(YAML(text), ERR_INVALID);
+	CHECK(strstr(fault, "line 1: a line that begins with % is a directive"));
+	CHECK_INT(YAML("a: b\r%TAG ! x\n---\nb\n"), ERR_INVALID);
+	CHECK(strstr(fault, "directive"));
+	CHECK_INT(YAML("a: b\n...\n\xc2\x85%YAML 1.1\n"), ERR_INVALID);
+	CHECK(strstr(fault, "line 3: a line"));
+	CHECK_INT(YAML("a: 100%\nb: |\n  % of it\n"), 0);
 	test_step("events: the stream, the document, the list and its two ends");
 	CHECK_INT(YAML(repeated(&a, "- x\n", 200000 - 6)), 0);
 	CHECK_INT((long long)root->count, 200000 - 6);

@@ -313,10 +313,39 @@ static bool put_tree(struct yaml_reader *r)
 	       outlet_end(r->out);
 }
 
+/* The line of the first % that begins one, by any of the line breaks that libyaml knows; 0: there is none.  It holds each %TAG
+ * against all before it, as many as there are, and tells nobody before it is done. */
+static size_t directive_line(const char *text, size_t len)
+{
+	static const char *const breaks[] = { "\n", "\r", "\xc2\x85", "\xe2\x80\xa8",
+		"\xe2\x80\xa9" };
+	size_t line = 1;
+
+	for (size_t i = 0; i < len; i++) {
+		line += text[i] == '\n';
+		if (text[i] != '%')
+			continue;
+		if (i == 0)
+			return line;
+		for (size_t k = 0; k < sizeof breaks / sizeof *breaks; k++) {
+			size_t n = strlen(breaks[k]);
+
+			if (i >= n && memcmp(text + i - n, breaks[k], n) == 0)
+				return line;
+		}
+	}
+	return 0;
+}
+
 bool read_yaml(struct arena *a, const char *text, size_t len, struct outlet *o)
 {
 	struct yaml_reader *r = arena_new(a, struct yaml_reader);
+	size_t line = directive_line(text, len);
 	bool ok;
+
+	if (line)
+		return outlet_fault(o, line,
+			"a line that begins with %% is a directive, which is not taken: indent it if it is text");
 
 	r->arena = a;
 	r->out = o;
