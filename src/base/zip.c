@@ -16,6 +16,7 @@ enum {
 	DIR_MARK = 0x02014b50,
 	DIR_LEN = 46,
 	HEAD_MARK = 0x04034b50,
+	BEHIND_MARK = 0x08074b50,
 	HEAD_LEN = 30,
 
 	FLAG_ENCRYPTED = 1,
@@ -144,6 +145,36 @@ static bool read_record(struct zip_reader *r, size_t *at, size_t end, struct rec
 	return check_record(r, e);
 }
 
+static uint64_t zip_size(const uint8_t *p, size_t width)
+{
+	return width == 4 ? zip_u32(p) : zip_u32(p) | (uint64_t)zip_u32(p + 4) << 32;
+}
+
+/* The checksum and the sizes behind an entry's bytes, with or without their mark, of 4 or 8 bytes each, as the directory says
+ * them; how long they are, or 0. */
+static size_t behind_len(const struct zip_reader *r, const struct record *e, size_t at)
+{
+	for (size_t width = 4; width <= 8; width += 4)
+		for (size_t mark = 0; mark <= 4; mark += 4) {
+			const uint8_t *p = r->at + at + mark;
+			size_t len = mark + 4 + 2 * width;
+
+			if (r->directory - at >= len && (!mark || zip_u32(p - 4) == BEHIND_MARK) &&
+				zip_u32(p) == e->crc && zip_size(p + 4, width) == e->packed &&
+				zip_size(p + 4 + width, width) == e->size)
+				return len;
+		}
+	return 0;
+}
+
+/* What a header says for a number that may follow behind the bytes instead: 0 then. */
+static bool header_says(const struct record *e, const uint8_t *p, uint32_t wanted)
+{
+	uint32_t said = zip_u32(p);
+
+	return said == wanted || (e->flags & FLAG_SIZES_BEHIND && !said);
+}
+
 /* The header before the bytes must not tell another story than the directory. */
 static bool read_entry_header(struct zip_reader *r, struct record *e)
 {
@@ -159,12 +190,18 @@ static bool read_entry_header(struct zip_reader *r, struct record *e)
 		zip_u16(p + 8) != e->method ||
 		((zip_u16(p + 6) ^ e->flags) & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_SIZES_BEHIND)))
 		return zip_fault(r, e, "has two headers that disagree.");
-	if (!(e->flags & FLAG_SIZES_BEHIND) &&
-		(zip_u32(p + 14) != e->crc || zip_u32(p + 18) != e->packed ||
-			zip_u32(p + 22) != e->size))
+	if (!header_says(e, p + 14, e->crc) || !header_says(e, p + 18, e->packed) ||
+		!header_says(e, p + 22, e->size))
 		return zip_fault(r, e, "has two headers that disagree.");
 	e->bytes = p + HEAD_LEN + names;
 	e->to = e->from + HEAD_LEN + names + e->packed;
+	if (e->flags & FLAG_SIZES_BEHIND) {
+		size_t len = behind_len(r, e, e->to);
+
+		if (!len)
+			return zip_fault(r, e, "has not behind it what its header says.");
+		e->to += len;
+	}
 	return true;
 }
 
@@ -175,7 +212,8 @@ static int by_place(const void *a, const void *b)
 	return (*x)->from < (*y)->from ? -1 : (*x)->from > (*y)->from;
 }
 
-/* No two entries have the same name or the same bytes. */
+/* No two entries have the same name or the same bytes, and there are no bytes that the directory does not name: another reader
+ * might find an entry in them. */
 static bool check_pairs(struct zip_reader *r)
 {
 	struct entry_name *names = arena_array(r->arena, struct entry_name, r->count + 1);
@@ -194,6 +232,10 @@ static bool check_pairs(struct zip_reader *r)
 	for (size_t i = 1; i < r->count; i++)
 		if (order[i]->from < order[i - 1]->to)
 			return zip_fault(r, order[i], "shares its bytes with another entry.");
+	for (size_t i = 0; i <= r->count; i++)
+		if ((i ? order[i - 1]->to : 0) != (i < r->count ? order[i]->from : r->directory))
+			return zip_fault(
+				r, NULL, "The archive has bytes that its directory does not name.");
 	return true;
 }
 

@@ -229,3 +229,79 @@ TEST(zip_unpacks_no_more_than_it_says)
 	make_packed(&m, 3 << 20, 3 << 20);
 	REFUSED(&m, "is too large");
 }
+
+/* Bytes in the middle; the end says where the directory is now. */
+static void insert(struct made *m, size_t at, const void *bytes, size_t n)
+{
+	char *end;
+
+	buf_room(&m->b, n);
+	memmove(m->b.at + at + n, m->b.at + at, m->b.len - at);
+	memcpy(m->b.at + at, bytes, n);
+	m->b.len += n;
+	end = m->b.at + m->b.len - 22;
+	end[16] = (char)(end[16] + (int)n);
+}
+
+enum { HEAD = 30, HELLO = HEAD + 1 + 5 }; /* an entry with a name of one letter */
+
+static void sizes_behind(struct made *m)
+{
+	make(m, 1, "a");
+	m->b.at[6] |= 8;
+	directory(m)[8] |= 8;
+}
+
+TEST(zip_sizes_behind_the_bytes)
+{
+	unsigned char behind[16] = "PK\7\10";
+	struct made m;
+
+	make(&m, 1, "a");
+	memcpy(behind + 4, m.b.at + 14, 12);
+	drop(&m);
+	for (int bare = 0; bare <= 4; bare += 4) {
+		sizes_behind(&m);
+		memset(m.b.at + 14, 0, 12);
+		insert(&m, HELLO, behind + bare, 16 - (size_t)bare);
+		CHECK_STR(verdict(&m), "");
+		drop(&m);
+	}
+	test_step("none is there");
+	sizes_behind(&m);
+	memset(m.b.at + 14, 0, 12);
+	REFUSED(&m, "has not behind it");
+	test_step("one that says otherwise");
+	sizes_behind(&m);
+	behind[8]++;
+	insert(&m, HELLO, behind, 16);
+	REFUSED(&m, "has not behind it");
+	test_step("junk in the header");
+	sizes_behind(&m);
+	behind[8]--;
+	insert(&m, HELLO, behind, 16);
+	m.b.at[18] = 77;
+	REFUSED(&m, "two headers that disagree");
+}
+
+TEST(zip_bytes_that_nobody_names)
+{
+	struct made m, hidden;
+
+	make(&hidden, 1, "b");
+	test_step("an entry before the first");
+	make(&m, 1, "a");
+	insert(&m, 0, hidden.b.at, HELLO);
+	directory(&m)[42] = HELLO;
+	REFUSED(&m, "does not name");
+	test_step("between two");
+	make(&m, 2, "a", "c");
+	insert(&m, HELLO, hidden.b.at, HELLO);
+	directory(&m)[46 + 1 + 42] = 2 * HELLO;
+	REFUSED(&m, "does not name");
+	test_step("after the last");
+	make(&m, 1, "a");
+	insert(&m, HELLO, "xx", 2);
+	REFUSED(&m, "does not name");
+	drop(&hidden);
+}
