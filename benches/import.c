@@ -111,7 +111,7 @@ static double import_once(struct db *db, int count, int round)
 	began = clock_mono_us();
 	if (agent_import_read(&a, service.app.patterns, helper,
 		    &(struct bundle_file){ "", zip.at, zip.len }, NULL, &what, &p) ||
-		db_begin(db, READ_WRITE) || agent_import_run(&who, &what, false, &result) ||
+		db_begin(db, READ_WRITE) || agent_import_run(&who, &what, &result) ||
 		db_commit(db) || result.messages_imported != count) {
 		fprintf(stderr, "the import failed: %s\n",
 			p.detail  ? p.detail

@@ -288,6 +288,19 @@ static int run_prepare(struct work *w, struct db *db)
 	return w->withdrawn ? ERR_STOPPING : c->op->prepare(c);
 }
 
+/* An import, to its end.  Its thread waits for the store as well: so a tenant has no more imports in the writer than it has of
+ * these threads. */
+static int run_import(struct work *w, struct db *db)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+	int err = run_prepare(w, db);
+
+	if (err)
+		return err;
+	c->stage = c->only_reads ? STAGE_READ : STAGE_WRITE;
+	return call_await_store(c, c->only_reads ? READ_ONLY : READ_WRITE, run_stage);
+}
+
 static void call_prepared(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
@@ -304,12 +317,13 @@ static void call_prepared(struct work *w, int err)
 static enum http_verdict begin_slow(struct call *c)
 {
 	struct pool *pool = c->op->asks_tools ? c->app->tools
+			    : c->op->unpacks  ? c->app->imports
 			    : c->op->on_disk  ? c->app->disk
 					      : c->app->slow;
 	int err;
 
-	c->work.run = run_prepare;
-	c->work.done = call_prepared;
+	c->work.run = c->op->unpacks ? run_import : run_prepare;
+	c->work.done = c->op->unpacks ? done_elsewhere : call_prepared;
 	err = pool_submit(pool, c->caller.tenant_id, &c->work);
 	if (!err)
 		return HTTP_KEPT;

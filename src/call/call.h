@@ -61,6 +61,7 @@ struct app {
 	struct pool *tools;   /* waits for hosts that tenants name; a tenant has a part of it */
 	struct pool *reading; /* reads much, on SQLite; exports */
 	struct pool *disk;    /* reads and writes files */
+	struct pool *imports; /* waits for lodge-helper, and for files that come out of a bucket */
 	struct metrics *metrics;
 	struct held *held;	     /* who holds how much memory */
 	struct listeners *listeners; /* who keeps how many streams open */
@@ -136,6 +137,7 @@ struct call {
 	const char *cache;    /* Cache-Control of a single object; NULL: private, no-cache */
 	bool nothing;	      /* what was asked for is done, and there is nothing to show: 204 */
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
+	bool only_reads; /* set by `prepare`: what follows it changes nothing, and the writer is left alone */
 	struct audit_entry audit;
 	struct problem problem;
 	uint64_t refusals; /* of memory, in the whole process, when it began */

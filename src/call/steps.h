@@ -70,6 +70,10 @@ int growth_begin(
 	struct call *c, const struct call_source *source, struct http_file *part, bool all);
 void growth_await(struct file_growth *g, struct http_exchange *x, uint64_t upto);
 
+/* await_store.c: runs a stage where the store runs such work, or on SQLite reads on this thread, which is a pool's, and waits for it. */
+int call_await_store(
+	struct call *c, enum transaction mode, int (*stage)(struct work *w, struct db *db));
+
 /* call_audit.c: writes what the call changed into the audit log, where its route is audited. */
 int call_audit(struct call *c);
 

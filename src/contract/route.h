@@ -56,7 +56,8 @@ struct operation {
 	/* Its ETag is its own, and what is asked of it by If-Match and If-None-Match too. */
 	bool own_tag;
 	bool gives_file; /* the answer is a file, of which a part may be asked for (call_send_file()) */
-	bool on_disk;	   /* `prepare` writes files: on the threads for disks */
+	bool on_disk; /* `prepare` writes files: on the threads for disks */
+	bool unpacks; /* `prepare` waits for lodge-helper, or for a bucket: on the threads of imports */
 	bool brings_files; /* what it keeps may go to the bucket (call.bring) */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */

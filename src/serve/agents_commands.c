@@ -20,7 +20,7 @@
 #include "serve/progress.h"
 #include "serve/registry.h"
 
-enum { AGENT_TRIES = 5 };
+enum { AGENT_TRIES = 5, COMPLAINT_MAX = 1 << 20 };
 
 /* The words of a command, without its flags. */
 struct agent_words {
@@ -51,13 +51,14 @@ static struct agent_words agent_words_of(const struct settings *s)
 /* Every field that is wrong, in the one line a command has. */
 static int complain_agent(struct problem *p, struct arena *a)
 {
-	const char *all = NULL;
+	struct buf all;
 
+	buf_init(&all, COMPLAINT_MAX);
 	for (const struct field_error *e = p->first; e; e = e->next)
-		all = arena_printf(a, "%s%s%s %s",
-			all ? all : "the file is refused: ", all ? "; " : "", e->field, e->message);
-	if (all)
-		p->detail = all;
+		buf_printf(&all, "%s%s %s", all.len ? "; " : "the file is refused: ", e->field,
+			e->message);
+	if (all.len)
+		p->detail = arena_take(a, &all);
 	return complain(p);
 }
 
@@ -121,7 +122,7 @@ static int import_once(struct agent_importer *who, const struct agent_words *w,
 	int err = agent_tenant(who->db, who->a, w->word[0], &who->tenant_id, who->p);
 
 	if (!err)
-		err = agent_import_run(who, what, w->dry_run, ret);
+		err = agent_import_run(who, what, ret);
 	return err || w->dry_run ? err : note_agent_import(who, ret, what->sha256);
 }
 
@@ -134,6 +135,7 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 		.agent = ~(permissions)0,
 		.tenant = ~(permissions)0,
 		.origin = "api",
+		.dry = w->dry_run,
 		.now = clock_now_us(),
 		.p = p,
 		.note = note_skill,
@@ -145,7 +147,7 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 	if (err)
 		return err;
 	for (int i = 0; i < AGENT_TRIES; i++) {
-		err = db_begin(who.db, READ_WRITE);
+		err = db_begin(who.db, who.dry ? READ_ONLY : READ_WRITE);
 		if (!err)
 			err = import_once(&who, w, what, ret);
 		if (err)
@@ -162,19 +164,39 @@ static int import_in_store(struct store *store, const struct agent_words *w,
 	return err;
 }
 
-static void print_names(const char *what, const struct list *names)
+/* A file may say anything, also what would steer a terminal, or look like a line of ours. */
+static void print_text(struct arena *a, const char *text)
+{
+	char *line = arena_strdup(a, text ? text : "");
+
+	for (char *p = line; *p; p++)
+		if (*p == '\n')
+			*p = '?';
+	print_plain(stdout, line);
+}
+
+static void print_line(struct arena *a, const char *before, const char *text)
+{
+	fputs(before, stdout);
+	print_text(a, text);
+	putchar('\n');
+}
+
+static void print_names(struct arena *a, const char *what, const struct list *names)
 {
 	const char *const *name = names->at;
 
 	if (names->count)
 		printf("%s:", what);
-	for (size_t i = 0; i < names->count; i++)
-		printf("%s %s", i ? "," : "", name[i]);
+	for (size_t i = 0; i < names->count; i++) {
+		fputs(i ? ", " : " ", stdout);
+		print_text(a, name[i]);
+	}
 	if (names->count)
 		printf("\n");
 }
 
-static void print_result(const struct AgentImportResult *r, bool dry_run)
+static void print_result(struct arena *a, const struct AgentImportResult *r, bool dry_run)
 {
 	const char *const *warning = r->warnings.at;
 
@@ -183,19 +205,20 @@ static void print_result(const struct AgentImportResult *r, bool dry_run)
 			r->agent_id);
 		return;
 	}
-	printf("%s %s from %s: %lld skills, %lld memories, %lld sessions with %lld messages.\n",
-		dry_run ? "Would import" : "Imported", r->agent_slug, r->source_platform,
+	printf("%s %s from ", dry_run ? "Would import" : "Imported", r->agent_slug);
+	print_text(a, r->source_platform);
+	printf(": %lld skills, %lld memories, %lld sessions with %lld messages.\n",
 		(long long)r->skills_imported, (long long)r->memories_imported,
 		(long long)r->sessions_imported, (long long)r->messages_imported);
 	if (r->skills_failed || r->memories_failed)
 		printf("Not taken over: %lld skills, %lld memories.\n", (long long)r->skills_failed,
 			(long long)r->memories_failed);
 	if (r->model_warning)
-		printf("Models: %s\n", r->model_warning);
-	print_names("Tools", &r->tools_attached);
-	print_names("Tools that are not to be had here", &r->tools_unmatched);
+		print_line(a, "Models: ", r->model_warning);
+	print_names(a, "Tools", &r->tools_attached);
+	print_names(a, "Tools that are not to be had here", &r->tools_unmatched);
 	for (size_t i = 0; i < r->warnings.count; i++)
-		printf("- %s\n", warning[i]);
+		print_line(a, "- ", warning[i]);
 }
 
 int command_agents_import(const struct settings *s, struct arena *a)
@@ -228,7 +251,7 @@ int command_agents_import(const struct settings *s, struct arena *a)
 	buf_free(&file);
 	if (err)
 		return complain_agent(&p, a);
-	print_result(&result, w.dry_run);
+	print_result(a, &result, w.dry_run);
 	return 0;
 }
 
@@ -258,6 +281,7 @@ static int export_in_store(const struct settings *s, struct store *store,
 		.all_sessions = true,
 		.sessions = w->sessions,
 		.memories = w->memories,
+		.may = ~(permissions)0,
 		.p = p };
 	struct vault_keys keys = { 0 };
 	struct agent_bundle bundle;

@@ -20,12 +20,21 @@
 
 enum { QUEUE_MAX = 10000, EMAIL_MAX = 253 };
 
+void print_plain(FILE *to, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		bool high = (unsigned char)*c == 0xc2 && ((unsigned char)c[1] & 0xe0) == 0x80;
+
+		fputc(((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f || high ? '?' : *c, to);
+		c += high;
+	}
+}
+
 int complain(const struct problem *p)
 {
 	fputs("lodge: ", stderr);
 	/* It may name a file or a field of somebody else's: what could steer a terminal is not sent. */
-	for (const char *c = p->detail ? p->detail : error_row(p->err)->title; *c; c++)
-		fputc((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c, stderr);
+	print_plain(stderr, p->detail ? p->detail : error_row(p->err)->title);
 	fputc('\n', stderr);
 	return p->err == ERR_USAGE ? 2 : 1;
 }

@@ -1,5 +1,7 @@
 /* open.h - from settings to a store that can be used; what every subcommand begins with. */
 #pragma once
+#include <stdio.h>
+
 #include "serve/settings.h"
 #include "store/store.h"
 
@@ -30,5 +32,7 @@ int open_derived(struct db *db, struct arena *a);
 const char *first_admin_fault(void);
 /* One line on standard error: what failed.  Returns the exit status. */
 int complain(const struct problem *p);
+/* A text of somebody else's, without what could steer a terminal. */
+void print_plain(FILE *to, const char *text);
 /* copy_commands.c: what restore does where the store is on PostgreSQL. */
 int command_restore_rows(const struct settings *s, struct arena *a);

@@ -52,6 +52,8 @@ enum {
 	DISK_THREADS = 8,
 	DISK_IDLE_S = 10,
 	DISK_WAITING = 4096,
+	IMPORT_THREADS = 4, /* a tenant has one */
+	IMPORT_WAITING = 256,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
 	CHAIN_EVERY_MS = 500,
@@ -347,6 +349,11 @@ static int start_serving(struct serving *v)
 		.threads_left = 1,
 		.waiting = DISK_WAITING,
 		.waiting_each = DISK_WAITING / POOL_SHARE });
+	v->service.app.imports = pool_new(&(struct pool_settings){ .threads = IMPORT_THREADS,
+		.idle_s = DISK_IDLE_S,
+		.threads_left = IMPORT_THREADS - 1,
+		.waiting = IMPORT_WAITING,
+		.waiting_each = IMPORT_WAITING / POOL_SHARE });
 	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
 	v->service.app.hub = hub_new(v->service.app.store);
@@ -417,6 +424,7 @@ static void stop_serving(struct serving *v)
 		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
 	stop_queue(v, began + grace);
 	pool_free(v->service.app.reading);
+	pool_free(v->service.app.imports);
 	bucket_stop(v->service.bucket);
 	pool_free(v->service.app.disk);
 	v->service.app.disk =

@@ -1,7 +1,8 @@
 /* attempt.c - a part of a transaction that may fail, or be taken back, alone: see db_attempt() in store.h.
  *
  * Inside it every statement is waited for, so that its error is met where it
- * belongs; what it would have told others is taken back with it. */
+ * belongs, or none is, so that many cost little and an error is met at the end;
+ * what it would have told others is taken back with it. */
 #include "store/engine.h"
 
 static const struct statement steps[] = {
@@ -42,5 +43,33 @@ int db_attempt(struct db *db, int (*fn)(void *ctx), void *ctx, bool keep, int *r
 	if (!err)
 		err = attempt_step(db, 1);
 	db->eager = eager;
+	return err;
+}
+
+int db_attempt_all(struct db *db, int (*fn)(void *ctx), void *ctx, int *ret_err)
+{
+	struct notice *before = db->notices;
+	bool eager = db->eager;
+	int64_t none;
+	int err;
+
+	*ret_err = 0;
+	err = db_run(db, &steps[0], &none, NO_ARGS); /* with it what others did not wait for */
+	if (err)
+		return err;
+	db->eager = false;
+	*ret_err = fn(ctx);
+	if (!*ret_err)
+		*ret_err = db_run(db, &steps[1], &none, NO_ARGS);
+	db->eager = eager;
+	if (!*ret_err)
+		return 0;
+	if (!is_own_fault(db, *ret_err))
+		return *ret_err;
+	err = db_run(db, &steps[2], &none, NO_ARGS);
+	if (!err)
+		err = db_run(db, &steps[1], &none, NO_ARGS);
+	db->notices = before;
+	db->late = false; /* it was met */
 	return err;
 }

@@ -138,6 +138,9 @@ void db_rollback(struct db *db);
  * *ret_err is what the part said, and the answer 0.  An error of the store's, after which nothing can go on, is the
  * answer. */
 int db_attempt(struct db *db, int (*fn)(void *ctx), void *ctx, bool keep, int *ret_err);
+/* The same for many changes that hardly ever fail, to be kept all or none: they are not waited for one by one, so that *ret_err may be
+ * what any of them said. */
+int db_attempt_all(struct db *db, int (*fn)(void *ctx), void *ctx, int *ret_err);
 bool db_is_sqlite(const struct db *db);
 /* A sentence about the last hard error on this connection. */
 const char *db_error(const struct db *db);

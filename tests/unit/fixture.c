@@ -274,6 +274,7 @@ static struct fixture *open_with(enum tenant_start start)
 	}
 	f->app.slow = pool_new_shared(1, 100);
 	f->app.reading = pool_new_shared(1, 100);
+	f->app.imports = pool_new_shared(1, 100);
 	open_bucket(f);
 	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
 		.vault = f->app.vault,
@@ -314,6 +315,7 @@ void fixture_close(struct fixture *f)
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
 	pool_free(f->app.reading);
+	pool_free(f->app.imports);
 	bucket_stop(f->service.bucket);
 	pool_free(f->app.disk);
 	pool_free(f->app.slow);

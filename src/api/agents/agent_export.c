@@ -28,8 +28,9 @@ static int write_export(
 		.user_id = me->user_id,
 		.sees_private_skills = me->tenant & PERM(SKILLS_WRITE),
 		.all_sessions = me->all_sessions,
-		.sessions = in->sessions && me->agent & PERM(SESSION_READ),
+		.sessions = in->sessions,
 		.memories = in->memories,
+		.may = me->agent,
 		.p = &c->problem };
 	struct agent_bundle bundle;
 	struct agent_row row;

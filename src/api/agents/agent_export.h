@@ -1,5 +1,6 @@
 /* agent_export.h - an agent as a bundle: everything that is its own, without ids and secrets. */
 #pragma once
+#include "access/permission.h"
 #include "access/vault.h"
 #include "bundle/bundle.h"
 #include "store/store.h"
@@ -14,6 +15,7 @@ struct agent_exporter {
 	bool sees_private_skills; /* also those that others made */
 	bool all_sessions;	  /* or those that the user takes part in */
 	bool sessions, memories;  /* are asked for */
+	permissions may; /* on the agent: what may not be read is left out, and that is said */
 	struct problem *p;
 	/* Told how many of the sessions are read; may be NULL. */
 	void (*told)(void *ctx, size_t done, size_t total);

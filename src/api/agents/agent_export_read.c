@@ -139,7 +139,7 @@ static const struct statement sql[] = {
 		.row = &exported_file_schema },
 	[EXPORT_MEMORIES] = { "export_memories",
 		"select content, created_at from memories where tenant_id = $1 and agent_id = $2 "
-		"and scope = 'shared' order by id limit $3",
+		"and scope = 'shared' order by id desc limit $3",
 		.row = &BundleMemory_schema },
 	[EXPORT_SESSIONS] = { "export_sessions",
 		"select {s.*} from sessions s where s.tenant_id = $1 and s.agent_id = $2 " NEITHER_SUBTASK,
@@ -150,7 +150,7 @@ static const struct statement sql[] = {
 		.row = &exported_session_schema },
 	[EXPORT_MESSAGES] = { "export_messages_of",
 		"select role, content, tool_calls, tool_call_id, created_at from messages "
-		"where tenant_id = $1 and session_id = $2 and status = 'complete' order by id limit $3",
+		"where tenant_id = $1 and session_id = $2 and status = 'complete' order by id desc limit $3",
 		.row = &BundleMessage_schema },
 	[EXPORT_FIND] = { "export_find",
 		"select id as value from agents where tenant_id = $1 and slug = $2",
@@ -308,17 +308,52 @@ static int read_skills(const struct agent_exporter *who, struct agent_bundle *b)
 
 /* ---- what it knows and has said ---- */
 
+/* Read newest first, so that a limit keeps those; shown in the order in which they came. */
+static void turn_round(struct arena *a, struct list *l, size_t size)
+{
+	char *from = l->at, *to = arena_alloc(a, size * (l->count + 1));
+
+	for (size_t i = 0; i < l->count; i++)
+		memcpy(to + i * size, from + (l->count - 1 - i) * size, size);
+	l->at = to;
+}
+
+static int read_memories(const struct agent_exporter *who, struct agent_bundle *b)
+{
+	int err = db_all(who->db, who->a, &sql[EXPORT_MEMORIES], &b->memories,
+		BUNDLE_MEMORIES_MAX + 1,
+		ARGS(T(who->tenant_id), T(who->agent_id), N(BUNDLE_MEMORIES_MAX + 1)));
+
+	if (err)
+		return err;
+	if (b->memories.count > BUNDLE_MEMORIES_MAX) {
+		b->memories.count = BUNDLE_MEMORIES_MAX;
+		leave_out(who, b,
+			arena_printf(who->a, "Only the newest %d memories are in the bundle.",
+				BUNDLE_MEMORIES_MAX));
+	}
+	turn_round(who->a, &b->memories, sizeof(struct BundleMemory));
+	return 0;
+}
+
+/* *ret_cut: it has more messages than there is room for; its newest are taken. */
 static int read_session(const struct agent_exporter *who, const struct exported_session *from,
-	struct agent_bundle *b)
+	struct agent_bundle *b, bool *ret_cut)
 {
 	struct bundle_session *s = BUNDLE_ADD(who->a, &b->sessions, struct bundle_session);
 	size_t most = BUNDLE_MESSAGES_MAX - b->messages;
-	int err = db_all(who->db, who->a, &sql[EXPORT_MESSAGES], &s->messages, most,
-		ARGS(T(who->tenant_id), T(from->id), N((int64_t)most)));
+	int err = db_all(who->db, who->a, &sql[EXPORT_MESSAGES], &s->messages, most + 1,
+		ARGS(T(who->tenant_id), T(from->id), N((int64_t)most + 1)));
 
+	if (err)
+		return err;
+	*ret_cut = s->messages.count > most;
+	if (*ret_cut)
+		s->messages.count = most;
+	turn_round(who->a, &s->messages, sizeof(struct BundleMessage));
 	s->head = (struct BundleSession){ from->title, from->created_at, from->updated_at };
 	b->messages += s->messages.count;
-	return err;
+	return 0;
 }
 
 /* The newest, in the order in which they were begun. */
@@ -326,6 +361,7 @@ static int read_sessions(const struct agent_exporter *who, struct agent_bundle *
 {
 	const struct exported_session *s;
 	struct list rows;
+	bool cut = false;
 	int err = db_all(who->db, who->a,
 		&sql[who->all_sessions ? EXPORT_SESSIONS : EXPORT_OWN_SESSIONS], &rows,
 		BUNDLE_SESSIONS_MAX + 1,
@@ -341,15 +377,17 @@ static int read_sessions(const struct agent_exporter *who, struct agent_bundle *
 			arena_printf(who->a, "Only the newest %d sessions are in the bundle.",
 				BUNDLE_SESSIONS_MAX));
 	}
-	for (size_t i = rows.count; !err && i-- > 0 && b->messages < BUNDLE_MESSAGES_MAX;) {
-		err = read_session(who, &s[i], b);
+	for (size_t i = 0; !err && i < rows.count && !cut; i++) {
+		err = read_session(who, &s[i], b, &cut);
 		if (who->told)
-			who->told(who->told_ctx, rows.count - i, rows.count);
+			who->told(who->told_ctx, i + 1, rows.count);
 	}
-	if (!err && b->messages >= BUNDLE_MESSAGES_MAX)
+	if (!err && cut)
 		leave_out(who, b,
-			arena_printf(who->a, "Only %d messages are in the bundle.",
-				BUNDLE_MESSAGES_MAX));
+			arena_printf(who->a,
+				"Only %d messages are in the bundle: %zu older sessions were left out, and the oldest that is there may lack its beginning.",
+				BUNDLE_MESSAGES_MAX, rows.count - b->sessions.count));
+	turn_round(who->a, &b->sessions, sizeof(struct bundle_session));
 	return err;
 }
 
@@ -361,6 +399,17 @@ static int read_avatar(const struct agent_exporter *who, struct agent_bundle *b)
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
+static bool may_read(
+	const struct agent_exporter *who, struct agent_bundle *b, permissions one, const char *what)
+{
+	if (who->may & one)
+		return true;
+	leave_out(who, b,
+		arena_printf(
+			who->a, "%s were left out: whoever exported it may not read them.", what));
+	return false;
+}
+
 int agent_export_read(const struct agent_exporter *who, struct agent_bundle *ret)
 {
 	int err;
@@ -369,15 +418,13 @@ int agent_export_read(const struct agent_exporter *who, struct agent_bundle *ret
 	err = read_own(who, ret);
 	if (!err)
 		err = read_texts(who, EXPORT_MODELS, &ret->models, BUNDLE_MODELS_MAX);
-	if (!err)
+	if (!err && may_read(who, ret, PERM(AGENT_TOOLS_WRITE), "Tools"))
 		err = read_tools(who, ret);
 	if (!err)
 		err = read_skills(who, ret);
-	if (!err && who->memories)
-		err = db_all(who->db, who->a, &sql[EXPORT_MEMORIES], &ret->memories,
-			BUNDLE_MEMORIES_MAX,
-			ARGS(T(who->tenant_id), T(who->agent_id), N(BUNDLE_MEMORIES_MAX)));
-	if (!err && who->sessions)
+	if (!err && who->memories && may_read(who, ret, PERM(AGENT_READ), "Memories"))
+		err = read_memories(who, ret);
+	if (!err && who->sessions && may_read(who, ret, PERM(SESSION_READ), "Sessions"))
 		err = read_sessions(who, ret);
 	return err ? err : read_avatar(who, ret);
 }

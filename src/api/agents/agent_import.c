@@ -1,7 +1,7 @@
 /* agent_import.c - agents from files, as people send them, or as they lie in the bucket: POST .../agents/import, and
  * .../import-from-bucket.
  *
- * The file is unpacked, read and checked on the slow pool, all of it, before
+ * The file is unpacked, read and checked on the threads of imports, all of it, before
  * the transaction that makes the agent begins. */
 #include <string.h>
 
@@ -33,16 +33,31 @@ static const char *const import_types[] = { "application/zip", "application/x-zi
 	"application/x-yaml", "text/yaml", "image/png", "text/markdown", "text/plain",
 	"application/octet-stream", NULL };
 
-#define OF_OWNER                                                                  \
-	(PERM(AGENT_WRITE) | PERM(AGENT_ROLES_WRITE) | PERM(AGENT_SKILLS_WRITE) | \
-		PERM(AGENT_TOOLS_WRITE) | PERM(AGENT_MODELS_WRITE) | PERM(SESSION_WRITE))
+#define OF_OWNER                                                                                \
+	(PERM(AGENT_WRITE) | PERM(AGENT_ROLES_WRITE) | PERM(AGENT_SKILLS_WRITE) |               \
+		PERM(AGENT_TOOLS_WRITE) | PERM(AGENT_MODELS_WRITE) | PERM(AGENT_BUDGET_WRITE) | \
+		PERM(SESSION_WRITE))
 
 static int note_also(void *ctx, struct audit_entry e)
 {
 	return call_audit_also(ctx, e);
 }
 
-static struct agent_importer importer_of(struct call *c)
+/* With the rights of the person, whatever the credential has of them: the same file sent again with a key that may only import
+ * is the same agent. */
+static bool may_see(void *ctx, const char *agent_id)
+{
+	struct call *c = ctx;
+	struct caller as = c->caller;
+	struct problem own = { 0 };
+
+	as.scoped = false;
+	as.withheld = 0;
+	return !caller_permit(&as, c->db, c->arena, PERM_AGENT_READ,
+		&(struct place){ .tenant_id = as.tenant_id, .agent_id = agent_id }, false, &own);
+}
+
+static struct agent_importer importer_of(struct call *c, bool dry)
 {
 	const struct agent_maker maker = agent_maker_of(c);
 
@@ -51,13 +66,15 @@ static struct agent_importer importer_of(struct call *c)
 		.tenant_id = maker.tenant_id,
 		.user_id = maker.user_id,
 		.owns = maker.owns,
+		.dry = dry,
 		.agent = caller_cut(&c->caller, OF_OWNER),
 		.tenant = c->caller.tenant,
 		.origin = c->caller.kind == CREDENTIAL_KEY ? "api" : "user",
 		.now = c->now,
 		.p = &c->problem,
 		.note = note_also,
-		.note_ctx = c };
+		.note_ctx = c,
+		.sees = may_see };
 }
 
 /* All of the file, away from the store. */
@@ -71,26 +88,21 @@ static int read_import(struct call *c, const char *name, struct bundle_file file
 
 	/* Of a picture in it, which may have to be held whole. */
 	held_count(c->app->held, &pixels, c->caller.tenant_id, (size_t)PICTURE_HELD_MAX * 4);
-	err = agent_import_read(
-		c->arena, c->app->patterns, helper, &file, name, what, &c->problem);
+	err = agent_import_read(c->arena, c->app->patterns, helper, &file, name, what, &c->problem);
 	held_count(c->app->held, &pixels, c->caller.tenant_id, 0);
 	return err;
 }
 
 static int enter_import(struct call *c, bool dry_run, struct AgentImportResult *out)
 {
-	const struct agent_importer who = importer_of(c);
+	const struct agent_importer who = importer_of(c, dry_run);
 	const struct agent_import *what = c->own;
-	int err = agent_import_run(&who, what, dry_run, out);
+	int err = agent_import_run(&who, what, out);
 
 	if (err)
 		return err;
 	c->standing = out->idempotent_reuse || dry_run;
-	if (dry_run)
-		c->audit.action = "agent.import_dry_run";
-	else
-		c->audit.agent_id = out->agent_id;
-	c->audit.resource_id = dry_run && !out->idempotent_reuse ? NULL : out->agent_id;
+	c->audit.agent_id = c->audit.resource_id = out->agent_id;
 	c->audit.meta = arena_printf(c->arena,
 		"{\"sha256\":\"%s\",\"reused\":%s,\"memories\":%lld,\"sessions\":%lld,\"skills\":%lld}",
 		what->sha256, out->idempotent_reuse ? "true" : "false",
@@ -107,11 +119,12 @@ QUERY_STEP(importAgent, prepare, agent_import_query)
 	/* What is sent as Markdown is Markdown, whether it looks so or not. */
 	const char *file = strcmp(c->raw_type, "text/markdown") == 0 ? "AGENTS.md" : "";
 
+	c->only_reads = in->dry_run;
 	return read_import(c, in->name, (struct bundle_file){ file, c->raw, c->raw_len });
 }
 
 QUERY_OPERATION(importAgent, agent_import_query, AgentImportResult, .key = "agent_id",
-	.may_stand = true, .takes = import_types, .prepare = importAgent_prepare)
+	.may_stand = true, .unpacks = true, .takes = import_types, .prepare = importAgent_prepare)
 {
 	return enter_import(c, in->dry_run, out);
 }
@@ -147,7 +160,7 @@ BODY_STEP(importAgentFromBucket, prepare, AgentImportFromBucketRequest)
 }
 
 OPERATION(importAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult, .key = "agent_id",
-	.may_stand = true, .look = importAgentFromBucket_look,
+	.may_stand = true, .unpacks = true, .look = importAgentFromBucket_look,
 	.prepare = importAgentFromBucket_prepare)
 {
 	(void)in;
@@ -161,10 +174,11 @@ BODY_STEP(tryAgentFromBucket, look, AgentImportFromBucketRequest)
 
 BODY_STEP(tryAgentFromBucket, prepare, AgentImportFromBucketRequest)
 {
+	c->only_reads = true;
 	return read_from_object(c, in);
 }
 
-OPERATION(tryAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult,
+OPERATION(tryAgentFromBucket, AgentImportFromBucketRequest, AgentImportResult, .unpacks = true,
 	.look = tryAgentFromBucket_look, .prepare = tryAgentFromBucket_prepare)
 {
 	(void)in;

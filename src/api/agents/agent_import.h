@@ -38,6 +38,7 @@ struct agent_importer {
 	struct arena *a;
 	const char *tenant_id, *user_id; /* user_id: NULL for nobody */
 	bool owns;			 /* the user becomes the agent's OWNER */
+	bool dry;			 /* nothing is written: see agent_import_run */
 	permissions agent, tenant;
 	const char *origin; /* of sessions */
 	int64_t now;
@@ -45,14 +46,16 @@ struct agent_importer {
 	/* Enters a row of the audit log for a skill that was made. */
 	int (*note)(void *ctx, struct audit_entry e);
 	void *note_ctx;
+	/* Whether this agent may be seen; NULL: all may. */
+	bool (*sees)(void *ctx, const char *agent_id);
 	/* Told how many of the rows after the agent are done; may be NULL. */
 	void (*told)(void *ctx, size_t done, size_t total);
 	void *told_ctx;
 };
 
-/* The agent and all that hangs on it, or the one that an earlier import made of the same file.  `dry` tells what would
- * be and leaves nothing. */
-int agent_import_run(const struct agent_importer *who, const struct agent_import *what, bool dry,
+/* The agent and all that hangs on it, or the one that an earlier import made of the same file.  A dry run tells what would
+ * be and only reads. */
+int agent_import_run(const struct agent_importer *who, const struct agent_import *what,
 	struct AgentImportResult *out);
 
 /* agent_import_more.c: once the agent is there, each row by itself; what fails is counted and named. */

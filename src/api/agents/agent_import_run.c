@@ -115,7 +115,7 @@ static const struct statement sql[] = {
 		"from agent_imports i join agents a on a.tenant_id = i.tenant_id and a.id = i.agent_id "
 		"where i.tenant_id = $1 and i.sha256 = $2",
 		.row = &import_found_schema },
-	/* What stands there is of an agent that was deleted. */
+	/* What stands there is of an agent that was deleted, or that whoever imports does not see. */
 	[IMPORT_NOTE] = { "import_note",
 		"insert into agent_imports ({*}) values ({$}) on conflict (tenant_id, sha256) do update "
 		"set agent_id = excluded.agent_id, source_platform = excluded.source_platform, "
@@ -174,7 +174,7 @@ static int give_models(const struct agent_importer *who, const struct agent_bund
 			err = err == ERR_NOT_FOUND ? 0 : err;
 			continue;
 		}
-		if (!err)
+		if (!err && !who->dry)
 			err = db_put(who->db, &sql[IMPORT_LINK],
 				&(struct import_link){ who->tenant_id, agent_id, m.id,
 					ModelAccess_words.list[ModelAccess_full], (int64_t)given,
@@ -198,7 +198,8 @@ static int give_models(const struct agent_importer *who, const struct agent_bund
 				   "Not to be had here: %s. The tenant's default model is used.",
 				   missing)
 			 : "The file names no model. The tenant's default is used.";
-	return model_give_default(who->db, who->a, who->tenant_id, agent_id, who->now);
+	return who->dry ? 0
+			: model_give_default(who->db, who->a, who->tenant_id, agent_id, who->now);
 }
 
 /* ---- tools ---- */
@@ -230,17 +231,16 @@ static int give_tool(const struct agent_importer *who, const struct BundleTool *
 				asked->name);
 		return 0;
 	}
-	if (err)
-		return err;
-	err = db_put(who->db, &sql[IMPORT_TOOL_GIVE],
-		&(struct import_tool_row){ .tenant_id = who->tenant_id,
-			.agent_id = agent_id,
-			.tool_id = t.id,
-			.id = id.text,
-			.configuration = "",
-			.is_enabled = asked->is_enabled,
-			.created_at = who->now,
-			.updated_at = who->now });
+	if (!err && !who->dry)
+		err = db_put(who->db, &sql[IMPORT_TOOL_GIVE],
+			&(struct import_tool_row){ .tenant_id = who->tenant_id,
+				.agent_id = agent_id,
+				.tool_id = t.id,
+				.id = id.text,
+				.configuration = "",
+				.is_enabled = asked->is_enabled,
+				.created_at = who->now,
+				.updated_at = who->now });
 	if (!err)
 		add_name(who->a, &out->tools_attached, asked->name);
 	if (!err && !asked->is_enabled)
@@ -261,7 +261,7 @@ static int give_bundle(const struct agent_importer *who, const char *slug, const
 		add_name(who->a, &out->tools_unmatched, slug);
 		return 0;
 	}
-	if (!err)
+	if (!err && !who->dry)
 		err = db_put(who->db, &sql[IMPORT_BUNDLE_GIVE],
 			&(struct import_bundle_row){
 				who->tenant_id, agent_id, t.id, who->user_id, who->now });
@@ -319,6 +319,11 @@ static int admit_agent(const struct agent_importer *who, const struct AgentBundl
 	return 0;
 }
 
+static bool may_set_budget(const struct agent_importer *who)
+{
+	return who->agent & PERM(AGENT_BUDGET_WRITE);
+}
+
 static int enter_agent(
 	const struct agent_importer *who, const struct agent_import *what, struct agent_row *row)
 {
@@ -333,12 +338,16 @@ static int enter_agent(
 		return err;
 	if (what->bundle.settings)
 		schema_copy(&AgentBundleSettings_schema, &what->settings, &agent_row_schema, row);
+	if (!may_set_budget(who))
+		row->hourly_limit_usd.pd = NIL;
 	row->is_active = true; /* until its sessions are there */
 	row->description_prompt = what->bundle.prompt;
 	row->bootstrap_instructions = what->bundle.bootstrap;
 	err = agent_slug_free(
 		who->db, who->a, who->tenant_id, what->settings.slug, &row->slug, who->p);
-	if (!err)
+	if (!err && who->dry)
+		row->id = arena_strdup(who->a, id_new(NULL).text);
+	else if (!err)
 		err = agent_row_enter(who->db, who->a, &maker, row);
 	return err == ERR_DUPLICATE ? ERR_RETRY : err; /* somebody was quicker since we asked */
 }
@@ -372,6 +381,30 @@ static int set_times(const struct agent_importer *who, const struct agent_import
 					      what->settings.is_active, made, changed })));
 }
 
+/* What it is besides its row: the chain, tools, settings of chats, the picture. */
+static int give_all(const struct agent_importer *who, const struct agent_import *what,
+	const char *agent_id, struct AgentImportResult *out)
+{
+	bool may_write = who->agent & PERM(AGENT_WRITE);
+	int err = give_models(who, &what->bundle, agent_id, out);
+
+	if (!err)
+		err = give_tools(who, &what->bundle, agent_id, out);
+	if (!may_write && (what->has_chat || what->png))
+		agent_import_warn(who, out,
+			"Settings of chats and the picture were not taken over: that needs agent:write.");
+	if (!may_set_budget(who) && what->settings.hourly_limit_usd.pd != NIL)
+		agent_import_warn(who, out,
+			"What it may spend in an hour was not taken over: that needs agent:budget:write.");
+	if (err || who->dry)
+		return err;
+	err = may_write ? give_chat(who, what, agent_id) : 0;
+	if (!err && may_write && what->png)
+		err = agent_avatar_keep(
+			who->db, who->tenant_id, agent_id, what->png, what->png_len, who->now);
+	return err;
+}
+
 static int make_agent(const struct agent_importer *who, const struct agent_import *what,
 	struct AgentImportResult *out)
 {
@@ -383,22 +416,15 @@ static int make_agent(const struct agent_importer *who, const struct agent_impor
 		agent_import_warn(who, out, "%s", said[i]);
 	if (!err)
 		err = enter_agent(who, what, &row);
-	if (!err)
+	if (!err && !who->dry)
 		err = db_put(who->db, &sql[IMPORT_NOTE],
 			&(struct import_row){ who->tenant_id, what->sha256, row.id,
 				what->bundle.platform, who->now });
 	if (!err)
-		err = give_models(who, &what->bundle, row.id, out);
-	if (!err)
-		err = give_tools(who, &what->bundle, row.id, out);
-	if (!err)
-		err = give_chat(who, what, row.id);
-	if (!err && what->png)
-		err = agent_avatar_keep(
-			who->db, who->tenant_id, row.id, what->png, what->png_len, who->now);
+		err = give_all(who, what, row.id, out);
 	if (!err)
 		err = agent_import_rows(who, what, row.id, out);
-	if (!err)
+	if (!err && !who->dry)
 		err = set_times(who, what, &row);
 	if (err)
 		return err;
@@ -411,37 +437,20 @@ static int make_agent(const struct agent_importer *who, const struct agent_impor
 
 /* ---- whole ---- */
 
-struct import_try {
-	const struct agent_importer *who;
-	const struct agent_import *what;
-	struct AgentImportResult *out;
-};
-
-static int try_import(void *ctx)
-{
-	const struct import_try *t = ctx;
-
-	return make_agent(t->who, t->what, t->out);
-}
-
-int agent_import_run(const struct agent_importer *who, const struct agent_import *what, bool dry,
+int agent_import_run(const struct agent_importer *who, const struct agent_import *what,
 	struct AgentImportResult *out)
 {
-	struct import_try t = { who, what, out };
 	struct import_found found;
-	int said, err = db_one(who->db, who->a, &sql[IMPORT_FIND], &found,
-			  ARGS(T(who->tenant_id), T(what->sha256)));
+	int err = db_one(who->db, who->a, &sql[IMPORT_FIND], &found,
+		ARGS(T(who->tenant_id), T(what->sha256)));
 
 	schema_init(&AgentImportResult_schema, who->a, out);
-	if (!err) {
-		schema_copy(&import_found_schema, &found, &AgentImportResult_schema, out);
-		out->idempotent_reuse = true;
-		return 0;
-	}
-	if (err != ERR_NOT_FOUND)
+	if (err && err != ERR_NOT_FOUND)
 		return err;
-	if (!dry)
+	/* One that somebody else made and that may not be seen stands in nobody's way. */
+	if (err || (who->sees && !who->sees(who->note_ctx, found.agent_id)))
 		return make_agent(who, what, out);
-	err = db_attempt(who->db, try_import, &t, false, &said);
-	return err ? err : said;
+	schema_copy(&import_found_schema, &found, &AgentImportResult_schema, out);
+	out->idempotent_reuse = true;
+	return 0;
 }

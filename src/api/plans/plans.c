@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "call/operation.h"
 #include "contract/rules.h"
@@ -108,6 +109,7 @@ enum {
 	PLAN_UPDATE,
 	PLAN_COUNT,
 	PLAN_LIMITS,
+	PLAN_SESSIONS_LEFT,
 	AGENTS_COUNTED,
 	MEMBERS_COUNTED,
 	PLAN_TENANTS,
@@ -126,6 +128,11 @@ static const struct statement sql[] = {
 		.row = &plan_row_schema },
 	[PLAN_UPDATE] = { "plan_update", "update plans set {=} where id = :id",
 		.row = &plan_row_schema },
+	[PLAN_SESSIONS_LEFT] = { "plan_sessions_left",
+		"select coalesce(p.max_sessions_per_day - coalesce((select "
+		"cast(sum(u.sessions - u.subtasks) as bigint) from usage_days u "
+		"where u.tenant_id = $1 and u.day = $2), 0), $3) "
+		"from tenants t join plans p on p.id = t.plan_id where t.id = $1" },
 	[PLAN_LIMITS] = { "plan_limits",
 		"select p.max_agents, p.max_members, "
 		"case when t.plan_status = 'canceled' then 1 else 0 end as canceled "
@@ -211,6 +218,12 @@ int plan_agents_left(struct db *db, struct arena *a, const char *tenant_id, int6
 	if (!err && !row.canceled)
 		err = count_left(db, AGENTS_COUNTED, tenant_id, row.max_agents, ret);
 	return err;
+}
+
+int plan_sessions_left(struct db *db, const char *tenant_id, int64_t now, int64_t *ret)
+{
+	return db_int(db, &sql[PLAN_SESSIONS_LEFT], ret,
+		ARGS(T(tenant_id), N(now / DAY_US), N(INT64_MAX)));
 }
 
 int plan_admits_agent(struct call *c)

@@ -38,6 +38,8 @@ int plan_admits_agent(struct call *c);
 int plan_admits_member(struct call *c);
 /* How many more agents the tenant's plan admits; INT64_MAX without a limit. */
 int plan_agents_left(struct db *db, struct arena *a, const char *tenant_id, int64_t *ret);
+/* How many more sessions it allows on the day of `now`; the same. */
+int plan_sessions_left(struct db *db, const char *tenant_id, int64_t now, int64_t *ret);
 /* Works out which agents of the tenant are beyond its plan; after anything that may change it. */
 int plan_settle(struct db *db, struct arena *a, const char *tenant_id);
 

@@ -111,7 +111,7 @@ static int unpack_skill(struct call *c)
 		c->arena, c->app->patterns, h, c->raw, c->raw_len, b, &c->problem);
 }
 
-QUERY_OPERATION(importSkill, skill_import_query, SkillRead, .may_stand = true,
+QUERY_OPERATION(importSkill, skill_import_query, SkillRead, .may_stand = true, .unpacks = true,
 	.takes = import_types, .prepare = unpack_skill)
 {
 	const struct skill_bundle *b = c->own;
