@@ -180,12 +180,12 @@ static int add_greeting(struct session_tx *p, const char *greeting)
 	return greeting && *greeting ? tx_message_add(p, &m) : 0;
 }
 
-int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
-	struct problem *problem)
+int session_begin(struct session_tx *p, struct db *db, struct arena *a,
+	const struct session_new *in, struct problem *problem)
 {
 	struct id id = id_new(NULL);
 	struct agent_state state;
-	struct session_tx p;
+	const char *own = in->id ? in->id : arena_strdup(a, id.text);
 	int err = db_one(db, a, &sql[AGENT_STATE], &state,
 		ARGS(T(in->tenant_id), T(in->agent_id), N(in->now / DAY_US)));
 
@@ -197,22 +197,33 @@ int session_open(struct db *db, struct arena *a, const struct session_new *in, c
 		err = check_day(in, &state, a, problem);
 	if (!err)
 		err = check_depth(db, a, in, problem);
-	*ret_id = in->id ? in->id : arena_strdup(a, id.text);
 	if (!err)
-		err = file_session(db, a, in, *ret_id);
+		err = file_session(db, a, in, own);
 	if (!err)
-		err = tx_open(&p, db, a, in->tenant_id, *ret_id, in->now, problem);
+		err = tx_open(p, db, a, in->tenant_id, own, in->now, problem);
 	if (err)
 		return err;
-	p.sums.sessions = 1;
-	p.sums.subtasks = in->parent_session_id != NULL;
-	p.retitled = in->title != NULL;
-	err = tx_tell_status(&p);
+	p->sums.sessions = 1;
+	p->sums.subtasks = in->parent_session_id != NULL;
+	p->retitled = in->title != NULL;
+	err = tx_tell_status(p);
 	if (!err)
-		err = tx_person(&p, in->created_by_id);
+		err = tx_person(p, in->created_by_id);
 	if (!err && in->greets)
-		err = add_greeting(&p, state.initial_greeting);
-	return err ? err : tx_close(&p);
+		err = add_greeting(p, state.initial_greeting);
+	return err;
+}
+
+int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
+	struct problem *problem)
+{
+	struct session_tx p;
+	int err = session_begin(&p, db, a, in, problem);
+
+	if (err)
+		return err;
+	*ret_id = p.session_id;
+	return tx_close(&p);
 }
 
 /* ---- speaking ---- */

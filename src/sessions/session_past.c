@@ -70,21 +70,20 @@ int session_take_over(struct db *db, struct arena *a, const struct session_past 
 {
 	int64_t begun = not_later(in->begun_at, in->now, in->now), last = begun;
 	struct session_tx p;
-	int err = session_open(db, a,
+	int err = session_begin(&p, db, a,
 		&(struct session_new){ .tenant_id = in->tenant_id,
 			.agent_id = in->agent_id,
 			.created_by_id = in->created_by_id,
 			.origin = in->origin,
 			.title = past_title(a, in),
 			.now = in->now },
-		ret_id, problem);
+		problem);
 
-	if (!err)
-		err = tx_open(&p, db, a, in->tenant_id, *ret_id, in->now, problem);
 	for (size_t i = 0; !err && i < in->count; i++)
 		err = put_past(&p, &in->messages[i], last, &last);
 	if (err)
 		return err;
+	*ret_id = p.session_id;
 	p.row.message_count = (int64_t)in->count;
 	err = tx_notice(&p, "imported", "This conversation was held elsewhere.");
 	if (!err)

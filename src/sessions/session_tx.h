@@ -84,6 +84,10 @@ struct session_tx {
 /* Reads the row and holds it.  ERR_NOT_FOUND with a sentence. */
 int tx_open(struct session_tx *p, struct db *db, struct arena *a, const char *tenant_id,
 	const char *session_id, int64_t now, struct problem *problem);
+/* session.c: a new session, and the transaction on it that goes on.  Errors are those of session_open(). */
+struct session_new;
+int session_begin(struct session_tx *p, struct db *db, struct arena *a,
+	const struct session_new *in, struct problem *problem);
 /* The row of the run under way into p->run. */
 int tx_run(struct session_tx *p);
 /* Writes back what changed.  The transaction is closed after it. */
