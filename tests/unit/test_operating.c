@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "serve/files.h"
+#include "serve/open.h"
 #include "serve/settings.h"
 
 /* A variable that nobody reads is named, with what it may have meant; never its value. */
@@ -112,4 +113,18 @@ TEST(files_a_certificate_is_held_against_the_clock)
 		unlink(key);
 	}
 	arena_free(&a);
+}
+
+/* Of a text that somebody else wrote. */
+TEST(terminal_is_steered_by_nobody)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	print_plain(f, "a\x1b[2J\r\x7f\xc2\x9b"
+		       "1m \xc3\xa9\xc2\xa0\n");
+	fclose(f);
+	CHECK_STR(out, "a?[2J???1m \xc3\xa9\xc2\xa0\n");
+	free(out);
 }
