@@ -180,6 +180,32 @@ static int add_greeting(struct session_tx *p, const char *greeting)
 	return greeting && *greeting ? tx_message_add(p, &m) : 0;
 }
 
+/* The row as it was just written: nobody else can have changed it. */
+static struct session_tx tx_of_new(
+	struct db *db, struct arena *a, const struct session_new *in, const char *id)
+{
+	return (struct session_tx){ .db = db,
+		.a = a,
+		.tenant_id = in->tenant_id,
+		.session_id = id,
+		.now = in->now,
+		.row = { .tenant_id = in->tenant_id,
+			.id = id,
+			.agent_id = in->agent_id,
+			.parent_session_id = in->parent_session_id,
+			.parent_call_id = in->parent_call_id,
+			.title = in->title,
+			.created_by_id = in->created_by_id,
+			.last_message_id = "",
+			.status = SESSION_STATE_PENDING,
+			.depth = in->depth,
+			.started_at = NIL,
+			.completed_at = NIL,
+			.attention_at = NIL,
+			.waiting_until = NIL,
+			.updated_at = in->now } };
+}
+
 int session_begin(struct session_tx *p, struct db *db, struct arena *a,
 	const struct session_new *in, struct problem *problem)
 {
@@ -199,10 +225,9 @@ int session_begin(struct session_tx *p, struct db *db, struct arena *a,
 		err = check_depth(db, a, in, problem);
 	if (!err)
 		err = file_session(db, a, in, own);
-	if (!err)
-		err = tx_open(p, db, a, in->tenant_id, own, in->now, problem);
 	if (err)
 		return err;
+	*p = tx_of_new(db, a, in, own);
 	p->sums.sessions = 1;
 	p->sums.subtasks = in->parent_session_id != NULL;
 	p->retitled = in->title != NULL;
