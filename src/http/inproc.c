@@ -75,8 +75,13 @@ static bool feed_door(
 	struct http_inproc *d, const char *bytes, size_t n, bool shut, struct buf *out)
 {
 	http_loop_tick(&d->loop);
-	http_loop_mail(&d->loop); /* exchanges that came too late */
 	d->memory = (struct http_memory){ .at = bytes, .len = n, .shut = shut, .out = out };
+	http_loop_mail(&d->loop); /* exchanges that came too late, and pieces that are back */
+	if (d->conn && d->conn->closed) {
+		d->conn = NULL;
+		http_loop_reap(&d->loop);
+		return false;
+	}
 	if (!d->conn) {
 		d->conn = http_conn_new(&d->loop, -1, &http_memory);
 		if (!d->conn)
