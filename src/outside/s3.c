@@ -98,7 +98,8 @@ static bool read_object(struct s3_xml in, struct arena *a, struct s3_object *ret
 	return !*end && time_read(at, strlen(at), &ret->changed_us);
 }
 
-static bool read_page(struct arena *a, const struct fetched *out, struct s3_page *ret)
+static bool read_page(
+	struct arena *a, const struct fetched *out, const char *token, struct s3_page *ret)
 {
 	struct s3_xml all = { out->body, out->body + out->len }, list, one;
 	const char *more;
@@ -108,8 +109,8 @@ static bool read_page(struct arena *a, const struct fetched *out, struct s3_page
 		return false;
 	more = s3_xml_text(list, a, "IsTruncated");
 	if (more && strcmp(more, "true") == 0) {
-		ret->next = s3_xml_text(list, a, "NextContinuationToken");
-		if (!ret->next)
+		ret->next = s3_said(out, a, "NextContinuationToken");
+		if (!ret->next || (token && strcmp(ret->next, token) == 0)) /* it would never end */
 			return false;
 	}
 	while (s3_xml_element(&list, "Contents", &one))
@@ -130,7 +131,7 @@ int s3_list(struct s3 *s, struct arena *a, const char *prefix, const char *token
 	if (token)
 		query[c.query_count++] = (struct s3_pair){ "continuation-token", token };
 	err = s3_send(s, a, &c, &out, p);
-	if (!err && !read_page(a, &out, ret))
+	if (!err && !read_page(a, &out, token, ret))
 		err = problem_set(p, a, ERR_UPSTREAM,
 			"The bucket %s answered with a list that cannot be read.", s3_name(s));
 	return err;

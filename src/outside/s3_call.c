@@ -16,7 +16,8 @@ enum {
 	SILENCE_S = 30,
 	TOTAL_MS = 2 * 3600 * 1000, /* of one request; a part takes far less */
 	ANSWER_MAX = 4 << 20,	    /* a page of a thousand keys, each of them percent-encoded */
-	SAID_MAX = 200
+	SAID_MAX = 200,
+	YEARS_MAX = 8000 /* since 1900, of the clock of S3: a signature has four digits for one */
 };
 
 struct s3 {
@@ -142,7 +143,8 @@ static bool learn_skew(struct s3 *s, const char *date)
 {
 	struct tm tm = { 0 };
 
-	if (!date || !strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm))
+	if (!date || !strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm) || tm.tm_year < 0 ||
+		tm.tm_year > YEARS_MAX)
 		return false;
 	s->skew_s = (int64_t)timegm(&tm) - clock_now_us() / 1000000;
 	return true;
@@ -169,6 +171,14 @@ int s3_send(struct s3 *s, struct arena *a, const struct s3_call *c, struct fetch
 		return ERR_NOT_FOUND;
 	return problem_set(p, a, ERR_UPSTREAM, "The bucket %s answered %d%s%s.", s->in.bucket,
 		out->status, code ? " " : "", code ? plain_word(a, code) : "");
+}
+
+const char *s3_said(const struct fetched *out, struct arena *a, const char *name)
+{
+	const char *text =
+		s3_xml_text((struct s3_xml){ out->body, out->body + out->len }, a, name);
+
+	return text && strlen(text) <= S3_SAID_MAX ? text : NULL;
 }
 
 const char *s3_checksum(struct arena *a, const char *sha256)

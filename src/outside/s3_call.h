@@ -19,6 +19,11 @@ struct s3_call {
 	void *take_ctx;
 };
 
+/* What S3 names and has said back to it, the id of an upload or the place in a list; S3's own have some hundred bytes. */
+enum { S3_SAID_MAX = 4096 };
+/* The text of an element that is to be said back, or NULL if there is none or it is longer. */
+const char *s3_said(const struct fetched *out, struct arena *a, const char *name);
+
 /* 0 for an answer of 200 to 299. */
 int s3_send(struct s3 *s, struct arena *a, const struct s3_call *c, struct fetched *out,
 	struct problem *p);

@@ -60,7 +60,7 @@ static int begin_parts(struct putting *t, const char *content_type)
 
 	if (err)
 		return err;
-	t->upload = s3_xml_text((struct s3_xml){ out.body, out.body + out.len }, t->a, "UploadId");
+	t->upload = s3_said(&out, t->a, "UploadId");
 	return t->upload ? 0
 			 : problem_set(t->p, t->a, ERR_UPSTREAM,
 				   "The bucket did not say where the parts of an object go.");
@@ -88,7 +88,7 @@ static int send_part(struct putting *t, int number, const struct fetch_file *fil
 		return problem_set(t->p, t->a, ERR_STORE, "A file cannot be read.");
 	checksum.value = s3_checksum(t->a, digest);
 	err = s3_send(t->s, t->a, &c, &out, t->p);
-	if (!err && !out.header)
+	if (!err && (!out.header || strlen(out.header) > S3_SAID_MAX))
 		err = problem_set(t->p, t->a, ERR_UPSTREAM,
 			"The bucket did not confirm a part of an object.");
 	if (!err)
