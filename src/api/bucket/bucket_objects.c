@@ -59,17 +59,27 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(bucket_object_sql, sql);
 
-/* Beyond every key that begins so. */
-#define BEYOND "\xf4\x8f\xbf\xbf"
+/* Beyond every key that begins so: the last sign of all, once more than a key has room for. */
+static const char *beyond(struct call *c, const char *prefix)
+{
+	static const char last[] = "\xf4\x8f\xbf\xbf";
+	struct buf b;
+
+	buf_init(&b, (size_t)3 * BUCKET_KEY_MAX);
+	buf_puts(&b, prefix);
+	for (size_t n = 0; n <= BUCKET_KEY_MAX; n += sizeof last - 1)
+		buf_lit(&b, last);
+	return arena_take(c->arena, &b);
+}
 
 LIST_OPERATION(listBucketObjects, bucket_query, BucketObject, .sorts = &object_sorts)
 {
 	const char *prefix = in->prefix ? in->prefix : "";
 	struct object_list_args args = { .tenant_id = c->caller.tenant_id,
 		.from = prefix,
-		.until = arena_printf(c->arena, "%s" BEYOND, prefix),
+		.until = beyond(c, prefix),
 		.reserved = BUCKET_RESERVED,
-		.after_reserved = BUCKET_RESERVED BEYOND };
+		.after_reserved = beyond(c, BUCKET_RESERVED) };
 
 	return call_list(c, &sql[OBJECT_LIST], BY_NAME(object_list_args, &args));
 }
