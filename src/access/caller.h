@@ -99,6 +99,10 @@ struct caller_absent {
 int caller_stand(struct caller *c, struct db *db, struct arena *a, const struct caller_absent *who,
 	int permission, int64_t now, struct problem *p);
 
+/* The same in the tenant, of which no agent is asked for.  Whoever began it with a login reaches what they reach with one. */
+int caller_recall(struct caller *c, struct db *db, struct arena *a, const struct caller_absent *who,
+	int permission, int64_t now, struct problem *p);
+
 /* What the path says about where the permission is decided; each may be NULL.  A session is decided on
  * its agent: whoever has nothing but the default role there reaches only sessions they take part in. */
 struct place {

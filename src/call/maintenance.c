@@ -114,7 +114,8 @@ static bool recently_touched(struct app *app, const char *hash, int64_t now)
 
 void touch_credential(struct app *app, const struct caller *caller, int64_t last_used, int64_t now)
 {
-	if (caller->kind == CREDENTIAL_ISSUED || /* it has no row */
+	if (caller->kind == CREDENTIAL_ISSUED ||
+		!caller->hash || /* it has no row, or was not presented */
 		(last_used != NIL && now - last_used < MINUTE_US) ||
 		recently_touched(app, caller->hash, now))
 		return;

@@ -1,9 +1,10 @@
 /* bucket_signed.c - addresses by which somebody without a credential reads or puts one object, for a while.
  *
- * Such an address names its method, tenant, key, end and who had it made, and
- * is signed over all of them with a key of the service's own.  It is good for
- * as long as that person may do the same: whoever loses the permission, or is
- * suspended, takes their addresses along. */
+ * Such an address names its method, tenant, key, end, who had it made and the
+ * API key that they used, and is signed over all of them with a key of the
+ * service's own.  It is good for as long as that person, with that API key, may
+ * do the same: whoever loses the permission or the key, or is suspended, takes
+ * their addresses along. */
 #include <string.h>
 
 #include "api/bucket/bucket_object.h"
@@ -11,15 +12,9 @@
 #include "base/crypto.h"
 #include "contract/encode.h"
 
+#define EXPIRED "The address has expired."
+
 enum { SIGNED_MOST_S = 86400, SIGNATURE_LEN = 2 * SHA256_LEN, URL_MAX = 8 * 1024 };
-
-enum { SIGNED_PERSON };
-
-static const struct statement sql[] = {
-	[SIGNED_PERSON] = { "signed_person",
-		"select count(*) from users where id = $1 and is_suspended = 0" },
-};
-STATEMENT_SET(bucket_signed_sql, sql);
 
 enum SignedMethod { SignedMethod_GET, SignedMethod_PUT };
 static const struct words SignedMethod_words = {
@@ -56,7 +51,7 @@ FIELDS(BucketPresigned) = {
 static SCHEMA(BucketPresigned, .doc = "An address that is good for a while.");
 
 struct signed_query {
-	const char *key, *user;
+	const char *key, *user, *api_key;
 	int64_t expires;
 	const char *signature;
 };
@@ -65,6 +60,8 @@ FIELDS(signed_query) = {
 	FIELD(signed_query, key, .required = true, BOUNDS(1, BUCKET_KEY_MAX),
 		.doc = "The key of the object."),
 	FIELD(signed_query, user, .required = true, .id = true, .doc = "Who had the address made."),
+	FIELD(signed_query, api_key, .nullable = true, .id = true,
+		.doc = "The API key with which; not there if it was a login."),
 	FIELD(signed_query, expires, .required = true, BOUNDS(0, INT64_C(1) << 40),
 		.doc = "When it ends, in seconds since 1970."),
 	FIELD(signed_query, signature, .required = true, BOUNDS(SIGNATURE_LEN, SIGNATURE_LEN),
@@ -76,8 +73,8 @@ static void sign_address(struct call *c, const char *method, const char *tenant_
 	const struct signed_query *q, uint8_t out[SHA256_LEN])
 {
 	static const char purpose[] = "addresses of objects";
-	const char *text = arena_printf(c->arena, "%s\n%s\n%s\n%lld\n%s", method, tenant_id,
-		q->user, (long long)q->expires, q->key);
+	const char *text = arena_printf(c->arena, "%s\n%s\n%s\n%s\n%lld\n%s", method, tenant_id,
+		q->user, q->api_key ? q->api_key : "", (long long)q->expires, q->key);
 	uint8_t key[SHA256_LEN];
 
 	hmac_sha256(c->app->chain_key, sizeof c->app->chain_key, purpose, strlen(purpose), key);
@@ -119,6 +116,7 @@ OPERATION(presignBucketObject, BucketPresign, BucketPresigned, .check = presignB
 {
 	struct signed_query q = { .key = in->key,
 		.user = c->caller.user_id,
+		.api_key = c->caller.kind == CREDENTIAL_KEY ? c->caller.key_id : NULL,
 		.expires = c->now / SECOND_US + in->expires_s };
 	uint8_t digest[SHA256_LEN];
 	char hex[SIGNATURE_LEN + 1];
@@ -135,6 +133,8 @@ OPERATION(presignBucketObject, BucketPresign, BucketPresigned, .check = presignB
 	buf_printf(
 		&url, "%s/bucket/%s/object?key=", c->app->settings.public_url, c->caller.tenant_id);
 	put_escaped(&url, in->key);
+	if (q.api_key)
+		buf_printf(&url, "&api_key=%s", q.api_key);
 	buf_printf(&url, "&user=%s&expires=%lld&signature=%s", q.user, (long long)q.expires, hex);
 	*out = (struct BucketPresigned){ .url = arena_take(c->arena, &url),
 		.expires_at = { q.expires * SECOND_US } };
@@ -144,33 +144,28 @@ OPERATION(presignBucketObject, BucketPresign, BucketPresigned, .check = presignB
 
 /* ---- using one ---- */
 
+static bool has_expired(const struct signed_query *q, int64_t now)
+{
+	return q->expires * SECOND_US <= now;
+}
+
 /* The caller is whoever had it made, as they stand now. */
 static int permit_signed(
 	struct call *c, const struct signed_query *q, const char *method, int permission)
 {
-	struct place place = { .tenant_id = call_param(c, "tenant_id") };
+	struct caller_absent who = { .tenant_id = call_param(c, "tenant_id"),
+		.user_id = q->user,
+		.key_id = q->api_key };
 	uint8_t digest[SHA256_LEN], given[SHA256_LEN];
-	int64_t people = 0;
-	int err;
 
-	sign_address(c, method, place.tenant_id, q, digest);
+	sign_address(c, method, who.tenant_id, q, digest);
 	if (!hex_read(q->signature, strlen(q->signature), given, sizeof given) ||
 		!same_bytes(digest, sizeof digest, given, sizeof given))
 		return call_fail(c, ERR_FORBIDDEN, "The address is not one that was made here.");
-	if (q->expires * SECOND_US <= c->now)
-		return call_fail(c, ERR_FORBIDDEN, "The address has expired.");
-	err = db_int(c->db, &sql[SIGNED_PERSON], &people, ARGS(T(q->user)));
-	if (!err && !people)
-		return call_fail(c, ERR_FORBIDDEN,
-			"Whoever had the address made has no account here any more.");
-	if (err)
-		return err;
-	c->caller = (struct caller){ .kind = CREDENTIAL_ISSUED,
-		.user_id = q->user,
-		.last_used = NIL,
-		.expires_at = NIL,
-		.role = -1 };
-	return caller_permit(&c->caller, c->db, c->arena, permission, &place, false, &c->problem);
+	if (has_expired(q, c->now))
+		return call_fail(c, ERR_FORBIDDEN, EXPIRED);
+	return caller_recall(
+		&c->caller, c->db, c->arena, &who, permission, c->now, &c->problem);
 }
 
 QUERY_OPERATION(readSignedObject, signed_query, NONE, .gives = "*/*", .untagged = true,
@@ -208,4 +203,4 @@ static const struct route routes[] = {
 	{ METHOD_PUT, SIGNED, &putSignedObject, PERM_PUBLIC, 201, "bucket.put", .patient = true,
 		.tag = "Bucket", .doc = "Put an object, by a signed address." },
 };
-RESOURCE(bucket_signed, routes, NULL, &bucket_signed_sql);
+RESOURCE(bucket_signed, routes, NULL);
