@@ -236,8 +236,11 @@ static void open_bucket(struct fixture *f)
 			    ? arena_printf(&f->arena, "%s/bucket", f->folder)
 			    : mkdtemp(arena_strdup(&f->arena, "/tmp/lodge-bucket.XXXXXX"));
 	settings.where = arena_printf(&f->arena, "dir:%s", f->bucket);
-	f->app.disk = pool_new(&(struct pool_settings){
-		.threads = 2, .idle_s = 1, .waiting = 100, .waiting_each = 100 });
+	f->app.disk = pool_new(&(struct pool_settings){ .threads = 2,
+		.idle_s = 1,
+		.threads_left = 1,
+		.waiting = 100,
+		.waiting_each = 100 / POOL_SHARE });
 	if (bucket_new(&f->service.bucket, &settings, &f->arena, &p))
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
 }

@@ -85,3 +85,94 @@ TEST(bucket_address_of_a_super_administrator)
 	STATUS(ask(f, NULL, NULL, "GET %s", path), 404);
 	fixture_close(f);
 }
+
+/* ---- lanes ---- */
+
+struct waiting {
+	struct work work;
+	struct gate *gate;
+};
+
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	bool open;
+	int there, inside;
+	struct waiting waits[1024];
+};
+
+static int wait_at_gate(struct work *w, struct db *none)
+{
+	struct gate *g = ((struct waiting *)w)->gate;
+
+	(void)none;
+	pthread_mutex_lock(&g->lock);
+	g->inside++;
+	pthread_cond_broadcast(&g->turned);
+	while (!g->open)
+		pthread_cond_wait(&g->turned, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+	return 0;
+}
+
+static void left_gate(struct work *w, int err)
+{
+	struct gate *g = ((struct waiting *)w)->gate;
+
+	(void)err;
+	pthread_mutex_lock(&g->lock);
+	g->there--;
+	pthread_cond_broadcast(&g->turned);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void fill_up(struct fixture *f, struct gate *g, const char *tenant_id)
+{
+	for (int err = 0; !err && g->there < 1024;) {
+		struct waiting *w = &g->waits[g->there];
+
+		*w = (struct waiting){ { .run = wait_at_gate, .done = left_gate }, g };
+		err = pool_submit(f->app.disk, tenant_id, &w->work);
+		g->there += !err;
+	}
+}
+
+/* So much work of the tenant's is there that no more is taken: one runs, and the others wait. */
+static void fill_lane(struct fixture *f, struct gate *g, const char *tenant_id)
+{
+	fill_up(f, g, tenant_id);
+	pthread_mutex_lock(&g->lock);
+	while (!g->inside)
+		pthread_cond_wait(&g->turned, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+	fill_up(f, g, tenant_id);
+}
+
+static void open_gate(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->open = true;
+	pthread_cond_broadcast(&g->turned);
+	while (g->there)
+		pthread_cond_wait(&g->turned, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* Without a body, so that only what brings it to the disk stands in a lane. */
+TEST(bucket_signed_put_stands_in_the_lane_of_its_tenant)
+{
+	static struct gate g;
+	struct fixture *f = fixture_open();
+	const char *owner, *owner_id = fixture_user(f, "owner@example.org", &owner);
+	const char *other = fixture_tenant(f, "other", owner_id);
+	const char *ours = address_of(f, f->admin, f->tenant_id, "PUT", 600);
+	const char *theirs = address_of(f, owner, other, "PUT", 600);
+
+	g = (struct gate){ .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER };
+	fill_lane(f, &g, f->tenant_id);
+	STATUS(ask_bytes(f, NULL, "", 0, "PUT %s\nContent-Type: a/b", ours), 503);
+	STATUS(ask_bytes(f, NULL, "", 0, "PUT %s\nContent-Type: a/b", theirs), 201);
+	open_gate(&g);
+	STATUS(ask_bytes(f, NULL, "", 0, "PUT %s\nContent-Type: a/b", ours), 201);
+	fixture_close(f);
+}

@@ -183,9 +183,15 @@ QUERY_STEP(putSignedObject, intake, signed_query)
 	return err ? err : object_intake(c, in->key);
 }
 
+/* So that what follows stands in the lane of the tenant: the route itself is open to everybody, who have none. */
+QUERY_STEP(putSignedObject, look, signed_query)
+{
+	return permit_signed(c, in, "PUT", PERM_BUCKET_WRITE);
+}
+
 QUERY_OPERATION(putSignedObject, signed_query, BucketObject, .may_stand = true, .untagged = true,
 	.own_tag = true, .on_disk = true, .takes = object_types, .prepare = object_prepare,
-	.intake = putSignedObject_intake)
+	.intake = putSignedObject_intake, .look = putSignedObject_look)
 {
 	int err = permit_signed(c, in, "PUT", PERM_BUCKET_WRITE);
 
