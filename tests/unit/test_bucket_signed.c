@@ -176,3 +176,40 @@ TEST(bucket_signed_put_stands_in_the_lane_of_its_tenant)
 	STATUS(ask_bytes(f, NULL, "", 0, "PUT %s\nContent-Type: a/b", ours), 201);
 	fixture_close(f);
 }
+
+/* ---- room ---- */
+
+/* Somebody announces nearly all the room there is, sends a little of it, and goes on when the address has ended. */
+TEST(bucket_signed_put_holds_room_no_longer_than_its_address)
+{
+	enum { ANNOUNCED = 1000 * 1000 };
+	struct fixture *f = fixture_open();
+	const char *path = address_of(f, f->admin, f->tenant_id, "PUT", 2);
+	int64_t ends = clock_now_us() + 2 * SECOND_US;
+	const char *head = arena_printf(&f->arena,
+		"PUT %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", path, ANNOUNCED);
+	char *bytes = arena_alloc(&f->arena, ANNOUNCED);
+	struct bucket_upload *u;
+	struct buf in;
+	int64_t room = 0;
+
+	buf_init(&in, 1 << 20);
+	CHECK(http_inproc_send(f->inproc, head, strlen(head), &in));
+	CHECK(http_inproc_send(f->inproc, bytes, HTTP_PIECE, &in));
+	CHECK_INT(in.len, 0);
+	u = bucket_upload_new(f->service.bucket, f->tenant_id);
+	CHECK_INT(bucket_upload_claim(u, 0, ANNOUNCED, &room), ERR_NO_SPACE);
+	while (clock_now_us() < ends + SECOND_US)
+		usleep(20000);
+	/* A piece is taken on another thread, and what became of it shows with the next bytes. */
+	for (bool on = http_inproc_send(f->inproc, bytes, HTTP_PIECE, &in); on;) {
+		usleep(10000);
+		on = clock_now_us() < ends + 60 * SECOND_US &&
+		     http_inproc_send(f->inproc, bytes, 1, &in);
+	}
+	CHECK(in.len > 12 && strncmp(in.at, "HTTP/1.1 403", 12) == 0);
+	CHECK_INT(bucket_upload_claim(u, 0, ANNOUNCED, &room), 0);
+	bucket_upload_end(u, NULL);
+	buf_free(&in);
+	fixture_close(f);
+}

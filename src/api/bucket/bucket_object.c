@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "api/service.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 
@@ -159,6 +160,7 @@ struct object_made {
 	struct app *app;
 	struct bucket_upload *upload;
 	struct bucket_stored stored;
+	int64_t until; /* of one that is put: when no more is taken; or NIL */
 };
 
 static void end_make(void *data)
@@ -185,10 +187,13 @@ static struct object_made *putting_of(struct call *c)
 	return c->own;
 }
 
+/* A piece comes soon or the connection ends: so nobody holds room for much longer than their address holds. */
 static int take_object_bytes(struct call *c, const void *bytes, size_t n)
 {
 	const struct object_made *put = c->own;
 
+	if (put->until != NIL && put->until <= clock_now_us())
+		return call_fail(c, ERR_FORBIDDEN, OBJECT_EXPIRED);
 	return bucket_upload_write(put->upload, bytes, n, c->arena, &c->problem);
 }
 
@@ -211,7 +216,7 @@ static int no_room(struct call *c)
 		(long long)bucket_tenant_max(service_of(c->app)->bucket));
 }
 
-int object_intake(struct call *c, const char *key)
+int object_intake(struct call *c, const char *key, int64_t until)
 {
 	const struct http_request *r = &c->x->request;
 	int64_t used = 0, stands = 0, room = 0;
@@ -224,6 +229,7 @@ int object_intake(struct call *c, const char *key)
 	if (err)
 		return err;
 	c->take = take_object_bytes;
+	putting_of(c)->until = until;
 	if (!r->chunked && r->content_length > INT64_MAX / 2)
 		return no_room(c);
 	err = bucket_upload_claim(putting_of(c)->upload, used - stands,

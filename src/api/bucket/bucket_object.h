@@ -20,7 +20,9 @@ int object_send_row(
 	struct call *c, const struct bucket_row *row, const char *name, const char *type);
 /* The steps of operations: `apply` of one that reads, `intake`, `prepare` and `apply` of one that puts, of one that deletes. */
 int object_send(struct call *c, const char *key);
-int object_intake(struct call *c, const char *key);
+/* What has not come until then is refused; NIL: it may come for as long as it does. */
+int object_intake(struct call *c, const char *key, int64_t until);
+#define OBJECT_EXPIRED "The address has expired."
 int object_prepare(struct call *c);
 int object_put(struct call *c, const char *key, struct BucketObject *out);
 int object_delete(struct call *c, const char *key);

@@ -96,7 +96,7 @@ QUERY_OPERATION(readBucketObject, object_query, NONE, READS)
 
 QUERY_STEP(putBucketObject, intake, object_query)
 {
-	return object_intake(c, in->key);
+	return object_intake(c, in->key, NIL);
 }
 
 QUERY_OPERATION(putBucketObject, object_query, BucketObject, PUTS, .intake = putBucketObject_intake)

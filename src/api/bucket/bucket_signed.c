@@ -12,8 +12,6 @@
 #include "base/crypto.h"
 #include "contract/encode.h"
 
-#define EXPIRED "The address has expired."
-
 enum { SIGNED_MOST_S = 86400, SIGNATURE_LEN = 2 * SHA256_LEN, URL_MAX = 8 * 1024 };
 
 enum SignedMethod { SignedMethod_GET, SignedMethod_PUT };
@@ -144,28 +142,22 @@ OPERATION(presignBucketObject, BucketPresign, BucketPresigned, .check = presignB
 
 /* ---- using one ---- */
 
-static bool has_expired(const struct signed_query *q, int64_t now)
-{
-	return q->expires * SECOND_US <= now;
-}
-
 /* The caller is whoever had it made, as they stand now. */
 static int permit_signed(
 	struct call *c, const struct signed_query *q, const char *method, int permission)
 {
-	struct caller_absent who = { .tenant_id = call_param(c, "tenant_id"),
-		.user_id = q->user,
-		.key_id = q->api_key };
+	struct caller_absent who = {
+		.tenant_id = call_param(c, "tenant_id"), .user_id = q->user, .key_id = q->api_key
+	};
 	uint8_t digest[SHA256_LEN], given[SHA256_LEN];
 
 	sign_address(c, method, who.tenant_id, q, digest);
 	if (!hex_read(q->signature, strlen(q->signature), given, sizeof given) ||
 		!same_bytes(digest, sizeof digest, given, sizeof given))
 		return call_fail(c, ERR_FORBIDDEN, "The address is not one that was made here.");
-	if (has_expired(q, c->now))
-		return call_fail(c, ERR_FORBIDDEN, EXPIRED);
-	return caller_recall(
-		&c->caller, c->db, c->arena, &who, permission, c->now, &c->problem);
+	if (q->expires * SECOND_US <= c->now)
+		return call_fail(c, ERR_FORBIDDEN, OBJECT_EXPIRED);
+	return caller_recall(&c->caller, c->db, c->arena, &who, permission, c->now, &c->problem);
 }
 
 QUERY_OPERATION(readSignedObject, signed_query, NONE, .gives = "*/*", .untagged = true,
@@ -180,7 +172,7 @@ QUERY_STEP(putSignedObject, intake, signed_query)
 {
 	int err = permit_signed(c, in, "PUT", PERM_BUCKET_WRITE);
 
-	return err ? err : object_intake(c, in->key);
+	return err ? err : object_intake(c, in->key, in->expires * SECOND_US);
 }
 
 /* So that what follows stands in the lane of the tenant: the route itself is open to everybody, who have none. */
