@@ -202,47 +202,8 @@ struct bucket_upload *bucket_upload_new(struct bucket *b, const char *tenant_id)
 		.bucket = b, .blob = id_new(NULL), .folder = -1, .file = -1, .suffix = "part"
 	};
 	snprintf(u->tenant_id, sizeof u->tenant_id, "%s", tenant_id);
-	pthread_mutex_lock(&b->lock);
-	u->next = b->uploads;
-	u->at = &b->uploads;
-	if (u->next)
-		u->next->at = &u->next;
-	b->uploads = u;
-	pthread_mutex_unlock(&b->lock);
+	bucket_room_enter(u);
 	return u;
-}
-
-static void upload_leave(struct bucket_upload *u)
-{
-	pthread_mutex_lock(&u->bucket->lock);
-	*u->at = u->next;
-	if (u->next)
-		u->next->at = u->at;
-	pthread_mutex_unlock(&u->bucket->lock);
-}
-
-int bucket_upload_claim(struct bucket_upload *u, int64_t used, int64_t adds, int64_t *ret_room)
-{
-	int64_t others = 0, room;
-
-	pthread_mutex_lock(&u->bucket->lock);
-	for (const struct bucket_upload *o = u->bucket->uploads; o; o = o->next)
-		if (o != u && strcmp(o->tenant_id, u->tenant_id) == 0)
-			others += o->claimed;
-	room = u->bucket->tenant_max - used - others;
-	u->claimed = adds <= room && adds > 0 ? adds : 0;
-	pthread_mutex_unlock(&u->bucket->lock);
-	*ret_room = room > 0 ? room : 0;
-	return adds <= room ? 0 : ERR_NO_SPACE;
-}
-
-/* One whose length was not said claims what it has. */
-static void claim_written(struct bucket_upload *u)
-{
-	pthread_mutex_lock(&u->bucket->lock);
-	if (u->claimed < u->size_bytes)
-		u->claimed = u->size_bytes;
-	pthread_mutex_unlock(&u->bucket->lock);
 }
 
 static int disk_problem(int number, const char *what, struct arena *a, struct problem *p)
@@ -268,15 +229,17 @@ static int upload_begin(struct bucket_upload *u)
 int bucket_upload_write(
 	struct bucket_upload *u, const void *bytes, size_t n, struct arena *a, struct problem *p)
 {
-	int number = upload_begin(u);
+	int number, err = bucket_room_grow(u, (int64_t)n, a, p);
 
+	if (err)
+		return err;
+	number = upload_begin(u);
 	if (!number)
 		number = u->bucket->kind->write(u, bytes, n);
 	if (number)
 		return disk_problem(number, "written", a, p);
 	sha256_add(u->digest, bytes, n);
 	u->size_bytes += (int64_t)n;
-	claim_written(u);
 	return 0;
 }
 
@@ -337,7 +300,7 @@ static void discard_done(struct work *w, int err)
 
 void bucket_upload_end(struct bucket_upload *u, struct pool *pool)
 {
-	upload_leave(u);
+	bucket_room_leave(u);
 	sha256_end(u->digest, NULL);
 	u->digest = NULL;
 	u->work = (struct work){ .run = discard_run, .done = discard_done };

@@ -75,10 +75,14 @@ struct bucket_stored {
 
 /* Bytes on their way in.  Belongs to one thread at a time. */
 struct bucket_upload *bucket_upload_new(struct bucket *b, const char *tenant_id);
-/* Claims room before the first byte: what the tenant's rows come to, and what this will add to it.  ERR_NO_SPACE if that
- * is, with what others are bringing, more than a tenant may have; *ret_room is what is left.  Again with other
- * numbers, as often as need be. */
-int bucket_upload_claim(struct bucket_upload *u, int64_t used, int64_t adds, int64_t *ret_room);
+/* Claims room before the first byte: what the tenant's rows come to, what of that this takes the place of, and how many bytes it
+ * will have, or has so far.  ERR_NO_SPACE if that is, with what others are bringing, more than a tenant may have;
+ * *ret_room is what is left.  Again with other numbers, as often as need be.  What is written beyond it claims more as it
+ * comes, and is refused then; one that never claimed counts for others and is not refused. */
+int bucket_upload_claim(
+	struct bucket_upload *u, int64_t used, int64_t stands, int64_t bytes, int64_t *ret_room);
+/* With its row they come to so much: for those who are still bringing some, once it is kept and over. */
+void bucket_upload_came_to(struct bucket_upload *u, int64_t used);
 /* These two wait for the disk.  The digest is that of what was written so far, which ends the writing. */
 int bucket_upload_write(
 	struct bucket_upload *u, const void *bytes, size_t n, struct arena *a, struct problem *p);

@@ -67,7 +67,11 @@ struct bucket_upload {
 	struct work work; /* first: it is removed on another thread */
 	struct bucket *bucket;
 	struct bucket_upload *next, **at; /* the bucket's */
-	int64_t claimed;		  /* under its lock */
+	/* Under its lock: what it claims; of those that did: what the rows come to besides, as far as is known, and what of them
+	 * it takes the place of; what they come to with its own, or NIL. */
+	int64_t claimed;
+	bool limited;
+	int64_t used, stands, came_to;
 	char tenant_id[ID_LEN + 1];
 	struct id blob;
 	int64_t size_bytes;
@@ -78,6 +82,11 @@ struct bucket_upload {
 	char suffix[8];	  /* by which it is known until it is whole */
 	int folder, file; /* descriptors, or -1 */
 };
+
+/* bucket_room.c: it is one of those that count, until it leaves; so many bytes more are about to be written. */
+void bucket_room_enter(struct bucket_upload *u);
+void bucket_room_leave(struct bucket_upload *u);
+int bucket_room_grow(struct bucket_upload *u, int64_t n, struct arena *a, struct problem *p);
 
 extern const struct bucket_kind bucket_folder, bucket_s3;
 /* In this place, or else in the second; as bucket_kind.open and .remove. */

@@ -350,7 +350,7 @@ TEST(bucket_holds_so_much_and_no_more)
 	STATUS(r, 507);
 	/* What others are bringing counts. */
 	u = bucket_upload_new(f->service.bucket, f->tenant_id);
-	CHECK_INT(bucket_upload_claim(u, LARGE, 300 * 1000, &room), 0);
+	CHECK_INT(bucket_upload_claim(u, LARGE, 0, 300 * 1000, &room), 0);
 	STATUS(put(f, "b", bytes, 50 * 1000), 507);
 	STATUS(put(f, "b", bytes, 40 * 1000), 201);
 	bucket_upload_end(u, NULL);

@@ -12,8 +12,8 @@ static const char *address_of(struct fixture *f, const char *token, const char *
 	const char *method, int seconds)
 {
 	struct answer r = ask(f, token,
-		arena_printf(&f->arena, "{\"key\":\"x\",\"method\":\"%s\",\"expires_s\":%d}", method,
-			seconds),
+		arena_printf(&f->arena, "{\"key\":\"x\",\"method\":\"%s\",\"expires_s\":%d}",
+			method, seconds),
 		"POST /tenant/%s/bucket/presign", tenant_id);
 
 	STATUS(r, 200);
@@ -47,7 +47,8 @@ TEST(bucket_address_ends_with_the_key_that_made_it)
 	fixture_sql(f, "update api_keys set scopes = '[\"agent:read\"]' where id = $1",
 		ARGS(T(key_id)));
 	STATUS(ask(f, NULL, NULL, "GET %s", by_key), 403);
-	fixture_sql(f, "update api_keys set scopes = '[\"bucket:read\"]', expires_at = $2 where id = $1",
+	fixture_sql(f,
+		"update api_keys set scopes = '[\"bucket:read\"]', expires_at = $2 where id = $1",
 		ARGS(T(key_id), N(clock_now_us() + 600 * SECOND_US)));
 	STATUS(ask(f, NULL, NULL, "GET %s", by_key), 200);
 	fixture_sql(f, "update api_keys set expires_at = $2 where id = $1",
@@ -76,11 +77,11 @@ TEST(bucket_address_of_a_super_administrator)
 	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s/bucket/object?key=x", other), 200);
 	path = address_of(f, f->admin, other, "GET", 600);
 	STATUS(ask(f, NULL, NULL, "GET %s", path), 200);
-	fixture_sql(f, "update tenants set allow_superadmin_access = 0 where id = $1",
-		ARGS(T(other)));
+	fixture_sql(
+		f, "update tenants set allow_superadmin_access = 0 where id = $1", ARGS(T(other)));
 	STATUS(ask(f, NULL, NULL, "GET %s", path), 403);
-	fixture_sql(f, "update tenants set allow_superadmin_access = 1 where id = $1",
-		ARGS(T(other)));
+	fixture_sql(
+		f, "update tenants set allow_superadmin_access = 1 where id = $1", ARGS(T(other)));
 	fixture_sql(f, "update users set is_super_admin = 0 where id = $1", ARGS(T(f->admin_id)));
 	STATUS(ask(f, NULL, NULL, "GET %s", path), 404);
 	fixture_close(f);
@@ -198,7 +199,7 @@ TEST(bucket_signed_put_holds_room_no_longer_than_its_address)
 	CHECK(http_inproc_send(f->inproc, bytes, HTTP_PIECE, &in));
 	CHECK_INT(in.len, 0);
 	u = bucket_upload_new(f->service.bucket, f->tenant_id);
-	CHECK_INT(bucket_upload_claim(u, 0, ANNOUNCED, &room), ERR_NO_SPACE);
+	CHECK_INT(bucket_upload_claim(u, 0, 0, ANNOUNCED, &room), ERR_NO_SPACE);
 	while (clock_now_us() < ends + SECOND_US)
 		usleep(20000);
 	/* A piece is taken on another thread, and what became of it shows with the next bytes. */
@@ -208,7 +209,7 @@ TEST(bucket_signed_put_holds_room_no_longer_than_its_address)
 		     http_inproc_send(f->inproc, bytes, 1, &in);
 	}
 	CHECK(in.len > 12 && strncmp(in.at, "HTTP/1.1 403", 12) == 0);
-	CHECK_INT(bucket_upload_claim(u, 0, ANNOUNCED, &room), 0);
+	CHECK_INT(bucket_upload_claim(u, 0, 0, ANNOUNCED, &room), 0);
 	bucket_upload_end(u, NULL);
 	buf_free(&in);
 	fixture_close(f);

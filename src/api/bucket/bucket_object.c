@@ -232,7 +232,7 @@ int object_intake(struct call *c, const char *key, int64_t until)
 	putting_of(c)->until = until;
 	if (!r->chunked && r->content_length > INT64_MAX / 2)
 		return no_room(c);
-	err = bucket_upload_claim(putting_of(c)->upload, used - stands,
+	err = bucket_upload_claim(putting_of(c)->upload, used, stands,
 		r->chunked ? 1 : (int64_t)r->content_length, &room);
 	c->x->max_body = (uint64_t)room;
 	return err ? no_room(c) : 0;
@@ -285,6 +285,7 @@ const char *const object_types[] = { "*/*", NULL };
 int object_make_row(struct call *c, struct object_made *m, const char *key, const char *type,
 	struct bucket_row *ret)
 {
+	int64_t used = 0;
 	int err;
 
 	bucket_upload_keep(m->upload, false); /* an earlier run has come to nothing */
@@ -296,10 +297,13 @@ int object_make_row(struct call *c, struct object_made *m, const char *key, cons
 			.tenant_max = bucket_tenant_max(service_of(c->app)->bucket),
 			.now = c->now },
 		ret, &c->standing);
+	if (!err)
+		err = bucket_used(c->db, c->caller.tenant_id, &used);
 	if (err)
 		return err == ERR_NO_SPACE ? no_room(c) : err;
 	/* A commit whose end nobody hears of may have been made: bytes that no row names are collected. */
 	bucket_upload_keep(m->upload, true);
+	bucket_upload_came_to(m->upload, used);
 	return 0;
 }
 
