@@ -163,7 +163,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r) ||
 		       r->op->brings_files;
 	case ERR_TOO_SLOW:
-		return calls_models(r) || r->op->brings_files;
+		return calls_models(r) || r->op->brings_files || r->op->on_disk;
 	case ERR_NOT_FOUND: /* what the path names, or the query, or the body, or OpenAI-Organization */
 		return strchr(r->path, '{') || names_something(r->op->query) || r->agent_in_body ||
 		       route_foreign(r);
@@ -178,7 +178,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_RANGE:
 		return r->op->gives_file;
 	case ERR_NO_SPACE:
-		return r->op->intake || r->op->brings_files;
+		return r->op->intake || r->op->brings_files || r->op->on_disk;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
 		return route_repeatable(r) ||
 		       (!route_foreign(r) && (body || query || !r->op->open_query));

@@ -136,3 +136,41 @@ TEST(agent_export_into_the_bucket)
 	CHECK(strcmp(text_at(&r, "agent_id"), agent) != 0);
 	fixture_close(f);
 }
+
+/* A bundle on its way to the disk is the tenant's, and a room in the bucket is claimed for it first. */
+TEST(agent_export_into_the_bucket_holds_what_a_tenant_may)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "desk"), *body, *other;
+	size_t len = (size_t)800 * 1024;
+	char *text = arena_alloc(&f->arena, len + 1);
+	uint32_t seed = 1;
+	struct answer r;
+
+	for (size_t i = 0; i < len; i++) {
+		seed = seed * 1664525 + 1013904223;
+		text[i] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-"[seed >>
+											     26];
+	}
+	STATUS(ask(f, f->admin, arena_printf(&f->arena, "{\"description_prompt\":\"%s\"}", text),
+		       "PATCH /tenant/%s/agents/%s", f->tenant_id, agent),
+		200);
+	body = arena_printf(
+		&f->arena, "{\"storage_uri\":\"%s\"}", uri_of(f, f->tenant_id, "out/desk.zip"));
+	other = arena_printf(
+		&f->arena, "{\"storage_uri\":\"%s\"}", uri_of(f, f->tenant_id, "out/b.zip"));
+	f->app.settings.tenant_memory = 512 * 1024;
+	r = ask(f, f->admin, body, "POST /tenant/%s/agents/%s/export", f->tenant_id, agent);
+	STATUS(r, 503);
+	CHECK(strstr(text_at(&r, "detail"), "hold all the memory"));
+	CHECK_INT(fixture_count(f, "select count(*) from bucket_objects"), 0);
+	f->app.settings.tenant_memory = 64 << 20;
+	STATUS(ask(f, f->admin, body, "POST /tenant/%s/agents/%s/export", f->tenant_id, agent),
+		200);
+	test_step("in its own place it fits, and beside it not");
+	STATUS(ask(f, f->admin, body, "POST /tenant/%s/agents/%s/export", f->tenant_id, agent),
+		200);
+	r = ask(f, f->admin, other, "POST /tenant/%s/agents/%s/export", f->tenant_id, agent);
+	STATUS(r, 507);
+	fixture_close(f);
+}

@@ -3,6 +3,7 @@
 #include "api/agents/agent_export.h"
 #include "api/agents/agent_row.h"
 #include "api/bucket/bucket_object.h"
+#include "call/held.h"
 
 struct agent_export_query {
 	bool sessions, memories;
@@ -87,14 +88,45 @@ SCHEMA(AgentExportResult, .doc = "An agent as an object of the tenant's bucket."
 
 /* What is on its way from one step to the next. */
 struct exporting {
+	struct app *app;
 	const char *key;
 	struct buf bundle;
+	struct held_part held; /* what the bundle takes */
 	struct object_made *object;
 };
 
 static void end_exporting(void *data)
 {
-	buf_free(&((struct exporting *)data)->bundle);
+	struct exporting *e = data;
+
+	held_count(e->app->held, &e->held, NULL, 0);
+	buf_free(&e->bundle);
+}
+
+/* Once, though the step may run again. */
+static struct exporting *exporting_of(struct call *c)
+{
+	struct exporting *e = c->own;
+
+	if (!e) {
+		c->own = e = arena_new(c->arena, struct exporting);
+		e->app = c->app;
+		buf_init(&e->bundle, BUNDLE_PACKED_MAX);
+		arena_defer(c->arena, end_exporting, e);
+		e->object = object_make_begin(c);
+	}
+	buf_clear(&e->bundle);
+	return e;
+}
+
+/* It waits for the disk, or for S3, perhaps for long: until then it counts for the tenant as what a request holds does. */
+static int hold_export(struct call *c, struct exporting *e)
+{
+	buf_fit(&e->bundle);
+	if (held_count(c->app->held, &e->held, c->caller.tenant_id, e->bundle.cap) &&
+		http_charge(c->x))
+		return 0;
+	return call_fail(c, ERR_BUSY, HTTP_HOLDS_TOO_MUCH);
 }
 
 BODY_STEP(exportAgentToBucket, look, AgentExportRequest)
@@ -106,16 +138,18 @@ BODY_STEP(exportAgentToBucket, look, AgentExportRequest)
 
 	if (call_step_aside(c))
 		return 0;
-	e = arena_new(c->arena, struct exporting);
 	err = caller_also(&c->caller, c->arena, PERM_BUCKET_WRITE, &c->problem);
-	if (!err)
-		err = object_key_named(c, "storage_uri", in->storage_uri, &e->key);
 	if (err)
 		return err;
-	buf_init(&e->bundle, BUNDLE_PACKED_MAX);
-	arena_defer(c->arena, end_exporting, e);
-	c->own = e;
-	return write_export(c, &what, &e->bundle, &slug);
+	e = exporting_of(c);
+	err = object_key_named(c, "storage_uri", in->storage_uri, &e->key);
+	if (!err)
+		err = held_check(c);
+	if (!err)
+		err = write_export(c, &what, &e->bundle, &slug);
+	if (!err)
+		err = hold_export(c, e);
+	return err ? err : object_make_claim(c, e->object, e->key, e->bundle.len);
 }
 
 BODY_STEP(exportAgentToBucket, prepare, AgentExportRequest)
@@ -123,7 +157,6 @@ BODY_STEP(exportAgentToBucket, prepare, AgentExportRequest)
 	struct exporting *e = c->own;
 
 	(void)in;
-	e->object = object_make_begin(c);
 	return object_make(c, e->object, e->bundle.at, e->bundle.len);
 }
 

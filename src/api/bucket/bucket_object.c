@@ -357,6 +357,23 @@ int object_named(struct call *c, const char *field, const char *uri, struct buck
 	return err == ERR_NOT_FOUND ? call_field(c, field, "unknown", "names no object") : err;
 }
 
+int object_make_claim(struct call *c, struct object_made *m, const char *key, size_t n)
+{
+	struct bucket_row row = { 0 };
+	int64_t used = 0, room = 0;
+	int err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, &row);
+
+	if (err == ERR_NOT_FOUND)
+		row.size_bytes = 0;
+	else if (err)
+		return err;
+	err = bucket_used(c->db, c->caller.tenant_id, &used);
+	if (err)
+		return err;
+	err = bucket_upload_claim(m->upload, used, row.size_bytes, (int64_t)n, &room);
+	return err ? no_room(c) : 0;
+}
+
 int object_make(struct call *c, struct object_made *m, const void *bytes, size_t n)
 {
 	return bucket_store(m->upload, bytes, n, &m->stored, c->arena, &c->problem);

@@ -32,6 +32,8 @@ int object_named(struct call *c, const char *field, const char *uri, struct buck
 int object_key_named(struct call *c, const char *field, const char *uri, const char **ret_key);
 struct object_made;
 struct object_made *object_make_begin(struct call *c);
+/* In a transaction, before it is made: ERR_NO_SPACE if there is no room for so many bytes under that key. */
+int object_make_claim(struct call *c, struct object_made *m, const char *key, size_t n);
 int object_make(struct call *c, struct object_made *m, const void *bytes, size_t n);
 int object_make_row(struct call *c, struct object_made *m, const char *key, const char *type,
 	struct bucket_row *ret);
