@@ -320,14 +320,14 @@ int bucket_store(struct bucket_upload *u, const void *bytes, size_t n, struct bu
 
 /* ---- bytes out ---- */
 
-int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
-	struct bucket_said *said)
+int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
+	int *ret_fd, struct bucket_said *said)
 {
-	int number = b->kind->open(b, tenant_id, blob, ret_fd, said);
+	int number = b->kind->open(b, tenant_id, blob, size, ret_fd, said);
 
 	if (number != ENOENT || !b->also)
 		return number;
-	return b->also->kind->open(b->also, tenant_id, blob, ret_fd, said);
+	return b->also->kind->open(b->also, tenant_id, blob, size, ret_fd, said);
 }
 
 int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob)
@@ -342,7 +342,8 @@ int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, str
 {
 	struct bucket_said said = { a, p };
 	struct stat st;
-	int fd = -1, number = bucket_blob_open(b, row->tenant_id, row->blob, &fd, &said);
+	int fd = -1,
+	    number = bucket_blob_open(b, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
 
 	if (!number && fstat(fd, &st))
 		number = errno;

@@ -67,7 +67,8 @@ static int check_row(void *ctx, const void *at)
 	struct problem ignored = { 0 };
 	struct bucket_said said = { c->arena, &ignored };
 	int fd = -1;
-	bool there = bucket_blob_open(c->bucket, row->tenant_id, row->blob, &fd, &said) == 0;
+	bool there = bucket_blob_open(c->bucket, row->tenant_id, row->blob, row->size_bytes, &fd,
+			     &said) == 0;
 	bool same = there && digest_is(fd, row->sha256);
 
 	if (there)

@@ -140,12 +140,13 @@ static void folder_discard(struct bucket_upload *u)
 	u->file = u->folder = -1;
 }
 
-static int folder_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
-	struct bucket_said *said)
+static int folder_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
+	int *ret_fd, struct bucket_said *said)
 {
 	int fan = enter_fan(b, tenant_id, blob, false), fd, err = 0;
 
 	(void)said;
+	(void)size;
 	if (fan < 0)
 		return errno;
 	fd = open_beneath(fan, blob, O_RDONLY, 0);

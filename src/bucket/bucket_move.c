@@ -103,7 +103,7 @@ static int move_one(struct move *m, const struct moved_row *row)
 	if (err && err != ENOENT)
 		return err;
 	*m->problem = (struct problem){ 0 };
-	err = bucket_blob_open(m->from, row->tenant_id, row->blob, &fd, &said);
+	err = bucket_blob_open(m->from, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
 	if (err == ENOENT) {
 		*m->problem = (struct problem){ 0 };
 		r->missing++;

@@ -30,9 +30,9 @@ struct bucket_kind {
 	int (*finish)(struct bucket_upload *u, struct bucket_said *said);
 	/* Whether or not it was finished. */
 	void (*discard)(struct bucket_upload *u);
-	/* A file with all of its bytes. */
-	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
-		struct bucket_said *said);
+	/* A file with all of its bytes, which should be so many; of one that has more, more than that are not brought. */
+	int (*open)(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
+		int *ret_fd, struct bucket_said *said);
 	/* Some of its bytes as they come; NULL: they are here, in the file. */
 	int (*fetch)(struct bucket *b, const char *tenant_id, const char *blob, int64_t at,
 		int64_t len, bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
@@ -90,8 +90,8 @@ int bucket_room_grow(struct bucket_upload *u, int64_t n, struct arena *a, struct
 
 extern const struct bucket_kind bucket_folder, bucket_s3;
 /* In this place, or else in the second; as bucket_kind.open and .remove. */
-int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
-	struct bucket_said *said);
+int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
+	int *ret_fd, struct bucket_said *said);
 int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob);
 /* A folder that is there, and has the mark of a bucket.  One that is empty is given it, unless the bucket is in use. */
 int bucket_folder_enter(

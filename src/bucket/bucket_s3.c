@@ -94,26 +94,34 @@ static void spool_discard(struct bucket_upload *u)
 
 struct receiving {
 	int fd, number;
+	uint64_t left; /* one more than there should be, by which it shows that there are more */
 };
 
 static bool receive_bytes(void *ctx, const char *bytes, size_t n)
 {
 	struct receiving *r = ctx;
 
+	if (n > r->left)
+		n = (size_t)r->left;
 	r->number = write_spool(r->fd, bytes, n);
-	return !r->number;
+	r->left -= n;
+	return !r->number && r->left;
 }
 
-static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int *ret_fd,
-	struct bucket_said *said)
+static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
+	int *ret_fd, struct bucket_said *said)
 {
-	struct receiving r = { .fd = open_spool(b) };
+	struct receiving r = { .fd = open_spool(b), .left = (uint64_t)size + 1 };
 	int err;
 
 	if (r.fd < 0)
 		return errno;
 	err = s3_get(b->s3, said->arena, blob_key(b, said->arena, tenant_id, blob), 0, -1,
 		receive_bytes, &r, said->problem);
+	if (err && !r.left) { /* it was we who ended it */
+		*said->problem = (struct problem){ 0 };
+		err = 0;
+	}
 	if (!err && lseek(r.fd, 0, SEEK_SET) < 0)
 		r.number = errno;
 	if (err || r.number) {

@@ -76,12 +76,14 @@ static bool seen_enough(struct fetch_state *w, const char *bytes, size_t n)
 	return !w->in->see(w->in->see_ctx, &head, bytes, n);
 }
 
-static bool is_success(CURL *h)
+static bool is_taken(const struct fetch_state *w)
 {
 	long status = 0;
 
-	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-	return status >= 200 && status < 300;
+	if (!w->in->take)
+		return false;
+	curl_easy_getinfo(w->handle, CURLINFO_RESPONSE_CODE, &status);
+	return w->in->take_status ? status == w->in->take_status : status >= 200 && status < 300;
 }
 
 static size_t take_fetched_body(char *bytes, size_t size, size_t n, void *ctx)
@@ -89,7 +91,7 @@ static size_t take_fetched_body(char *bytes, size_t size, size_t n, void *ctx)
 	struct fetch_state *w = ctx;
 	size_t len = size * n, room = w->body.max - w->body.len;
 
-	if (w->in->take && is_success(w->handle))
+	if (is_taken(w))
 		return w->in->take(w->in->take_ctx, bytes, len) ? len : 0;
 	if (w->in->cut && len > room) {
 		buf_put(&w->body, bytes, room);

@@ -49,8 +49,9 @@ struct fetch {
 	 * is here is the answer.  NULL: nobody needs to. */
 	bool (*see)(void *ctx, const struct fetched *head, const char *bytes, size_t n);
 	void *see_ctx;
-	/* Is given the bytes of an answer of 200 to 299, which are then not kept; false ends it.  Or NULL. */
+	/* Is given the bytes of an answer of 200 to 299, or only of this status, which are then not kept; false ends it.  Or NULL. */
 	bool (*take)(void *ctx, const char *bytes, size_t n);
+	int take_status; /* 0: any of them */
 	void *take_ctx;
 };
 

@@ -25,18 +25,41 @@ int s3_put(struct s3 *s, struct arena *a, const char *key, const char *content_t
 	return s3_send(s, a, &c, &out, p);
 }
 
+/* Content-Range: bytes 5-9/100 */
+static bool is_range_from(const struct fetched *out, int64_t from)
+{
+	static const char unit[] = "bytes ";
+	char *end;
+
+	return out->status == 206 && out->header && strncmp(out->header, unit, strlen(unit)) == 0 &&
+	       strtoll(out->header + strlen(unit), &end, 10) == from && *end == '-';
+}
+
 int s3_get(struct s3 *s, struct arena *a, const char *key, int64_t from, int64_t bytes,
 	bool (*take)(void *ctx, const char *bytes, size_t n), void *ctx, struct problem *p)
 {
-	struct s3_call c = { .method = "GET", .key = key, .take = take, .take_ctx = ctx };
+	struct s3_call c = { .method = "GET",
+		.key = key,
+		.take = take,
+		.take_ctx = ctx,
+		.wanted = "content-range" };
 	struct fetched out;
+	int err;
 
-	if (bytes >= 0)
+	if (!bytes)
+		return 0;
+	if (bytes > 0)
 		c.range = arena_printf(
 			a, "bytes=%lld-%lld", (long long)from, (long long)(from + bytes - 1));
 	else if (from)
 		c.range = arena_printf(a, "bytes=%lld-", (long long)from);
-	return bytes == 0 ? 0 : s3_send(s, a, &c, &out, p);
+	/* Who overlooks a range would send the first bytes in the place of those that were asked for. */
+	c.take_status = from ? 206 : 0;
+	err = s3_send(s, a, &c, &out, p);
+	if (!err && from && !is_range_from(&out, from))
+		err = problem_set(p, a, ERR_UPSTREAM,
+			"The bucket %s answered with another part of an object.", s3_name(s));
+	return err;
 }
 
 int s3_head(

@@ -111,7 +111,8 @@ static int send_once(struct s3 *s, struct arena *a, const struct s3_call *c, str
 		.silence_s = s->in.silence_s,
 		.wanted = c->wanted,
 		.take = c->take,
-		.take_ctx = c->take_ctx };
+		.take_ctx = c->take_ctx,
+		.take_status = c->take_status };
 	struct s3_signed done;
 
 	s3_sign(&s->signer, a, &request, s3_now(s), &done);
@@ -175,8 +176,7 @@ int s3_send(struct s3 *s, struct arena *a, const struct s3_call *c, struct fetch
 
 const char *s3_said(const struct fetched *out, struct arena *a, const char *name)
 {
-	const char *text =
-		s3_xml_text((struct s3_xml){ out->body, out->body + out->len }, a, name);
+	const char *text = s3_xml_text((struct s3_xml){ out->body, out->body + out->len }, a, name);
 
 	return text && strlen(text) <= S3_SAID_MAX ? text : NULL;
 }

@@ -17,6 +17,7 @@ struct s3_call {
 	const char *wanted; /* a header of the answer */
 	bool (*take)(void *ctx, const char *bytes, size_t n);
 	void *take_ctx;
+	int take_status; /* 0: any of 200 to 299 */
 };
 
 /* What S3 names and has said back to it, the id of an upload or the place in a list; S3's own have some hundred bytes. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "bucket/bucket.h"
 #include "outside/s3.h"
 #include "outside/s3_call.h"
 #include "peer_fixture.h"
@@ -23,16 +24,16 @@ static void answer_said(struct peer *p, int fd, const char *request)
 
 static struct s3 *s3_of(struct arena *a, const struct peer *p)
 {
-	return s3_new(&(struct s3_settings){
-		.endpoint = arena_printf(a, "http://127.0.0.1:%d", p->port),
-		.bucket = "objects",
-		.path_style = true,
-		.region = "here",
-		.key_id = "AKID",
-		.secret = "secret",
-		.egress = EGRESS_ANY,
-		.part_bytes = 4,
-		.silence_s = 5 });
+	return s3_new(
+		&(struct s3_settings){ .endpoint = arena_printf(a, "http://127.0.0.1:%d", p->port),
+			.bucket = "objects",
+			.path_style = true,
+			.region = "here",
+			.key_id = "AKID",
+			.secret = "secret",
+			.egress = EGRESS_ANY,
+			.part_bytes = 4,
+			.silence_s = 5 });
 }
 
 static void say(const char *before, const char *word, size_t times, const char *after)
@@ -81,5 +82,106 @@ TEST(s3_peer_that_names_things_at_length_is_refused)
 	buf_free(&said.body);
 	close(file.fd);
 	unlink(path);
+	arena_free(&a);
+}
+
+/* ---- parts, and more than there is ---- */
+
+static struct {
+	const char *head;
+	atomic_llong taken; /* bytes that it could get rid of */
+} sent;
+
+static void answer_head(struct peer *p, int fd, const char *request)
+{
+	(void)p;
+	(void)request;
+	peer_say(fd, sent.head, strlen(sent.head));
+}
+
+static bool count_bytes(void *ctx, const char *bytes, size_t n)
+{
+	(void)bytes;
+	*(size_t *)ctx += n;
+	return true;
+}
+
+TEST(s3_peer_that_sends_another_part_is_not_believed)
+{
+	static const struct {
+		const char *head;
+		int err;
+		size_t taken;
+	} rows[] = {
+		{ "HTTP/1.1 206 P\r\nContent-Range: bytes 5-6/10\r\nContent-Length: 2\r\n\r\n56", 0,
+			2 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789", ERR_UPSTREAM, 0 },
+		{ "HTTP/1.1 206 P\r\nContent-Range: bytes 0-1/10\r\nContent-Length: 2\r\n\r\n01",
+			ERR_UPSTREAM, 2 },
+		{ "HTTP/1.1 206 P\r\nContent-Length: 2\r\n\r\n01", ERR_UPSTREAM, 2 },
+	};
+	struct arena a = { 0 };
+	struct peer p;
+	struct s3 *s;
+
+	peer_open(&p, answer_head);
+	s = s3_of(&a, &p);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct problem why = { 0 };
+		size_t taken = 0;
+
+		test_step("%zu", i);
+		sent.head = rows[i].head;
+		CHECK_INT(s3_get(s, &a, "k", 5, 2, count_bytes, &taken, &why), rows[i].err);
+		CHECK_INT(taken, rows[i].taken);
+		CHECK(!rows[i].err || strstr(why.detail, "another part"));
+	}
+	s3_free(s);
+	peer_close(&p);
+	arena_free(&a);
+}
+
+/* 64 MiB for an object of 13 bytes; what is in the sockets' own buffers is taken in any case. */
+static void answer_much(struct peer *p, int fd, const char *request)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n";
+	static char bytes[64 * 1024];
+
+	(void)p;
+	if (!peer_say(fd, head, sizeof head - 1) || strncmp(request, "HEAD", 4) == 0)
+		return;
+	for (int i = 0; i < 1024 && peer_say(fd, bytes, sizeof bytes); i++)
+		atomic_fetch_add(&sent.taken, (long long)sizeof bytes);
+}
+
+TEST(s3_peer_that_sends_more_than_there_is_is_not_listened_to)
+{
+	enum { BUFFERED = 24 << 20 };
+	char spool[] = "/tmp/lodge-spool.XXXXXX";
+	struct arena a = { 0 };
+	struct peer p;
+	struct bucket *b = NULL;
+	struct problem why = { 0 };
+	struct bucket_row row = { .tenant_id = "t", .key = "k", .blob = "b", .size_bytes = 13 };
+	int fd = -1;
+
+	CHECK(mkdtemp(spool));
+	peer_open(&p, answer_much);
+	CHECK_INT(bucket_new(&b,
+			  &(struct bucket_settings){ .where = "s3://objects",
+				  .spool = spool,
+				  .endpoint = arena_printf(&a, "http://127.0.0.1:%d", p.port),
+				  .region = "here",
+				  .key_id = "AKID",
+				  .secret = "secret",
+				  .path_style = true },
+			  &a, &why),
+		0);
+	CHECK_INT(bucket_open(b, &row, &fd, &a, &why), ERR_STORE);
+	CHECK(strstr(why.detail, "cannot be read"));
+	bucket_free(b);
+	peer_close(&p);
+	CHECK(sent.taken < BUFFERED);
+	rmdir(spool);
 	arena_free(&a);
 }
