@@ -53,10 +53,12 @@ static int enter_place(struct bucket **ret, const struct bucket_settings *settin
 		.folder = -1,
 		.tenant_max = settings->tenant_max,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
+	b->where = memory_must(strlen(where) + 1);
+	strcpy(b->where, where); /* NOLINT: it has the room */
 	if (bucket_where_is_s3(where))
 		err = bucket_s3_enter(b, &in, a, p);
 	else
-		err = bucket_folder_enter(b, where + strlen(FOLDER), in.in_use, a, p);
+		err = 0; /* it is opened when it is claimed */
 	if (err) {
 		bucket_free(b);
 		return err;
@@ -97,6 +99,7 @@ void bucket_free(struct bucket *b)
 		b->kind->leave(b);
 	if (b->folder >= 0)
 		close(b->folder);
+	free(b->where);
 	free(b);
 }
 
@@ -216,24 +219,35 @@ static int disk_problem(int number, const char *what, struct arena *a, struct pr
 	return problem_set(p, a, ERR_STORE, "The bucket cannot be %s just now.", what);
 }
 
+static int begin_bytes(struct bucket_upload *u, struct bucket_said *said)
+{
+	int number = bucket_must_be_ours(u->bucket, said);
+
+	if (number)
+		return number;
+	u->begun = true;
+	return u->bucket->kind->begin(u);
+}
+
 /* With its first bytes, or where it turns out to have none. */
-static int upload_begin(struct bucket_upload *u)
+static int upload_begin(struct bucket_upload *u, struct bucket_said *said)
 {
 	if (u->begun)
 		return 0;
-	u->begun = true;
-	u->digest = sha256_begin();
-	return u->bucket->kind->begin(u);
+	if (!u->digest)
+		u->digest = sha256_begin();
+	return begin_bytes(u, said);
 }
 
 int bucket_upload_write(
 	struct bucket_upload *u, const void *bytes, size_t n, struct arena *a, struct problem *p)
 {
+	struct bucket_said said = { a, p };
 	int number, err = bucket_room_grow(u, (int64_t)n, a, p);
 
 	if (err)
 		return err;
-	number = upload_begin(u);
+	number = upload_begin(u, &said);
 	if (!number)
 		number = u->bucket->kind->write(u, bytes, n);
 	if (number)
@@ -264,10 +278,8 @@ int bucket_upload_finish(
 	int number = 0;
 
 	bucket_upload_digest(u, ret->sha256);
-	if (!u->begun) {
-		u->begun = true;
-		number = u->bucket->kind->begin(u);
-	}
+	if (!u->begun)
+		number = begin_bytes(u, &said);
 	if (!number && !u->finished)
 		number = u->bucket->kind->finish(u, &said);
 	if (number)

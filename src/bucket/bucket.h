@@ -32,18 +32,33 @@ enum {
 
 struct bucket_settings {
 	const char *where; /* dir:PATH, or s3://BUCKET and perhaps /PREFIX */
-	const char *spool; /* with S3: a folder through which bytes pass, made if it is not there */
+	const char *spool; /* with S3: a folder through which bytes pass */
+	const char *data;  /* with S3: or this, if that is not there and not to be made */
+	bool makes_spool;
 	const char *endpoint, *region, *key_id, *secret; /* with S3 */
 	bool path_style;				 /* with S3: https://endpoint/bucket/key */
 	int64_t tenant_max; /* bytes that the objects of one tenant may have */
-	bool in_use;	    /* the store names objects: the folder must be the one that has them */
 	/* Where bytes are looked for too, and removed; NULL: nowhere.  One of the two may be in S3. */
 	const char *also;
 };
 
-/* Waits for the disk. */
+/* Nothing is looked at yet, and nothing made: that is bucket_claim(). */
 int bucket_new(struct bucket **ret, const struct bucket_settings *settings, struct arena *a,
 	struct problem *p);
+
+enum bucket_claim {
+	BUCKET_SERVES, /* an empty place is given the mark if the store has none that has it; S3 that is away is believed in */
+	BUCKET_LOOKS,  /* as one that serves would decide, but nothing is made */
+	BUCKET_JOINS,  /* a further place of the store's: an empty one is given the mark */
+	BUCKET_ADOPTS, /* whatever it has been so far */
+};
+
+/* Whether its places are this store's; see bucket_mark.c.  It waits for the disk and for S3. */
+int bucket_claim(
+	struct bucket *b, struct db *db, enum bucket_claim how, struct arena *a, struct problem *p);
+/* Again, where S3 did not answer; on a thread of the pool.  Does not wait. */
+void bucket_claim_submit(struct bucket *b, struct store *store, struct pool *pool);
+extern const struct statement_set bucket_mark_sql;
 void bucket_free(struct bucket *b);
 int64_t bucket_tenant_max(const struct bucket *b);
 /* Whether files of sessions go there: from when on no program is left that would look for their bytes in the store. */

@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 
-#define MARK "lodge-bucket"
+#define MARK_NEW MARK ".new"
 
 enum { PATH_LEN = ID_LEN + 16 };
 
@@ -249,7 +249,113 @@ static int folder_each(
 {
 	struct folder_walk w = { fn, ctx, NULL };
 
+	if (b->folder < 0) /* it was not made yet */
+		return 0;
 	return each_name(open_beneath(b->folder, ".", O_RDONLY | O_DIRECTORY, 0), walk_tenant, &w);
+}
+
+/* ---- the folder itself ---- */
+
+/* But for what a file system has of its own, and a mark over which somebody died. */
+static bool is_empty_folder(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *e;
+	bool empty = d != NULL;
+
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+			strcmp(e->d_name, "lost+found") != 0 && strcmp(e->d_name, MARK_NEW) != 0)
+			empty = false;
+	if (d)
+		closedir(d);
+	else if (again >= 0)
+		close(again);
+	return empty;
+}
+
+static const char *path_of(const struct bucket *b)
+{
+	return b->where + strlen("dir:");
+}
+
+/* 0, or an errno. */
+static int open_folder(struct bucket *b)
+{
+	if (b->folder < 0)
+		b->folder = open(path_of(b), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return b->folder < 0 ? errno : 0;
+}
+
+static int folder_fails(const struct bucket *b, struct bucket_said *said, const char *what)
+{
+	return problem_set(said->problem, said->arena, ERR_USAGE,
+		"cannot %s the folder of the bucket, %s: %s", what, path_of(b), strerror(errno));
+}
+
+/* Of one that is to be made: where it would lie, and whether we may make it there. */
+static int look_above(const struct bucket *b, struct bucket_said *said)
+{
+	const char *path = path_of(b), *slash = strrchr(path, '/');
+	const char *above = !slash ? "."
+			    : slash == path
+				    ? "/"
+				    : arena_strndup(said->arena, path, (size_t)(slash - path));
+
+	return access(above, W_OK | X_OK) ? folder_fails(b, said, "make") : ENOENT;
+}
+
+static int folder_look(struct bucket *b, char id[ID_LEN + 1], struct bucket_said *said)
+{
+	char text[MARK_MAX + 1] = "";
+	int err = open_folder(b), fd;
+	ssize_t n;
+
+	if (err == ENOENT)
+		return look_above(b, said);
+	if (err)
+		return folder_fails(b, said, "open");
+	fd = open_beneath(b->folder, MARK, O_RDONLY, 0);
+	if (fd < 0 && errno == ENOSYS)
+		return problem_set(said->problem, said->arena, ERR_USAGE,
+			"the kernel has no openat2: the bucket needs Linux 5.6 or newer");
+	if (fd < 0 && errno == ENOENT)
+		return is_empty_folder(b->folder) ? ENOENT : ENOTEMPTY;
+	if (fd < 0)
+		return errno;
+	n = read(fd, text, MARK_MAX);
+	err = n < 0 ? errno : 0;
+	close(fd);
+	bucket_mark_read(text, id);
+	if (!err && faccessat(b->folder, ".", R_OK | W_OK | X_OK, AT_EACCESS))
+		return folder_fails(b, said, "write to");
+	return err;
+}
+
+/* Under another name first: a mark is whole, or it is not there. */
+static int write_mark(int folder, const char *text)
+{
+	size_t len = strlen(text);
+	int fd = open_beneath(folder, MARK_NEW, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int err = fd < 0 ? errno : 0;
+
+	if (!err && (write(fd, text, len) != (ssize_t)len || fsync(fd)))
+		err = errno ? errno : EIO;
+	if (fd >= 0)
+		close(fd);
+	if (!err && (renameat(folder, MARK_NEW, folder, MARK) || fsync(folder)))
+		err = errno;
+	return err;
+}
+
+static int folder_mark(struct bucket *b, const char *id, struct bucket_said *said)
+{
+	if (mkdir(path_of(b), 0700) && errno != EEXIST)
+		return folder_fails(b, said, "make");
+	if (open_folder(b))
+		return folder_fails(b, said, "open");
+	return write_mark(b->folder, bucket_mark_text(said->arena, id));
 }
 
 const struct bucket_kind bucket_folder = {
@@ -261,69 +367,6 @@ const struct bucket_kind bucket_folder = {
 	.size = folder_size,
 	.remove = folder_remove,
 	.each = folder_each,
+	.look = folder_look,
+	.mark = folder_mark,
 };
-
-/* ---- the folder itself ---- */
-
-static bool is_empty_folder(int fd)
-{
-	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *e;
-	bool empty = d != NULL;
-
-	while (d && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			empty = false;
-	if (d)
-		closedir(d);
-	else if (again >= 0)
-		close(again);
-	return empty;
-}
-
-static int make_mark(int folder)
-{
-	static const char text[] =
-		"The bytes of a Lodge service lie here. Without this file it does not start.\n";
-	int fd = open_beneath(folder, MARK, O_WRONLY | O_CREAT, 0600);
-	int err = fd < 0 || write(fd, text, sizeof text - 1) < 0 || fsync(fd) || fsync(folder)
-			  ? errno
-			  : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
-int bucket_folder_enter(
-	struct bucket *b, const char *path, bool in_use, struct arena *a, struct problem *p)
-{
-	int mark;
-
-	if (!in_use && mkdir(path, 0700) && errno != EEXIST)
-		return problem_set(p, a, ERR_USAGE, "cannot make the folder of the bucket, %s: %s",
-			path, strerror(errno));
-	b->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (b->folder < 0)
-		return problem_set(p, a, ERR_USAGE, "cannot open the folder of the bucket, %s: %s",
-			path, strerror(errno));
-	mark = open_beneath(b->folder, MARK, O_RDONLY, 0);
-	if (mark >= 0) {
-		close(mark);
-		return 0;
-	}
-	if (errno == ENOSYS)
-		return problem_set(p, a, ERR_USAGE,
-			"the kernel has no openat2: the bucket needs Linux 5.6 or newer");
-	if (in_use || errno != ENOENT || !is_empty_folder(b->folder))
-		return problem_set(p, a, ERR_USAGE,
-			"the folder %s is not the bucket of this store: it has no file " MARK
-			"; is a disk not mounted?",
-			path);
-	mark = make_mark(b->folder);
-	return mark ? problem_set(p, a, ERR_USAGE,
-			      "cannot write to the folder of the bucket, %s: %s", path,
-			      strerror(mark))
-		    : 0;
-}

@@ -47,11 +47,22 @@ struct bucket_kind {
 		void *ctx);
 	/* What it holds of its own, when the bucket is over; or NULL. */
 	void (*leave)(struct bucket *b);
+	/* The id in its mark, or "" in one of before; ENOENT: there is none, and the place is empty or not there; ENOTEMPTY: there are
+	 * other files.  Makes nothing. */
+	int (*look)(struct bucket *b, char id[ID_LEN + 1], struct bucket_said *said);
+	/* Gives it a mark with this id, and makes the place if it is not there. */
+	int (*mark)(struct bucket *b, const char *id, struct bucket_said *said);
 };
 
 struct bucket {
 	const struct bucket_kind *kind;
-	int folder; /* descriptor: where the bytes are, or pass through */
+	int folder;  /* descriptor: where the bytes are, or pass through; -1 while there is none */
+	char *where; /* as the settings name it */
+	char id[ID_LEN +
+		1]; /* what its mark must say, and whether the store says that some place has it */
+	bool marked;
+	_Atomic bool claimed, claiming; /* it is known to be this store's */
+	struct s3 *s3_mark;		/* for the mark alone: it is not waited for as long */
 	struct s3 *s3;
 	char *place; /* in S3: s3://, its name, a slash, and the prefix with one; else NULL */
 	const char *prefix; /* in it: what stands before the tenant, or "" */
@@ -93,9 +104,16 @@ extern const struct bucket_kind bucket_folder, bucket_s3;
 int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
 	int *ret_fd, struct bucket_said *said);
 int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob);
-/* A folder that is there, and has the mark of a bucket.  One that is empty is given it, unless the bucket is in use. */
-int bucket_folder_enter(
-	struct bucket *b, const char *path, bool in_use, struct arena *a, struct problem *p);
-/* A bucket of S3 that has the mark, or can be given it; one that cannot be reached now is believed in. */
+/* Whether the settings suffice; S3 is not asked. */
 int bucket_s3_enter(
 	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p);
+
+/* ---- bucket_mark.c ---- */
+
+#define MARK "lodge-bucket"
+#define MARK_ID "id: "
+enum { MARK_MAX = 512 };
+const char *bucket_mark_text(struct arena *a, const char *id);
+void bucket_mark_read(const char *text, char id[ID_LEN + 1]);
+/* Before the first byte is put: what could not be reached at the start is looked at now. */
+int bucket_must_be_ours(struct bucket *b, struct bucket_said *said);

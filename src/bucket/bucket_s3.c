@@ -20,7 +20,8 @@
 #include "base/memory.h"
 #include "outside/s3.h"
 
-#define MARK "lodge-bucket"
+/* The start waits for it; S3 that is there answers sooner. */
+enum { MARK_SILENCE_S = 5 };
 
 static int open_spool(const struct bucket *b)
 {
@@ -202,7 +203,63 @@ static int s3_blob_each(
 static void s3_leave(struct bucket *b)
 {
 	s3_free(b->s3);
+	s3_free(b->s3_mark);
 	free(b->place);
+}
+
+/* ---- the mark ---- */
+
+static const char *mark_key(const struct bucket *b, struct arena *a)
+{
+	return arena_printf(a, "%s" MARK, b->prefix);
+}
+
+struct mark_text {
+	char text[MARK_MAX + 1];
+	size_t len;
+};
+
+static bool take_mark(void *ctx, const char *bytes, size_t n)
+{
+	struct mark_text *m = ctx;
+
+	if (n > MARK_MAX - m->len)
+		n = MARK_MAX - m->len;
+	memcpy(m->text + m->len, bytes, n);
+	m->len += n;
+	return true;
+}
+
+/* By its bytes: only an answer that has some tells a mark that is missing from a bucket that is. */
+static int s3_mark_look(struct bucket *b, char id[ID_LEN + 1], struct bucket_said *said)
+{
+	struct mark_text mark = { 0 };
+	int err = s3_get(b->s3_mark, said->arena, mark_key(b, said->arena), 0, -1, take_mark, &mark,
+		said->problem);
+
+	bucket_mark_read(mark.text, id);
+	return err == ERR_NOT_FOUND ? ENOENT : err;
+}
+
+static int s3_mark_put(struct bucket *b, const char *id, struct bucket_said *said)
+{
+	const char *text = bucket_mark_text(said->arena, id);
+	struct fetch_file file = { .fd = -1, .len = strlen(text) };
+	uint8_t digest[SHA256_LEN];
+	char hex[2 * SHA256_LEN + 1];
+	int err;
+
+	file.fd = open_spool(b);
+	if (file.fd < 0)
+		return errno;
+	err = write_spool(file.fd, text, file.len);
+	sha256(text, file.len, digest);
+	hex_write(digest, sizeof digest, hex);
+	if (!err)
+		err = s3_put(b->s3_mark, said->arena, mark_key(b, said->arena), "text/plain", &file,
+			hex, said->problem);
+	close(file.fd);
+	return err;
 }
 
 const struct bucket_kind bucket_s3 = {
@@ -216,6 +273,8 @@ const struct bucket_kind bucket_s3 = {
 	.remove = s3_blob_remove,
 	.each = s3_blob_each,
 	.leave = s3_leave,
+	.look = s3_mark_look,
+	.mark = s3_mark_put,
 };
 
 /* ---- the bucket itself ---- */
@@ -237,61 +296,31 @@ static int open_s3(
 		return problem_set(p, a, ERR_USAGE,
 			"a bucket in S3 needs the settings bucket_key_id and bucket_secret_file");
 	b->s3 = s3_new(&s3);
+	s3.silence_s = MARK_SILENCE_S;
+	b->s3_mark = s3_new(&s3);
 	b->place = memory_must(strlen(in->where) + 2);
 	sprintf(b->place, "%s/", in->where); /* NOLINT: it has the room */
 	b->prefix = b->place + strlen("s3://") + name + 1;
 	return 0;
 }
 
-static int make_s3_mark(struct bucket *b, struct arena *a, struct problem *p)
-{
-	static const char text[] = "The bytes of a Lodge service lie here.\n";
-	struct fetch_file file = { .fd = open_spool(b), .len = sizeof text - 1 };
-	uint8_t digest[SHA256_LEN];
-	char hex[2 * SHA256_LEN + 1];
-	int err;
-
-	if (file.fd < 0 || write_spool(file.fd, text, sizeof text - 1)) {
-		err = problem_set(p, a, ERR_USAGE,
-			"cannot write to the folder through which the bucket's bytes pass: %s",
-			strerror(errno));
-	} else {
-		sha256(text, sizeof text - 1, digest);
-		hex_write(digest, sizeof digest, hex);
-		err = s3_put(b->s3, a, arena_printf(a, "%s" MARK, b->prefix), "text/plain", &file,
-			hex, p);
-	}
-	if (file.fd >= 0)
-		close(file.fd);
-	return err;
-}
-
 int bucket_s3_enter(
 	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p)
 {
-	struct s3_object mark;
-	struct problem said = { 0 };
 	int err = open_s3(b, in, a, p);
 
 	b->kind = &bucket_s3;
 	if (err)
 		return err;
-	if (mkdir(in->spool, 0700) && errno != EEXIST)
+	if (in->makes_spool && mkdir(in->spool, 0700) && errno != EEXIST)
 		return problem_set(p, a, ERR_USAGE, "cannot make the folder %s: %s", in->spool,
 			strerror(errno));
 	b->folder = open(in->spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b->folder < 0 &&
+		errno == ENOENT) /* a command: it makes no folder that is not its user's */
+		b->folder = open(in->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (b->folder < 0)
 		return problem_set(p, a, ERR_USAGE, "cannot open the folder %s: %s", in->spool,
 			strerror(errno));
-	err = s3_head(b->s3, a, arena_printf(a, "%s" MARK, b->prefix), &mark, &said);
-	if (err == ERR_NOT_FOUND && in->in_use)
-		return problem_set(p, a, ERR_USAGE,
-			"%s is not the bucket of this store: it has no object %s" MARK, in->where,
-			b->prefix);
-	if (err == ERR_NOT_FOUND)
-		err = make_s3_mark(b, a, &said);
-	if (err)
-		log_warn("the bucket cannot be used now",
-			LOG_S("error", said.detail ? said.detail : error_row(err)->title));
 	return 0;
 }

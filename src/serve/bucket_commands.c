@@ -87,9 +87,9 @@ static int move_objects(const struct settings *s, struct store *store, const cha
 	int err = store_connect(store, &db, a, p);
 
 	if (!err)
-		err = open_bucket(&from, s, db, a, p);
+		err = open_bucket(&from, s, db, BUCKET_LOOKS, a, p);
 	if (!err)
-		err = open_bucket_at(&there, s, to, a, p);
+		err = open_bucket_at(&there, s, to, db, a, p);
 	if (!err)
 		err = bucket_move(there, from, db, a, &m, show_moving, &show, p);
 	if (show.drawn)
@@ -124,4 +124,36 @@ int command_bucket_move(const struct settings *s, struct arena *a)
 		err = move_objects(s, store, to, quiet, a, &p);
 	store_close(store);
 	return err ? complain(&p) : 0;
+}
+
+static int adopt_place(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	struct bucket *b = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (!err)
+		err = open_bucket(&b, s, db, BUCKET_ADOPTS, a, p);
+	bucket_free(b);
+	db_close(db);
+	return err;
+}
+
+int command_bucket_adopt(const struct settings *s, struct arena *a)
+{
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	int err = open_current(&store, s, STORE_BESIDE, a, &p);
+
+	if (!err)
+		err = adopt_place(s, store, a, &p);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	printf("%s%s%s bear%s the mark of this store now, and no other store's service starts with it.\n"
+	       "Whether the bytes of its objects are there, lodge check --objects says.\n",
+		s->bucket, *s->bucket_also ? " and " : "", s->bucket_also,
+		*s->bucket_also ? "" : "s");
+	return 0;
 }

@@ -350,7 +350,7 @@ static int check_bucket(
 
 	if (err)
 		return err;
-	err = open_bucket(&b, s, db, a, p);
+	err = open_bucket(&b, s, db, BUCKET_LOOKS, a, p);
 	if (!err)
 		err = bucket_check(b, db, a, &r);
 	if (!err)

@@ -46,6 +46,11 @@ const struct subcommand subcommands[] = {
 		"hold each against its digest. One that was broken off goes on when it is run again. Nothing is removed; it says at the end "
 		"how the processes go over (docs/bucket.md). With --quiet it does not say how far it is.",
 		command_bucket_move },
+	{ "bucket adopt", NULL,
+		"Give the place that the setting bucket names the mark of this store, whatever mark it has so far: after its disk was "
+		"lost, or a copy of it put elsewhere without the mark. The service of another store then no longer starts with it "
+		"(docs/bucket.md).",
+		command_bucket_adopt },
 	{ "rekey", "[--anew]",
 		"Make a new master key and seal every secret with it, while the service runs. It waits until every "
 		"process that serves the store has taken the new key in, says for whom it waits, and "

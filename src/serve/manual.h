@@ -28,6 +28,7 @@ int command_backup(const struct settings *s, struct arena *a);
 int command_restore(const struct settings *s, struct arena *a);
 int command_copy(const struct settings *s, struct arena *a);
 int command_bucket_move(const struct settings *s, struct arena *a);
+int command_bucket_adopt(const struct settings *s, struct arena *a);
 int command_rekey(const struct settings *s, struct arena *a);
 int command_give_up_seals(const struct settings *s, struct arena *a);
 int command_user_create(const struct settings *s, struct arena *a);

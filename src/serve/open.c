@@ -178,6 +178,7 @@ static int bucket_settings_of(const struct settings *s, const char *where,
 
 	*ret = (struct bucket_settings){ .where = where,
 		.spool = arena_printf(a, "%s/spool", s->data),
+		.data = s->data,
 		.endpoint = s->bucket_endpoint,
 		.region = s->bucket_region,
 		.key_id = s->bucket_key_id,
@@ -193,23 +194,37 @@ static int bucket_settings_of(const struct settings *s, const char *where,
 				     s->bucket_secret_file, fault);
 }
 
-int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
-	struct problem *p)
+static int claim_bucket(struct bucket **ret, const struct bucket_settings *in, struct db *db,
+	enum bucket_claim how, struct arena *a, struct problem *p)
+{
+	struct bucket *b = NULL;
+	int err = bucket_new(&b, in, a, p);
+
+	if (!err)
+		err = bucket_claim(b, db, how, a, p);
+	if (err)
+		bucket_free(b);
+	else
+		*ret = b;
+	return err;
+}
+
+int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, enum bucket_claim how,
+	struct arena *a, struct problem *p)
 {
 	struct bucket_settings in;
 	int err = bucket_settings_of(s, s->bucket, &in, a, p);
 
-	if (!err)
-		err = bucket_any(db, &in.in_use);
 	in.also = *s->bucket_also ? s->bucket_also : NULL;
-	return err ? err : bucket_new(ret, &in, a, p);
+	in.makes_spool = how == BUCKET_SERVES;
+	return err ? err : claim_bucket(ret, &in, db, how, a, p);
 }
 
-int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where,
+int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where, struct db *db,
 	struct arena *a, struct problem *p)
 {
 	struct bucket_settings in;
 	int err = bucket_settings_of(s, where, &in, a, p);
 
-	return err ? err : bucket_new(ret, &in, a, p);
+	return err ? err : claim_bucket(ret, &in, db, BUCKET_JOINS, a, p);
 }

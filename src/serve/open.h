@@ -2,6 +2,7 @@
 #pragma once
 #include <stdio.h>
 
+#include "bucket/bucket.h"
 #include "serve/settings.h"
 #include "store/store.h"
 
@@ -14,11 +15,10 @@ int open_current(struct store **ret, const struct settings *s, enum store_open h
 /* Beside others, and as it is if it is older. */
 int open_older(struct store **ret, const struct settings *s, struct arena *a, struct problem *p);
 /* The bucket that the settings name; see bucket.h for who uses it. */
-struct bucket;
-int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, struct arena *a,
-	struct problem *p);
+int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, enum bucket_claim how,
+	struct arena *a, struct problem *p);
 /* Another place, which is made the service's own if it is empty. */
-int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where,
+int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where, struct db *db,
 	struct arena *a, struct problem *p);
 /* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is
  * refused: its owner would find an empty house. */

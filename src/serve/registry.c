@@ -193,6 +193,7 @@
 	X(bucket_row_sql) \
 	X(bucket_sweep_sql) \
 	X(bucket_move_sql) \
+	X(bucket_mark_sql) \
 	X(bucket_check_sql)
 
 /* clang-format on */

@@ -200,7 +200,8 @@ static int first_start(struct serving *v, struct db *db)
 /* One that was lost is missed before anybody is served, and not object by object. */
 static int prepare_bucket(struct serving *v, struct db *db)
 {
-	return open_bucket(&v->service.bucket, v->settings, db, v->arena, &v->problem);
+	return open_bucket(
+		&v->service.bucket, v->settings, db, BUCKET_SERVES, v->arena, &v->problem);
 }
 
 static int prepare_store(struct serving *v)
@@ -471,6 +472,7 @@ static void maintain_service(struct app *app)
 	hook_log_forget(service_of(app)->hook_log, app->store, app->settings.hook_retention_us,
 		clock_now_us());
 	hook_bodies_forget(app->store, clock_now_us());
+	bucket_claim_submit(service_of(app)->bucket, app->store, app->disk);
 	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	file_mover_start(service_of(app)->mover);

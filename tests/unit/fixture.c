@@ -226,11 +226,22 @@ static void prepare_queue(struct fixture *f)
 		.lane_most = 16 });
 }
 
+void fixture_bucket(struct fixture *f, struct bucket **ret, const struct bucket_settings *settings)
+{
+	struct problem p = { 0 };
+	struct db *db = NULL;
+
+	if (bucket_new(ret, settings, &f->arena, &p) ||
+		store_connect(f->app.store, &db, &f->arena, &p) ||
+		bucket_claim(*ret, db, BUCKET_ADOPTS, &f->arena, &p))
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+	db_close(db);
+}
+
 /* Of 1 MiB a tenant. */
 static void open_bucket(struct fixture *f)
 {
 	struct bucket_settings settings = { .tenant_max = 1 << 20 };
-	struct problem p = { 0 };
 
 	f->bucket = fixture_is_sqlite()
 			    ? arena_printf(&f->arena, "%s/bucket", f->folder)
@@ -241,8 +252,7 @@ static void open_bucket(struct fixture *f)
 		.threads_left = 1,
 		.waiting = 100,
 		.waiting_each = 100 / POOL_SHARE });
-	if (bucket_new(&f->service.bucket, &settings, &f->arena, &p))
-		test_fail(__FILE__, __LINE__, "%s", p.detail);
+	fixture_bucket(f, &f->service.bucket, &settings);
 }
 
 static struct fixture *open_with(enum tenant_start start)

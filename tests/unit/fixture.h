@@ -44,6 +44,9 @@ const char *fixture_place(struct arena *a, const char **ret_folder);
 const char *fixture_place_migrated(struct arena *a, const char **ret_folder);
 void fixture_drop(const char *folder);
 void fixture_remove_folder(const char *folder);
+/* Another place of its store. */
+struct bucket_settings;
+void fixture_bucket(struct fixture *f, struct bucket **ret, const struct bucket_settings *settings);
 /* What LODGE_TEST_STORE says: "sqlite" or an address of PostgreSQL. */
 const char *fixture_engine(void);
 /* fixture_schemas.c: a new schema; one that was used and is as new again, or NULL; one that has just got its tables

@@ -476,35 +476,6 @@ TEST(bucket_bytes_that_are_missing_or_torn_are_told)
 	fixture_close(f);
 }
 
-TEST(bucket_refuses_a_folder_that_is_not_its_own)
-{
-	struct arena a = { 0 };
-	char folder[] = "/tmp/lodge-bucket.XXXXXX";
-	struct bucket *b = NULL;
-	struct problem p = { 0 };
-	struct bucket_settings s = { 0 };
-
-	CHECK(mkdtemp(folder));
-	s.where = arena_printf(&a, "dir:%s", folder);
-	/* A store that names objects, and a folder that has none: a disk that is not mounted. */
-	s.in_use = true;
-	CHECK_INT(bucket_new(&b, &s, &a, &p), ERR_USAGE);
-	CHECK(strstr(p.detail, "is a disk not mounted?"));
-	/* Files of somebody else. */
-	s.in_use = false;
-	CHECK(system(arena_printf(&a, "touch %s/mine", folder)) == 0);
-	p = (struct problem){ 0 };
-	CHECK_INT(bucket_new(&b, &s, &a, &p), ERR_USAGE);
-	CHECK(system(arena_printf(&a, "rm %s/mine", folder)) == 0);
-	CHECK_INT(bucket_new(&b, &s, &a, &p), 0);
-	bucket_free(b);
-	s.in_use = true;
-	CHECK_INT(bucket_new(&b, &s, &a, &p), 0);
-	bucket_free(b);
-	fixture_remove_folder(folder);
-	arena_free(&a);
-}
-
 TEST(bucket_is_loaded_into_memory_up_to_a_limit)
 {
 	struct fixture *f = fixture_open();

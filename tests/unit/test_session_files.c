@@ -320,7 +320,6 @@ TEST(session_files_move_to_the_bucket)
 	struct file_mover *other;
 	struct bucket_settings settings = { .tenant_max = 1 << 20 };
 	struct bucket *second = NULL;
-	struct problem p = { 0 };
 	struct answer r;
 	char *bytes = bytes_of(f, LARGE);
 
@@ -328,7 +327,7 @@ TEST(session_files_move_to_the_bucket)
 	keep_in_store(f, id, bytes, SMALL, 2);
 	test_step("two processes at once; more than a tenant may have is moved all the same");
 	settings.where = arena_printf(&f->arena, "dir:%s", f->bucket);
-	CHECK_INT(bucket_new(&second, &settings, &f->arena, &p), 0);
+	fixture_bucket(f, &second, &settings);
 	other = file_mover_new(second, f->app.store, f->app.disk);
 	for (int i = 0; i < 1000 && in_store(f); i++) {
 		file_mover_start(f->service.mover);
@@ -427,7 +426,7 @@ TEST(bucket_moves_to_another_folder)
 		201);
 	STATUS(ask_bytes(f, f->admin, "x", 1, "PUT /tenant/%s/bucket/object?key=c", f->tenant_id),
 		201);
-	CHECK_INT(bucket_new(&to, &settings, &f->arena, &p), 0);
+	fixture_bucket(f, &to, &settings);
 	CHECK_INT(store_connect(f->app.store, &db, &f->arena, &p), 0);
 	test_step("all of them, and then none");
 	CHECK_INT(bucket_move(to, f->service.bucket, db, &f->arena, &m, NULL, NULL, &p), 0);
@@ -454,8 +453,8 @@ TEST(bucket_moves_to_another_folder)
 
 	test_step("with both, bytes are read from either, and removed from both");
 	settings.also = arena_printf(&f->arena, "dir:%s", f->bucket);
-	settings.in_use = true;
 	CHECK_INT(bucket_new(&both, &settings, &f->arena, &p), 0);
+	CHECK_INT(bucket_claim(both, db, BUCKET_SERVES, &f->arena, &p), 0);
 	{
 		struct bucket_row row;
 
@@ -483,7 +482,10 @@ TEST(bucket_moves_to_another_folder)
 	settings.also = arena_printf(&f->arena, "dir:%s/none", f->bucket);
 	bucket_free(both);
 	both = NULL;
-	CHECK(bucket_new(&both, &settings, &f->arena, &p) != 0);
+	p = (struct problem){ 0 };
+	CHECK_INT(bucket_new(&both, &settings, &f->arena, &p), 0);
+	CHECK_INT(bucket_claim(both, db, BUCKET_SERVES, &f->arena, &p), ERR_USAGE);
+	bucket_free(both);
 	bucket_free(to);
 	db_close(db);
 	fixture_close(f);
