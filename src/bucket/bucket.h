@@ -9,6 +9,7 @@
  * What waits for a disk says so; such functions run on the threads for disks,
  * never on a loop and never in a transaction.  This room knows no requests. */
 #pragma once
+#include "base/clock.h"
 #include "base/id.h"
 #include "store/store.h"
 
@@ -26,6 +27,9 @@ enum {
 		60 * 1000 *
 		1000, /* bytes are there for so long after their row has gone, for who read it */
 };
+
+/* Bytes that no row names are there for so long after they were found. */
+#define BUCKET_UNNAMED_US (7 * DAY_US)
 
 /* What begins so belongs to the service itself: session files, raw mail. */
 #define BUCKET_RESERVED ".lodge/"
@@ -166,8 +170,8 @@ extern const struct statement_set bucket_row_sql;
 void bucket_sweep_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
 extern const struct statement_set bucket_sweep_sql;
 
-/* Removes bytes that no row names although they are a day old: of uploads whose process died.  Once a day, and a minute
- * after the start; on a thread of the pool.  Does not wait. */
+/* Notes bytes that no row names although they are a day old, of uploads whose process died, to be removed a week later; and removes what
+ * never became whole.  Once a day, and a minute after the start; on a thread of the pool.  Does not wait. */
 void bucket_collect_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
 
 /* ---- from one place to another ---- */

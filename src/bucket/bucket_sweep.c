@@ -22,7 +22,9 @@ enum { TRASH_READ, TRASH_FORGET };
 
 static const struct statement sql[] = {
 	[TRASH_READ] = { "bucket_trash_read",
-		"select {*} from bucket_trash where since < $1 order by since, folder, blob limit $2",
+		"select {*} from bucket_trash where since < $1 and not exists (select 1 from bucket_objects o "
+		"where o.tenant_id = bucket_trash.folder and o.blob = bucket_trash.blob) "
+		"order by since, folder, blob limit $2",
 		.row = &trash_row_schema },
 	[TRASH_FORGET] = { "bucket_trash_forget",
 		"delete from bucket_trash where folder = $1 and blob = $2" },

@@ -364,8 +364,8 @@ static int check_bucket(
 	printf("The buckets have %lld objects of %lld bytes.\n", (long long)r.objects,
 		(long long)r.size_bytes);
 	if (r.unnamed)
-		printf("# warning: %lld files of %lld bytes belong to no object; the service removes them when they are "
-		       "a day old\n",
+		printf("# warning: %lld files of %lld bytes belong to no object; the service removes them a week after "
+		       "it found them\n",
 			(long long)r.unnamed, (long long)r.unnamed_bytes);
 	if (r.first)
 		return problem_set(p, a, ERR_CONFLICT,
@@ -507,6 +507,7 @@ int command_restore(const struct settings *s, struct arena *a)
 	printf("Put %s in the place of the store %s.\n", s->arguments[0], store_said(s->store, a));
 	if (kept)
 		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
+	printf("Bytes in the bucket that only a newer store names are kept for a week once it is served.\n");
 	compare_key(s, a);
 	return 0;
 }
