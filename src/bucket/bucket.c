@@ -342,11 +342,20 @@ int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, 
 	return b->also->kind->open(b->also, tenant_id, blob, size, ret_fd, said);
 }
 
-int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob)
+int bucket_blob_remove(
+	struct bucket *b, const char *tenant_id, const char *blob, struct bucket_said *said)
 {
-	int number = b->kind->remove(b, tenant_id, blob);
+	int number = b->kind->remove(b, tenant_id, blob, said);
 
-	return number || !b->also ? number : b->also->kind->remove(b->also, tenant_id, blob);
+	return number || !b->also ? number : bucket_blob_remove(b->also, tenant_id, blob, said);
+}
+
+void bucket_tenant_remove(struct bucket *b, const char *tenant_id, const char *blob)
+{
+	if (b->kind->fold)
+		b->kind->fold(b, tenant_id, blob);
+	if (b->also)
+		bucket_tenant_remove(b->also, tenant_id, blob);
 }
 
 int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, struct arena *a,

@@ -179,6 +179,8 @@ static int collect_one(void *ctx, const struct bucket_found *f)
 {
 	struct collecting *l = ctx;
 	struct bucket *b = l->check.bucket;
+	struct problem ignored = { 0 };
+	struct bucket_said said = { l->check.arena, &ignored };
 	bool unnamed;
 
 	if (is_unnamed(&l->check, f, &unnamed))
@@ -186,7 +188,7 @@ static int collect_one(void *ctx, const struct bucket_found *f)
 	if (!unnamed)
 		return 0;
 	if (!f->whole) {
-		l->of->removed += b->kind->remove(b, f->tenant_id, f->name) == 0;
+		l->of->removed += b->kind->remove(b, f->tenant_id, f->name, &said) == 0;
 		return 0;
 	}
 	snprintf(l->found[l->count].tenant_id, ID_LEN + 1, "%s", f->tenant_id);
@@ -206,6 +208,7 @@ static int collect_run(struct work *w, struct db *none)
 
 	(void)none;
 	l->check.bucket = o->bucket;
+	l->check.arena = &a;
 	l->check.before = o->now - DAY_US;
 	l->check.waits_until = INT64_MAX;
 	l->of = o;

@@ -175,16 +175,31 @@ static int folder_size(struct bucket *b, const char *tenant_id, const char *blob
 	return err;
 }
 
-static int folder_remove(struct bucket *b, const char *tenant_id, const char *blob)
+static int folder_remove(
+	struct bucket *b, const char *tenant_id, const char *blob, struct bucket_said *said)
 {
 	int fan = enter_fan(b, tenant_id, blob, false), err = 0;
 
+	(void)said;
 	if (fan < 0)
 		return errno == ENOENT ? 0 : errno;
 	if (unlinkat(fan, blob, 0) && errno != ENOENT)
 		err = errno;
 	close(fan);
 	return err;
+}
+
+static void folder_fold(struct bucket *b, const char *tenant_id, const char *blob)
+{
+	int tenant = enter_folder(b->folder, tenant_id, false);
+	char name[3];
+
+	if (tenant < 0)
+		return;
+	fan_name(blob, name);
+	if (unlinkat(tenant, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		unlinkat(b->folder, tenant_id, AT_REMOVEDIR);
+	close(tenant);
 }
 
 /* Each name of a folder, which is closed then; `.` and `..` are none. */
@@ -366,6 +381,7 @@ const struct bucket_kind bucket_folder = {
 	.open = folder_open,
 	.size = folder_size,
 	.remove = folder_remove,
+	.fold = folder_fold,
 	.each = folder_each,
 	.look = folder_look,
 	.mark = folder_mark,

@@ -41,7 +41,10 @@ struct bucket_kind {
 	int (*size)(struct bucket *b, const char *tenant_id, const char *blob, int64_t *ret,
 		struct bucket_said *said);
 	/* 0, too, where there is none. */
-	int (*remove)(struct bucket *b, const char *tenant_id, const char *blob);
+	int (*remove)(struct bucket *b, const char *tenant_id, const char *blob,
+		struct bucket_said *said);
+	/* Of a tenant that is gone: the folders in which that lay, where they are empty now; or NULL. */
+	void (*fold)(struct bucket *b, const char *tenant_id, const char *blob);
 	/* Everything that is there; what `fn` says other than 0 ends it. */
 	int (*each)(struct bucket *b, int (*fn)(void *ctx, const struct bucket_found *found),
 		void *ctx);
@@ -103,7 +106,10 @@ extern const struct bucket_kind bucket_folder, bucket_s3;
 /* In this place, or else in the second; as bucket_kind.open and .remove. */
 int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, int64_t size,
 	int *ret_fd, struct bucket_said *said);
-int bucket_blob_remove(struct bucket *b, const char *tenant_id, const char *blob);
+int bucket_blob_remove(
+	struct bucket *b, const char *tenant_id, const char *blob, struct bucket_said *said);
+/* As bucket_kind.fold, of both. */
+void bucket_tenant_remove(struct bucket *b, const char *tenant_id, const char *blob);
 /* Whether the settings suffice; S3 is not asked. */
 int bucket_s3_enter(
 	struct bucket *b, const struct bucket_settings *in, struct arena *a, struct problem *p);

@@ -69,17 +69,24 @@ static int spool_finish(struct bucket_upload *u, struct bucket_said *said)
 		"application/octet-stream", &file, u->sha256, said->problem);
 }
 
-static int s3_blob_remove(struct bucket *b, const char *tenant_id, const char *blob)
+static int s3_blob_remove(
+	struct bucket *b, const char *tenant_id, const char *blob, struct bucket_said *said)
+{
+	return s3_remove(
+		b->s3, said->arena, blob_key(b, said->arena, tenant_id, blob), said->problem);
+}
+
+/* It is found with all that nobody names, if not now. */
+static void drop_blob(struct bucket *b, const char *tenant_id, const char *blob)
 {
 	struct arena a = { 0 };
 	struct problem p = { 0 };
-	int err = s3_remove(b->s3, &a, blob_key(b, &a, tenant_id, blob), &p);
+	int err = s3_blob_remove(b, tenant_id, blob, &(struct bucket_said){ &a, &p });
 
 	if (err)
 		log_warn("an object of the bucket cannot be removed", LOG_S("blob", blob),
 			LOG_S("error", p.detail ? p.detail : error_row(err)->title));
 	arena_free(&a);
-	return err;
 }
 
 /* What was sent and failed may be there all the same. */
@@ -88,7 +95,7 @@ static void spool_discard(struct bucket_upload *u)
 	if (u->file >= 0) {
 		close(u->file);
 		if (!u->kept && !u->copies && *u->sha256)
-			s3_blob_remove(u->bucket, u->tenant_id, u->blob.text);
+			drop_blob(u->bucket, u->tenant_id, u->blob.text);
 	}
 	u->file = -1;
 }
