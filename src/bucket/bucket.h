@@ -155,6 +155,12 @@ int bucket_row_read(struct db *db, struct arena *a, const char *tenant_id, const
 	struct bucket_row *ret);
 /* What the tenant's rows come to. */
 int bucket_used(struct db *db, const char *tenant_id, int64_t *ret);
+/* ERR_NO_SPACE if what is there and what these bytes add is more than `most`; or if what was replaced and deleted, and still waits to be removed,
+ * comes to more than that, the bytes that these replace among it.  So on the disk there is never more than twice as much. */
+int bucket_room(struct db *db, const char *tenant_id, int64_t most, int64_t adds, int64_t replaced);
+/* The sentence for it. */
+int bucket_no_room(struct db *db, const char *tenant_id, int64_t most, int64_t replaced,
+	struct arena *a, struct problem *p);
 /* In the place of the row with that key, if there is one.  ERR_NO_SPACE if it is too much: writers are one after the other,
  * so that what a tenant may have is never passed. */
 int bucket_row_put(struct db *db, struct arena *a, const struct bucket_putting *in,

@@ -19,10 +19,10 @@ enum { PIECE = 200, OUTSIDE_FAILURES = 3 };
 
 struct trash_row {
 	const char *folder, *blob;
-	int64_t since;
+	int64_t since, size_bytes;
 };
 
-FIELDS(trash_row) = { ROW_FIELDS(trash_row, folder, blob, since) };
+FIELDS(trash_row) = { ROW_FIELDS(trash_row, folder, blob, since, size_bytes) };
 static SCHEMA(trash_row, .internal = true);
 
 struct trash_after {
@@ -36,7 +36,7 @@ FIELDS(trash_after) = { ROW_FIELDS(
 	trash_after, since_from, since_before, since, folder, blob, most) };
 static SCHEMA(trash_after, .internal = true);
 
-enum { TRASH_READ, TRASH_FORGET };
+enum { TRASH_READ, TRASH_FORGET, FREED, FREED_ALL };
 
 static const struct statement sql[] = {
 	[TRASH_READ] = { "bucket_trash_read",
@@ -49,6 +49,13 @@ static const struct statement sql[] = {
 		.across = "of every tenant, and of those that are gone" },
 	[TRASH_FORGET] = { "bucket_trash_forget",
 		"delete from bucket_trash where folder = $1 and blob = $2" },
+	[FREED] = { "bucket_freed",
+		"update bucket_usage set trash_bytes = trash_bytes - $2 where tenant_id = $1" },
+	/* A program of before removes what it does not count. */
+	[FREED_ALL] = { "bucket_freed_all",
+		"update bucket_usage set trash_bytes = 0 where trash_bytes <> 0 and not exists "
+		"(select 1 from bucket_trash t where t.folder = bucket_usage.tenant_id)",
+		.scan = "a row for each tenant", .across = "of every tenant" },
 };
 STATEMENT_SET(bucket_sweep_sql, sql);
 
@@ -95,9 +102,16 @@ static int forget_trash(struct work *w, struct db *db)
 	const struct trash_row *row = s->rows.at;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < s->rows.count; i++)
-		err = db_run(db, &sql[TRASH_FORGET], NULL, ARGS(T(row[i].folder), T(row[i].blob)));
-	return err;
+	for (size_t i = 0; !err && i < s->rows.count; i++) {
+		int64_t forgotten = 0;
+
+		err = db_run(
+			db, &sql[TRASH_FORGET], &forgotten, ARGS(T(row[i].folder), T(row[i].blob)));
+		if (!err && forgotten && row[i].size_bytes)
+			err = db_run(db, &sql[FREED], NULL,
+				ARGS(T(row[i].folder), N(row[i].size_bytes)));
+	}
+	return err || !s->lines[s->turn].over ? err : db_run(db, &sql[FREED_ALL], NULL, NO_ARGS);
 }
 
 static void trash_forgotten(struct work *w, int err)

@@ -74,13 +74,6 @@ STATEMENT_SET(session_file_row_sql, sql);
 
 /* ---- in ---- */
 
-static int no_room(const struct bucket *b, struct arena *a, struct problem *p)
-{
-	return problem_set(p, a, ERR_NO_SPACE,
-		"The bucket of a tenant holds %lld bytes, files of sessions among them, and this would be more.",
-		(long long)bucket_tenant_max(b));
-}
-
 /* The object with these bytes, made if there is none.  It is told what a model would be shown. */
 static int name_object(struct db *db, struct arena *a, const struct session_file_new *in,
 	const struct bucket_stored *stored, int64_t tenant_max, int64_t now, const char **ret_id)
@@ -107,23 +100,20 @@ static int name_object(struct db *db, struct arena *a, const struct session_file
 static int bring_object(struct db *db, struct arena *a, const struct session_file_new *in,
 	const char **ret_id, struct problem *p)
 {
-	const struct bucket *b = bucket_carry_bucket(in->carry);
+	int64_t most = bucket_tenant_max(bucket_carry_bucket(in->carry));
 	const struct bucket_stored *stored;
-	int64_t used = 0;
-	int err = bucket_used(db, in->tenant_id, &used);
+	int err = bucket_room(db, in->tenant_id, most, (int64_t)in->len, 0);
 
 	if (err)
-		return err;
-	if (used + (int64_t)in->len > bucket_tenant_max(b))
-		return no_room(b, a, p);
+		return err == ERR_NO_SPACE ? bucket_no_room(db, in->tenant_id, most, 0, a, p) : err;
 	err = bucket_carry_put(in->carry, in->bytes, in->len, in->stays, &stored);
 	if (err && in->anyhow && err != ERR_BRING)
 		return 0;
 	if (!err)
-		err = name_object(db, a, in, stored, bucket_tenant_max(b), in->created_at, ret_id);
+		err = name_object(db, a, in, stored, most, in->created_at, ret_id);
 	if (!err)
 		bucket_carry_named(in->carry, stored);
-	return err == ERR_NO_SPACE ? no_room(b, a, p) : err;
+	return err == ERR_NO_SPACE ? bucket_no_room(db, in->tenant_id, most, 0, a, p) : err;
 }
 
 static bool is_for_bucket(const struct bucket_carry *carry, size_t len)

@@ -209,11 +209,15 @@ static int match_object(struct call *c, const char *key, int64_t *ret_size)
 	return call_match(c, err ? NULL : object_tag(c, &row));
 }
 
-static int no_room(struct call *c)
+static int64_t most_of(struct call *c)
 {
-	return call_fail(c, ERR_NO_SPACE,
-		"The bucket of a tenant holds %lld bytes, and these would be more.",
-		(long long)bucket_tenant_max(service_of(c->app)->bucket));
+	return bucket_tenant_max(service_of(c->app)->bucket);
+}
+
+static int no_room(struct call *c, int64_t replaced)
+{
+	return bucket_no_room(
+		c->db, c->caller.tenant_id, most_of(c), replaced, c->arena, &c->problem);
 }
 
 int object_intake(struct call *c, const char *key, int64_t until)
@@ -231,11 +235,13 @@ int object_intake(struct call *c, const char *key, int64_t until)
 	c->take = take_object_bytes;
 	putting_of(c)->until = until;
 	if (!r->chunked && r->content_length > INT64_MAX / 2)
-		return no_room(c);
+		return no_room(c, stands);
+	if (bucket_room(c->db, c->caller.tenant_id, most_of(c), 0, stands) == ERR_NO_SPACE)
+		return no_room(c, stands);
 	err = bucket_upload_claim(putting_of(c)->upload, used, stands,
 		r->chunked ? 1 : (int64_t)r->content_length, &room);
 	c->x->max_body = (uint64_t)room;
-	return err ? no_room(c) : 0;
+	return err ? no_room(c, stands) : 0;
 }
 
 /* 0 if none was sent. */
@@ -282,6 +288,14 @@ static void show_object(struct call *c, const struct bucket_row *row, struct Buc
 
 const char *const object_types[] = { "*/*", NULL };
 
+static int64_t standing_bytes(struct call *c, const char *key)
+{
+	struct bucket_row row;
+	int err = bucket_row_find(c->db, c->arena, c->caller.tenant_id, key, &row);
+
+	return err ? 0 : row.size_bytes;
+}
+
 int object_make_row(struct call *c, struct object_made *m, const char *key, const char *type,
 	struct bucket_row *ret)
 {
@@ -294,13 +308,13 @@ int object_make_row(struct call *c, struct object_made *m, const char *key, cons
 			.key = key,
 			.content_type = type,
 			.stored = &m->stored,
-			.tenant_max = bucket_tenant_max(service_of(c->app)->bucket),
+			.tenant_max = most_of(c),
 			.now = c->now },
 		ret, &c->standing);
 	if (!err)
 		err = bucket_used(c->db, c->caller.tenant_id, &used);
 	if (err)
-		return err == ERR_NO_SPACE ? no_room(c) : err;
+		return err == ERR_NO_SPACE ? no_room(c, standing_bytes(c, key)) : err;
 	/* A commit whose end nobody hears of may have been made: bytes that no row names are collected. */
 	bucket_upload_keep(m->upload, true);
 	bucket_upload_came_to(m->upload, used);
@@ -371,7 +385,7 @@ int object_make_claim(struct call *c, struct object_made *m, const char *key, si
 	if (err)
 		return err;
 	err = bucket_upload_claim(m->upload, used, row.size_bytes, (int64_t)n, &room);
-	return err ? no_room(c) : 0;
+	return err ? no_room(c, row.size_bytes) : 0;
 }
 
 int object_make(struct call *c, struct object_made *m, const void *bytes, size_t n)
