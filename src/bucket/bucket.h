@@ -204,8 +204,10 @@ int bucket_totals(struct db *db, int64_t *ret_objects, int64_t *ret_bytes);
 /* Holds every row against its bytes, which it reads all, and looks for bytes that no row names. */
 struct bucket_report {
 	int64_t objects, size_bytes;
-	int64_t missing, torn;		/* rows without their bytes, or with others */
-	const char *first;		/* of these: its place, or NULL */
+	int64_t missing, torn; /* rows without their bytes, or with others */
+	int64_t unread;	       /* of which nobody knows: they cannot be read now */
+	const char *first;     /* of these: its place, or NULL */
+	const char *why;       /* the first of them cannot be read, or the bucket; or NULL */
 	int64_t unnamed, unnamed_bytes; /* that are older than an hour */
 };
 int bucket_check(struct bucket *b, struct db *db, struct arena *a, struct bucket_report *ret);

@@ -6,6 +6,7 @@
  * Nor can they be told from bytes that another copy of the store names, where
  * an older one was put in its place: so the store notes them, and they go when
  * it has known of them for a week. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +19,25 @@
 #include "store/pool.h"
 #include "store/row.h"
 
-enum { READ_AT_ONCE = 64 * 1024, NOTED_AT_ONCE = 100 };
+enum { READ_AT_ONCE = 64 * 1024, NOTED_AT_ONCE = 100, PAGE = 200, OUTSIDE_FAILURES = 3 };
 
 struct checked_row {
-	const char *tenant_id, *key, *blob, *sha256;
+	const char *tenant_id, *id, *key, *blob, *sha256;
 	int64_t size_bytes;
 };
 
-FIELDS(checked_row) = { ROW_FIELDS(checked_row, tenant_id, key, blob, sha256, size_bytes) };
+FIELDS(checked_row) = { ROW_FIELDS(checked_row, tenant_id, id, key, blob, sha256, size_bytes) };
 static SCHEMA(checked_row, .internal = true);
 
-enum { CHECK_ROWS, CHECK_NAMED, CHECK_NOTE };
+enum { CHECK_PAGE, CHECK_STANDS, CHECK_NAMED, CHECK_NOTE };
 
 static const struct statement sql[] = {
-	[CHECK_ROWS] = { "bucket_check_rows", "select {*} from bucket_objects",
-		.row = &checked_row_schema, .scan = "all of them are checked",
-		.across = "of every tenant" },
+	[CHECK_PAGE] = { "bucket_check_page",
+		"select {*} from bucket_objects where (tenant_id, id) > ($1, $2) "
+		"order by tenant_id, id limit $3",
+		.row = &checked_row_schema, .across = "of every tenant" },
+	[CHECK_STANDS] = { "bucket_check_stands",
+		"select count(*) from bucket_objects where tenant_id = $1 and blob = $2" },
 	[CHECK_NAMED] = { "bucket_check_named",
 		"select (select count(*) from bucket_objects where tenant_id = $1 and blob = $2) + "
 		"(select count(*) from bucket_trash where folder = $1 and blob = $2 and since <= $3)" },
@@ -46,8 +50,9 @@ STATEMENT_SET(bucket_check_sql, sql);
 struct check {
 	struct bucket *bucket;
 	struct db *db;
-	struct arena *arena;
+	struct arena *arena, *scratch; /* the second: of a page */
 	struct bucket_report *report;
+	int outside; /* failures of S3 one after the other */
 	int64_t before;
 	int64_t waits_until; /* what goes later than that counts as unnamed still */
 	int err;
@@ -68,27 +73,85 @@ static bool digest_is(int fd, const char *sha256)
 	return n == 0 && strcmp(hex, sha256) == 0;
 }
 
-static int check_row(void *ctx, const void *at)
+static void note_bad(struct check *c, const struct checked_row *row)
 {
-	struct check *c = ctx;
-	struct bucket_report *r = c->report;
-	const struct checked_row *row = at;
-	struct problem ignored = { 0 };
-	struct bucket_said said = { c->arena, &ignored };
-	int fd = -1;
-	bool there = bucket_blob_open(c->bucket, row->tenant_id, row->blob, row->size_bytes, &fd,
-			     &said) == 0;
-	bool same = there && digest_is(fd, row->sha256);
+	if (!c->report->first)
+		c->report->first = bucket_uri(c->arena, row->tenant_id, row->key);
+}
 
-	if (there)
-		close(fd);
+/* Its bytes are not there, or not those: unless it was replaced or deleted since its row was read. */
+static int check_again(struct check *c, const struct checked_row *row, bool there)
+{
+	struct bucket_report *r = c->report;
+	int64_t stands = 0;
+	int err = db_int(c->db, &sql[CHECK_STANDS], &stands, ARGS(T(row->tenant_id), T(row->blob)));
+
+	if (err || !stands)
+		return err;
 	r->objects++;
 	r->size_bytes += row->size_bytes;
 	r->missing += !there;
-	r->torn += there && !same;
-	if (!same && !r->first)
-		r->first = bucket_uri(c->arena, row->tenant_id, row->key);
+	r->torn += there;
+	note_bad(c, row);
 	return 0;
+}
+
+/* S3 that fails again and again is asked no further. */
+static int note_unread(struct check *c, const struct checked_row *row, int number, const char *said)
+{
+	struct bucket_report *r = c->report;
+
+	r->objects++;
+	r->size_bytes += row->size_bytes;
+	if (!r->unread++)
+		r->why = arena_strdup(c->arena, number > 0 ? strerror(number)
+						: said	   ? said
+							   : error_row(number)->title);
+	note_bad(c, row);
+	return number < 0 && ++c->outside == OUTSIDE_FAILURES ? number : 0;
+}
+
+static int check_row(struct check *c, const struct checked_row *row)
+{
+	struct problem p = { 0 };
+	struct bucket_said said = { c->scratch, &p };
+	int fd = -1;
+	int number =
+		bucket_blob_open(c->bucket, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
+	bool same = !number && digest_is(fd, row->sha256);
+
+	if (fd >= 0)
+		close(fd);
+	if (number && number != ENOENT)
+		return note_unread(c, row, number, p.detail);
+	c->outside = 0;
+	if (!same)
+		return check_again(c, row, !number);
+	c->report->objects++;
+	c->report->size_bytes += row->size_bytes;
+	return 0;
+}
+
+static int check_rows(struct check *c)
+{
+	char tenant_id[ID_LEN + 1] = "", id[ID_LEN + 1] = "";
+	struct list rows = { .count = PAGE };
+	int err = 0;
+
+	while (!err && rows.count == PAGE) {
+		const struct checked_row *row;
+
+		arena_reset(c->scratch);
+		err = db_all(c->db, c->scratch, &sql[CHECK_PAGE], &rows, PAGE,
+			ARGS(T(tenant_id), T(id), N(PAGE)));
+		row = rows.at;
+		for (size_t i = 0; !err && i < rows.count; i++) {
+			err = check_row(c, &row[i]);
+			snprintf(tenant_id, sizeof tenant_id, "%s", row[i].tenant_id);
+			snprintf(id, sizeof id, "%s", row[i].id);
+		}
+	}
+	return err;
 }
 
 /* Whether a row names it; what is on its way in is named by none. */
@@ -120,17 +183,21 @@ static int count_unnamed(void *ctx, const struct bucket_found *f)
 
 int bucket_check(struct bucket *b, struct db *db, struct arena *a, struct bucket_report *ret)
 {
-	struct checked_row row;
+	struct arena scratch = { 0 };
 	struct check c = { .bucket = b,
 		.db = db,
 		.arena = a,
+		.scratch = &scratch,
 		.report = ret,
 		.before = clock_now_us() - HOUR_US,
 		.waits_until = clock_now_us() };
-	int err = db_each(db, &sql[CHECK_ROWS], &row, check_row, &c, NO_ARGS);
+	int err = check_rows(&c);
 
-	if (!err && b->kind->each(b, count_unnamed, &c))
+	arena_free(&scratch);
+	if (!err && b->kind->each(b, count_unnamed, &c)) {
 		err = c.err ? c.err : ERR_STORE;
+		ret->why = c.err ? NULL : "what is there cannot be listed";
+	}
 	return err;
 }
 

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/holders.h"
 #include "access/audit_chain_break.h"
@@ -14,6 +16,7 @@
 #include "broker/ledger_check.h"
 #include "contract/lint.h"
 #include "contract/value.h"
+#include "helper/helper.h"
 #include "http/listen.h"
 #include "serve/files.h"
 #include "serve/manual.h"
@@ -351,12 +354,14 @@ static int check_bucket(
 	if (err)
 		return err;
 	err = open_bucket(&b, s, db, BUCKET_LOOKS, a, p);
-	if (!err)
+	if (!err) {
 		err = bucket_check(b, db, a, &r);
-	if (!err)
-		err = session_files_check(db, &files);
-	if (err)
-		problem_set(p, a, err, "the bucket cannot be read: %s", db_error(db));
+		if (!err)
+			err = session_files_check(db, &files);
+		if (err)
+			problem_set(p, a, err, "the bucket cannot be read: %s",
+				r.why ? r.why : db_error(db));
+	}
 	bucket_free(b);
 	db_close(db);
 	if (err)
@@ -367,12 +372,44 @@ static int check_bucket(
 		printf("# warning: %lld files of %lld bytes belong to no object; the service removes them a week after "
 		       "it found them\n",
 			(long long)r.unnamed, (long long)r.unnamed_bytes);
+	if (r.unread)
+		return problem_set(p, a, ERR_CONFLICT,
+			"of %lld objects the bytes cannot be read now, so that nobody knows (%s); of %lld they are missing, "
+			"and of %lld not those that were put; the first is %s",
+			(long long)r.unread, r.why, (long long)r.missing, (long long)r.torn,
+			r.first);
 	if (r.first)
 		return problem_set(p, a, ERR_CONFLICT,
 			"of %lld objects the bytes are missing, and of %lld they are not those that were put; the first is "
 			"%s",
 			(long long)r.missing, (long long)r.torn, r.first);
 	return tell_files(&files, a, p);
+}
+
+/* Would the service start with it?  Whoever looks as root may open what the service's user may not. */
+static int check_place(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	struct bucket *b = NULL;
+	struct stat data, folder;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (!err)
+		err = open_bucket(&b, s, db, BUCKET_LOOKS, a, p);
+	bucket_free(b);
+	db_close(db);
+	if (err == ERR_UPSTREAM || err == ERR_TOO_SLOW) {
+		printf("# warning: %s\n", p->detail);
+		*p = (struct problem){ 0 };
+		return 0; /* the service starts all the same */
+	}
+	if (!err && geteuid() == 0 && !bucket_where_is_s3(s->bucket) && !stat(s->data, &data) &&
+		!stat(s->bucket + strlen("dir:"), &folder) && data.st_uid != folder.st_uid)
+		printf("# warning: the folder of the bucket, %s, belongs to another user than the data folder, %s; the "
+		       "service's user may not be let in\n",
+			s->bucket + strlen("dir:"), s->data);
+	return err;
 }
 
 static bool has_argument(const struct settings *s, const char *word)
@@ -398,6 +435,7 @@ int command_check(const struct settings *s, struct arena *a)
 			first_admin_fault());
 	if (contract_lint(api_resources, api_resource_count, permission_name, a, &sentence))
 		err = problem_set(&p, a, ERR_INTERNAL, "the tables are wrong: %s", sentence);
+	helper_free(helper_new(NULL)); /* says if its program is missing */
 	if (!err)
 		err = check_setting_files(s, a, &p);
 	if (!err)
@@ -420,6 +458,8 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_master_key(s, store, a, &p);
 	if (!err && has_argument(s, "--audit"))
 		err = check_audit(s, store, a, &p);
+	if (!err)
+		err = check_place(s, store, a, &p);
 	if (!err && has_argument(s, "--objects"))
 		err = check_bucket(s, store, a, &p);
 	store_close(store);

@@ -103,6 +103,12 @@ test("two processes on PostgreSQL share one bucket", async (t) => {
   const b = await t.serve(place, { flags });
   const tenant = await a.enter();
   await b.enter();
+  // One with a folder of its own would have half of the objects.
+  for (const words of [["serve", "--listen", "127.0.0.1:0"], ["check"]]) {
+    const own = await t.run([...words, "--data", join(place.folder, "own"), "--store", place.store, "--master-key-file", join(place.data, "master.key")]);
+    ok(own.status, `${words[0]} with a folder of its own`);
+    match(own.stderr, /is not the bucket of this store.*lodge bucket adopt/, "the line");
+  }
   equal((await raw(a, "PUT", path(tenant, "x"), { bytes: Buffer.alloc(MIB, "a") })).status, 201, "put by the first");
   ok((await raw(b, "GET", path(tenant, "x"))).bytes.equals(Buffer.alloc(MIB, "a")), "read by the second");
   // Sixteen at once, of which seven have room, whoever takes them.

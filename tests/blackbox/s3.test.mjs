@@ -159,3 +159,39 @@ test("an object of S3 is passed on while it comes, and what is not whole never l
   equal(await broken("small"), "503", "a small one with other bytes");
   equal(await broken("large"), "ECONNRESET", "a large one with other bytes");
 });
+
+test("S3 that is away when the service first starts: nothing is put until the place is known to be its own", async (t) => {
+  const peer = await s3Peer(t), { place, flags } = await housed(t, "sqlite", peer);
+  const start = () => t.serve(place, { flags: ["--no-access-log", ...flags] });
+  const put = (server) => raw(server, "PUT", path(tenant, "x"), { bytes: Buffer.from("hello") });
+  const away = [503, "SlowDown"];
+  peer.fault = away;
+  let server = await start();
+  const tenant = await server.enter();
+  equal((await put(server)).status, 502, "put while S3 is away");
+  peer.fault = null;
+  equal((await put(server)).status, 502, "put before there is a mark");
+  equal(peer.objects.size, 0, "objects in S3");
+  await server.stop();
+  server = await start();
+  await server.enter();
+  ok(peer.objects.has("of lodge/lodge-bucket"), "the mark");
+  equal((await put(server)).status, 201, "put");
+  await server.stop();
+  // Away at a later start: the first put looks at the mark.
+  peer.fault = away;
+  const check = await t.on(place, ["check", ...flags]);
+  equal(check.status, 0, check.stderr);
+  match(check.stdout, /# warning: .*answered 503 SlowDown/, "what check says");
+  match((await t.on(place, ["check", "--objects", ...flags])).stderr, /answered 503 SlowDown/, "what check of the objects says");
+  server = await start();
+  await server.enter();
+  equal((await put(server)).status, 502, "put while S3 is away again");
+  peer.fault = null;
+  equal((await put(server)).status, 200, "put when it is back");
+  await server.stop();
+  // Another store is not let in, nor is one without the bucket.
+  const other = await housed(t, "sqlite", peer);
+  match((await t.run(["serve", "--listen", "127.0.0.1:0", "--data", other.place.data, "--store", other.place.store, ...other.flags])).stderr, /is that of another/, "another store");
+  equal((await t.on(place, ["check", "--objects", ...flags])).status, 0, "check");
+});
