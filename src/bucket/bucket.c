@@ -120,8 +120,11 @@ bool bucket_takes_files(const struct bucket *b)
 
 void bucket_stop(struct bucket *b)
 {
-	if (b)
-		atomic_store(&b->stopping, true);
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->lock);
+	atomic_store(&b->stopping, true);
+	pthread_mutex_unlock(&b->lock);
 }
 
 bool bucket_stopping(const struct bucket *b)
@@ -213,8 +216,12 @@ static int disk_problem(int number, const char *what, struct arena *a, struct pr
 {
 	if (number < 0)
 		return number; /* it was said */
-	if (number == ENOSPC || number == EDQUOT)
+	if (number == ENOSPC || number == EDQUOT) {
+		log_error(
+			"the disk of the bucket, or of the folder through which its bytes pass, is full",
+			LOG_S("what", what));
 		return problem_set(p, a, ERR_NO_SPACE, "The disk of the bucket is full.");
+	}
 	log_error("the bucket", LOG_S("what", what), LOG_S("error", strerror(number)));
 	return problem_set(p, a, ERR_STORE, "The bucket cannot be %s just now.", what);
 }
@@ -376,8 +383,8 @@ int bucket_open(struct bucket *b, const struct bucket_row *row, int *ret_fd, str
 	}
 	if (fd >= 0)
 		close(fd);
-	if (number < 0)
-		return number;
+	if (number != ENOENT && number != EIO)
+		return disk_problem(number, "read", a, p);
 	log_error("the bucket lacks an object, or has another in its place",
 		LOG_S("tenant_id", row->tenant_id), LOG_S("key", row->key),
 		LOG_S("blob", row->blob), LOG_S("error", strerror(number)));

@@ -60,8 +60,10 @@ enum bucket_claim {
 /* Whether its places are this store's; see bucket_mark.c.  It waits for the disk and for S3. */
 int bucket_claim(
 	struct bucket *b, struct db *db, enum bucket_claim how, struct arena *a, struct problem *p);
-/* Again, where S3 did not answer; on a thread of the pool.  Does not wait. */
+/* Again, where S3 did not answer; else whether it is there still.  On a thread of the pool; does not wait. */
 void bucket_claim_submit(struct bucket *b, struct store *store, struct pool *pool);
+/* As it was last looked at. */
+bool bucket_is_well(const struct bucket *b);
 extern const struct statement_set bucket_mark_sql;
 void bucket_free(struct bucket *b);
 int64_t bucket_tenant_max(const struct bucket *b);
@@ -174,6 +176,8 @@ extern const struct statement_set bucket_row_sql;
 
 /* Removes bytes whose rows have gone; on threads of the pool and of the store, one at a time.  Does not wait. */
 void bucket_sweep_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now);
+/* No sweep is under way. */
+bool bucket_is_swept(const struct bucket *b);
 extern const struct statement_set bucket_sweep_sql;
 
 /* Notes bytes that no row names although they are a day old, of uploads whose process died, to be removed a week later; and removes what

@@ -168,14 +168,22 @@ static int believe(struct claiming *c, struct bucket *b, int err)
 	return 0;
 }
 
+/* Once it is marked its id is never another, so that other threads may read it. */
+static void learn_id(struct bucket *b, const struct known *k)
+{
+	if (atomic_load(&b->marked))
+		return;
+	snprintf(b->id, sizeof b->id, "%s", k->id);
+	atomic_store(&b->marked, k->marked);
+}
+
 static int claim_place(struct claiming *c, struct bucket *b)
 {
 	struct bucket_said said = { c->arena, c->problem };
 	char mark[ID_LEN + 1] = "";
 	int number = b->kind->look(b, mark, &said), err = 0;
 
-	snprintf(b->id, sizeof b->id, "%s", c->known.id);
-	b->marked = c->known.marked;
+	learn_id(b, &c->known);
 	if (number < 0)
 		return believe(c, b, number);
 	if (c->how != BUCKET_ADOPTS)
@@ -191,7 +199,8 @@ static int claim_place(struct claiming *c, struct bucket *b)
 	err = give_mark(c, b);
 	if (err)
 		return believe(c, b, err);
-	snprintf(b->id, sizeof b->id, "%s", c->known.id);
+	c->known.marked = true;
+	learn_id(b, &c->known);
 	atomic_store(&b->claimed, true);
 	return 0;
 }
@@ -229,7 +238,7 @@ int bucket_must_be_ours(struct bucket *b, struct bucket_said *said)
 
 	if (atomic_load(&b->claimed))
 		return 0;
-	number = b->marked ? b->kind->look(b, mark, said) : ERR_UPSTREAM;
+	number = atomic_load(&b->marked) ? b->kind->look(b, mark, said) : ERR_UPSTREAM;
 	if (!number && strcmp(mark, b->id) == 0) {
 		atomic_store(&b->claimed, true);
 		return 0;
@@ -243,7 +252,41 @@ int bucket_must_be_ours(struct bucket *b, struct bucket_said *said)
 		"The bucket could not be reached since the start, or is not that of this store: nothing is put there.");
 }
 
-/* ---- one that could not be reached at the start ---- */
+/* ---- now and then ---- */
+
+/* A folder that is gone, or S3 that is away, is told of once, and once when it is back. */
+static void probe_place(struct bucket *b)
+{
+	struct arena a = { 0 };
+	struct problem p = { 0 };
+	char mark[ID_LEN + 1] = "";
+	int number = b->kind->look(b, mark, &(struct bucket_said){ &a, &p });
+	const char *why = number > 0		     ? strerror(number)
+			  : number		     ? p.detail
+			  : strcmp(mark, b->id) != 0 ? "its mark is that of another"
+						     : NULL;
+	bool ill = number || why;
+
+	if (atomic_exchange(&b->ill, ill) != ill) {
+		if (ill)
+			log_error("the bucket cannot be used", LOG_S("bucket", b->where),
+				LOG_S("error", why ? why : error_row(number)->title));
+		else
+			log_info("the bucket can be used again", LOG_S("bucket", b->where));
+	}
+	arena_free(&a);
+}
+
+bool bucket_is_well(const struct bucket *b)
+{
+	return atomic_load(&b->claimed) && !atomic_load(&b->ill) &&
+	       (!b->also || bucket_is_well(b->also));
+}
+
+static bool is_claimed(const struct bucket *b)
+{
+	return atomic_load(&b->claimed) && (!b->also || is_claimed(b->also));
+}
 
 struct late_claim {
 	struct work work; /* first: it is handed back */
@@ -257,9 +300,15 @@ static int late_run(struct work *w, struct db *none)
 	struct arena a = { 0 };
 	struct problem p = { 0 };
 	struct db *db = NULL;
-	int err = store_connect(l->store, &db, &a, &p);
+	int err;
 
 	(void)none;
+	if (is_claimed(l->bucket)) {
+		for (struct bucket *b = l->bucket; b; b = b->also)
+			probe_place(b);
+		return 0;
+	}
+	err = store_connect(l->store, &db, &a, &p);
 	if (!err)
 		err = bucket_claim(l->bucket, db, BUCKET_SERVES, &a, &p);
 	if (err)
@@ -283,8 +332,7 @@ void bucket_claim_submit(struct bucket *b, struct store *store, struct pool *poo
 {
 	struct late_claim *l;
 
-	if (!b || (atomic_load(&b->claimed) && (!b->also || atomic_load(&b->also->claimed))) ||
-		atomic_exchange(&b->claiming, true))
+	if (!b || atomic_exchange(&b->claiming, true))
 		return;
 	l = calloc(1, sizeof *l);
 	if (l)

@@ -63,8 +63,9 @@ struct bucket {
 	char *where; /* as the settings name it */
 	char id[ID_LEN +
 		1]; /* what its mark must say, and whether the store says that some place has it */
-	bool marked;
+	_Atomic bool marked;		/* from then on the id stays */
 	_Atomic bool claimed, claiming; /* it is known to be this store's */
+	_Atomic bool ill;		/* as it was last looked at */
 	struct s3 *s3_mark;		/* for the mark alone: it is not waited for as long */
 	struct s3 *s3;
 	char *place; /* in S3: s3://, its name, a slash, and the prefix with one; else NULL */

@@ -134,6 +134,8 @@ static int s3_blob_open(struct bucket *b, const char *tenant_id, const char *blo
 		r.number = errno;
 	if (err || r.number) {
 		close(r.fd);
+		if (r.number) /* it was not S3 that failed */
+			*said->problem = (struct problem){ 0 };
 		return r.number ? r.number : err == ERR_NOT_FOUND ? ENOENT : err;
 	}
 	*ret_fd = r.fd;

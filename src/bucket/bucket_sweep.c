@@ -189,6 +189,18 @@ static int read_trash(struct work *w, struct db *db)
 					     .most = PIECE })));
 }
 
+/* Once the bucket stops, the pool may be gone. */
+static bool submit_removal(struct sweep *s)
+{
+	bool taken;
+
+	s->work = (struct work){ .run = remove_trash, .done = trash_removed };
+	pthread_mutex_lock(&s->bucket->lock);
+	taken = !bucket_stopping(s->bucket) && !pool_submit(s->pool, NULL, &s->work);
+	pthread_mutex_unlock(&s->bucket->lock);
+	return taken;
+}
+
 /* When the reading has been done for good: it may be begun again. */
 static void line_goes_on(struct line *l, const struct list *rows)
 {
@@ -213,8 +225,7 @@ static void trash_read(struct work *w, int err)
 		read_piece(s);
 		return;
 	}
-	s->work = (struct work){ .run = remove_trash, .done = trash_removed };
-	if (err || pool_submit(s->pool, NULL, &s->work))
+	if (err || !submit_removal(s))
 		sweep_over(s);
 }
 
@@ -228,6 +239,11 @@ static void read_piece(struct sweep *s)
 	if (s->lines[s->turn].over || s->outside >= OUTSIDE_FAILURES ||
 		bucket_stopping(s->bucket) || store_submit(s->store, &s->work))
 		sweep_over(s);
+}
+
+bool bucket_is_swept(const struct bucket *b)
+{
+	return !atomic_load(&b->sweeping);
 }
 
 void bucket_sweep_submit(struct bucket *b, struct store *store, struct pool *pool, int64_t now)

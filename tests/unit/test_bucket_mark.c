@@ -151,3 +151,28 @@ TEST(bucket_folder_must_be_fit)
 	CHECK(strstr(s.p.detail, "cannot be read"));
 	close_places(&s);
 }
+
+/* As the service does once a minute. */
+static void look_until(struct fixture *f, bool well)
+{
+	for (int i = 0; i < 500 && bucket_is_well(f->service.bucket) != well; i++) {
+		bucket_claim_submit(f->service.bucket, f->app.store, f->app.disk);
+		usleep(10000);
+	}
+	CHECK_INT(bucket_is_well(f->service.bucket), well);
+}
+
+TEST(bucket_that_is_gone_is_seen)
+{
+	struct places s;
+
+	open_places(&s);
+	look_until(s.f, true);
+	CHECK(system(arena_printf(
+		      &s.f->arena, "mv '%s/lodge-bucket' '%s/mark'", s.f->bucket, s.in)) == 0);
+	look_until(s.f, false);
+	CHECK(system(arena_printf(
+		      &s.f->arena, "mv '%s/mark' '%s/lodge-bucket'", s.in, s.f->bucket)) == 0);
+	look_until(s.f, true);
+	close_places(&s);
+}

@@ -474,6 +474,8 @@ TEST(bucket_moves_to_another_folder)
 	}
 	CHECK(system(arena_printf(
 		      &f->arena, "test -z \"$(find '%s' -type f -size +100k)\"", f->bucket)) == 0);
+	while (!bucket_is_swept(both))
+		usleep(1000);
 	pool_free(f->app.disk);
 	f->app.disk = pool_new(&(struct pool_settings){
 		.threads = 1, .idle_s = 1, .waiting = 10, .waiting_each = 10 });

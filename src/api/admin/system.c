@@ -9,6 +9,7 @@
 #include "webhooks/hook_log.h"
 #include "base/clock.h"
 #include "broker/broker.h"
+#include "bucket/bucket.h"
 #include "call/metrics.h"
 #include "queue/queue_admin.h"
 #include "queue/runner.h"
@@ -120,6 +121,9 @@ static void write_events(const struct service *service, struct buf *out)
 		{ "lodge_webhook_calls_unknown_total", "counter",
 			"Calls of webhooks to addresses that are not there.",
 			service->hook_log ? hook_log_unknown_calls(service->hook_log) : 0 },
+		{ "lodge_bucket_up", "gauge",
+			"1 if the bucket of all tenants could be reached when it was last looked at.",
+			service->bucket && bucket_is_well(service->bucket) },
 	};
 
 	metrics_figures(figures, sizeof figures / sizeof *figures, out);
