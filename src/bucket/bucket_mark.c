@@ -89,7 +89,8 @@ static int store_fails(struct claiming *c, int err)
 static int refuse_place(struct claiming *c, struct bucket *b, int number, const char *mark)
 {
 	const struct known *k = &c->known;
-	bool has = c->how != BUCKET_JOINS && (k->marked || k->in_use);
+	/* One process alone, as over SQLite, has nobody who could have put something elsewhere. */
+	bool has = c->how != BUCKET_JOINS && (k->in_use || (k->marked && !db_is_sqlite(c->db)));
 	const char *what = b->s3 ? "object" : "file";
 
 	if (number && number != ENOENT && number != ENOTEMPTY)

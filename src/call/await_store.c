@@ -33,14 +33,17 @@ int call_await_store(
 	struct awaited t = { .work = { .run = run_awaited, .done = awaited_done, .mode = mode },
 		.c = c,
 		.stage = stage };
+	int err;
 
 	if (mode == READ_ONLY && store_is_sqlite(c->app->store))
 		return pool_read(c->app->store, &t.work, run_awaited);
 	sem_init(&t.ended, 0, 0);
-	t.err = store_submit(c->app->store, &t.work);
-	if (!t.err)
+	err = store_submit(c->app->store, &t.work);
+	if (!err) {
 		while (sem_wait(&t.ended))
 			;
+		err = t.err;
+	}
 	sem_destroy(&t.ended);
-	return t.err;
+	return err;
 }

@@ -14,11 +14,14 @@
 #include "sessions/actor.h"
 #include "sessions/session.h"
 
-enum { SESSION_THERE };
+enum { SESSION_OF };
 
 static const struct statement sql[] = {
-	[SESSION_THERE] = { "mail_session_there",
-		"select count(*) from sessions where tenant_id = $1 and id = $2" },
+	[SESSION_OF] = { "mail_session_of",
+		"select s.id as value from mail_messages m join sessions s on s.tenant_id = m.tenant_id "
+		"and s.id = m.session_id where m.tenant_id = $1 and m.agent_id = $2 and m.thread_id = $3 "
+		"and s.created_by_id = $4 order by m.id desc limit 1",
+		.row = &one_text_schema },
 };
 STATEMENT_SET(mail_wake_sql, sql);
 
@@ -74,15 +77,19 @@ static void tell_mail(const struct waking *w, const char **ret_message, const ch
 		m->sender, mark, mark);
 }
 
+/* A thread has a session for each person who has mail sent into it: whoever answers does not get to read what another said
+ * to the agent elsewhere in theirs. */
 static int find_session(struct waking *w)
 {
-	int64_t there = 0;
-	int err = w->thread.session_id ? db_int(w->db, &sql[SESSION_THERE], &there,
-						 ARGS(T(w->m->tenant_id), T(w->thread.session_id)))
-				       : 0;
+	const struct mail_message_row *m = w->m;
+	struct one_text found = { 0 };
+	int err = m->by_user_id ? db_one(w->db, w->a, &sql[SESSION_OF], &found,
+					  ARGS(T(m->tenant_id), T(m->agent_id), T(m->thread_id),
+						  T(m->by_user_id)))
+				: ERR_NOT_FOUND;
 
-	w->session_id = there ? w->thread.session_id : NULL;
-	return err;
+	w->session_id = err ? NULL : found.value;
+	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 static int open_session(struct waking *w)

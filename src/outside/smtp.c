@@ -137,7 +137,7 @@ static int see_command(CURL *h, curl_infotype type, char *bytes, size_t n, void 
 }
 
 /* A line of a reply; the last of a reply has a space after its code. */
-static size_t see_reply(char *bytes, size_t size, size_t n, void *ctx)
+static size_t see_reply(const char *bytes, size_t size, size_t n, void *ctx)
 {
 	struct smtp_state *s = ctx;
 	size_t len = size * n, kept = 0;

@@ -242,7 +242,7 @@ int session_begin(struct session_tx *p, struct db *db, struct arena *a,
 int session_open(struct db *db, struct arena *a, const struct session_new *in, const char **ret_id,
 	struct problem *problem)
 {
-	struct session_tx p;
+	struct session_tx p = { 0 };
 	int err = session_begin(&p, db, a, in, problem);
 
 	if (err)

@@ -116,11 +116,11 @@ static int refuse_target(struct copying *c, const char *there)
 }
 
 /* The mark of a copy comes before the tables, so that one which is broken off here is known, too. */
-static int mark_target(struct copying *c)
+static int mark_target(struct copying *c, bool *ret_filled)
 {
-	bool there, filled;
+	bool there;
 	const char *said = NULL;
-	int err = copy_record_find(c->to, &there, &filled);
+	int err = copy_record_find(c->to, &there, ret_filled);
 
 	if (!err && !there)
 		err = shape_said(c->to, &said, c->a);
@@ -134,12 +134,14 @@ static int mark_target(struct copying *c)
 int copy_open_target(struct copying *c)
 {
 	int from, to, err = open_side(c, c->order->to, &c->to_store, &c->to);
+	bool filled = false;
 
 	if (err)
 		return err;
 	c->to_store->filling = true;
-	err = mark_target(c);
-	if (!err)
+	err = mark_target(c, &filled);
+	/* Once rows come in, the tables are there, but the row that says so may be among those that do not yet. */
+	if (!err && !filled)
 		err = store_migrate(c->to_store, &from, &to, c->a, c->p);
 	db_forget(c->to);
 	return err;

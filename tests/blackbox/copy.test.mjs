@@ -191,6 +191,8 @@ test("stores that are served, of another version, not empty or the same are refu
   equal(await server.stop(), 0, "the exit status");
   equal(await far.sql("select count(*) from pg_class where relnamespace = current_schema()::regnamespace"), "0", "what was made of the target");
   await copied(t, first, far);
+  const adopted = await t.on(far, ["bucket", "adopt"]); // a folder that the source does not know
+  equal(adopted.status, 0, adopted.stderr);
   const served = await t.serve(far, { flags: FLAGS });
   await refused(t, far, near, /in use by another lodge \(serve or copy\); stop it first, on every machine/);
   await served.kill();

@@ -18,12 +18,13 @@ const MOST_MS = 10_000; // from the promotion until a process works again
 /** Places with one master key, over one store. */
 function places(t, store, count) {
   const key = `${randomBytes(32).toString("hex")}\n`;
+  const bucket = join(t.folder(), "bucket");
   return Array.from({ length: count }, () => {
     const folder = t.folder();
     const data = join(folder, "data");
     makeFolder(data, 0o700);
     writeFileSync(join(data, "master.key"), key, { mode: 0o600 });
-    return { engine: "postgres", folder, data, store };
+    return { engine: "postgres", folder, data, store, bucket };
   });
 }
 

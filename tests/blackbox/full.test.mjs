@@ -14,7 +14,7 @@ async function smallDisk(t, folder, size) {
 
 test("a full disk is survived", async (t) => {
   const place = await t.place("sqlite");
-  if (!(await smallDisk(t, place.data, "3m"))) return console.log("note: nothing can be mounted here: a full disk is not tested");
+  if (!(await smallDisk(t, place.data, "4m"))) return console.log("note: nothing can be mounted here: a full disk is not tested");
   const server = await t.serve(place, { flags: ["--no-access-log"] });
   const tenant = await server.enter();
   const path = `/tenant/${tenant}/agents`;

@@ -125,6 +125,9 @@ function complaint(stderr) {
 
 // The search for leaks takes seconds at the end of every process, so it is asked for where a
 // process has done much.
+/** Processes over one PostgreSQL share a bucket, wherever their data folders are. */
+const shelf = (place) => (place.bucket ? { LODGE_BUCKET: `dir:${place.bucket}` } : {});
+
 function environment(extra = {}, leaks = false) {
   const env = {};
   for (const [name, value] of Object.entries(process.env))
@@ -183,7 +186,7 @@ export class Scope {
     await psql(url, `create schema ${schema}`);
     this.onEnd(() => psql(url, `drop schema if exists ${schema} cascade`).catch(() => {}));
     const store = `${url}?options=-csearch_path%3D${schema}`;
-    return { engine, folder, data, store, sql: (text) => psql(store, text) };
+    return { engine, folder, data, store, bucket: join(folder, "bucket"), sql: (text) => psql(store, text) };
   }
 
   /** By way of a pooler (LODGE_TEST_POOLER is its HOST:PORT), which knows no search path: a database of its own. */
@@ -195,7 +198,7 @@ export class Scope {
     at.pathname = `/${name}`;
     const direct = at.href;
     at.host = process.env.LODGE_TEST_POOLER;
-    return { engine: "postgres", folder, data, store: at.href, direct, sql: (text) => psql(direct, text) };
+    return { engine: "postgres", folder, data, store: at.href, direct, bucket: join(folder, "bucket"), sql: (text) => psql(direct, text) };
   }
 
   /**
@@ -229,7 +232,8 @@ export class Scope {
 
   /** A subcommand on a place. */
   on(place, args, options = {}) {
-    return this.run([...args, "--data", place.data, "--store", place.store, ...around(place)], { cwd: place.folder, ...options });
+    return this.run([...args, "--data", place.data, "--store", place.store, ...around(place)],
+      { cwd: place.folder, ...options, env: { ...shelf(place), ...options.env } });
   }
 
   async end() {
@@ -286,7 +290,7 @@ export class Server {
       : {};
     const args = ["serve", "--data", place.data, "--store", place.store, ...around(place), "--listen", listen, ...flags];
     this.child = spawn(files ? "prlimit" : program, files ? [`--nofile=${files}`, program, ...args] : args,
-      { cwd: place.folder, env: environment({ ...admin, ...env }, leaks), stdio: ["ignore", "pipe", "pipe"],
+      { cwd: place.folder, env: environment({ ...admin, ...shelf(place), ...env }, leaks), stdio: ["ignore", "pipe", "pipe"],
         ...(as === undefined ? {} : { uid: as, gid: as }) });
     alive.add(this.child);
     this.child.stdout.setEncoding("utf8").on("data", (text) => this.#heard("stdout", text));

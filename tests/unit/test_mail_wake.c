@@ -150,8 +150,8 @@ TEST(mail_gives_nobody_an_agent_that_they_may_not_talk_to)
 static void join_both(struct fixture *f)
 {
 	fixture_sql(f,
-		"update mail_threads set session_id = (select s.id from sessions s "
-		"where s.agent_id = mail_threads.agent_id) where session_id is null and tenant_id = $1",
+		"update mail_messages set session_id = (select s.id from sessions s "
+		"where s.agent_id = mail_messages.agent_id) where session_id is null and tenant_id = $1",
 		ARGS(T(f->tenant_id)));
 }
 
@@ -231,5 +231,54 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	wait_for(f, "select count(*) from mail_messages where state = 'draft'", 2);
 	r = ask(f, f->admin, NULL, "GET /agents/%s/mail?state=draft", back);
 	CHECK(strstr(text_at(&r, "items.0.error"), "within a day"));
+	fixture_close(f);
+}
+
+TEST(mail_of_two_people_in_one_thread_has_two_sessions)
+{
+	struct fixture *f = fixture_open();
+	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back"), *token,
+		   *user = fixture_user(f, "vera@example.com", &token), *session, *third;
+	struct answer r;
+
+	fixture_member(f, f->tenant_id, user, "ADMIN");
+	r = ask(f, token, "{\"name\":\"Third\",\"slug\":\"third\"}", "POST /tenant/%s/agents",
+		f->tenant_id);
+	STATUS(r, 201);
+	third = text_at(&r, "id");
+	STATUS(ask(f, f->admin,
+		       "{\"to\":[\"back@demo.lodge.internal\"],\"bcc\":[\"third@demo.lodge.internal\"],"
+		       "\"subject\":\"Hello\",\"text\":\"How are you?\"}",
+		       "POST /agents/%s/mail", desk),
+		202);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail/%s", back, newest(f, back, "direction=in"));
+	session = text_at(&r, "session_id");
+	wait_for(f, "select count(*) from jobs", 0);
+	test_step("who answers into the thread speaks in a session of their own");
+	STATUS(ask(f, token, "{\"text\":\"And I?\",\"all\":true}", "POST /agents/%s/mail/%s/reply",
+		       third, newest(f, third, "direction=in")),
+		202);
+	STATUS(ask(f, token,
+		       "{\"to\":[\"back@demo.lodge.internal\"],\"subject\":\"Re: Hello\",\"text\":\"And I?\"}",
+		       "POST /agents/%s/mail", third),
+		202);
+	fixture_sql(f,
+		"update mail_messages set thread_id = (select min(m.thread_id) from mail_messages m "
+		"where m.agent_id = $1) where agent_id = $1",
+		ARGS(T(back)));
+	CHECK_INT(
+		fixture_count(f, arena_printf(&f->arena,
+					 "select count(*) from mail_messages m join sessions s on "
+					 "s.tenant_id = m.tenant_id and s.id = m.session_id where "
+					 "m.agent_id = '%s' and m.direction = 'in' and "
+					 "s.created_by_id <> m.by_user_id",
+					 back)),
+		0);
+	CHECK_INT(fixture_count(
+			  f, arena_printf(&f->arena,
+				     "select count(*) from messages where session_id = '%s' and "
+				     "author_id = '%s'",
+				     session, user)),
+		0);
 	fixture_close(f);
 }
