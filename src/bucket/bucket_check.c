@@ -58,8 +58,7 @@ struct check {
 	int err;
 };
 
-/* True if the bytes have this digest. */
-static bool digest_is(int fd, const char *sha256)
+bool bucket_digest_is(int fd, const char *sha256)
 {
 	struct sha256_run *run = sha256_begin();
 	uint8_t digest[SHA256_LEN];
@@ -118,7 +117,7 @@ static int check_row(struct check *c, const struct checked_row *row)
 	int fd = -1;
 	int number =
 		bucket_blob_open(c->bucket, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
-	bool same = !number && digest_is(fd, row->sha256);
+	bool same = !number && bucket_digest_is(fd, row->sha256);
 
 	if (fd >= 0)
 		close(fd);

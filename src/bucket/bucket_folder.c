@@ -325,13 +325,14 @@ static int folder_look(struct bucket *b, char id[ID_LEN + 1], struct bucket_said
 {
 	char text[MARK_MAX + 1] = "";
 	int err = open_folder(b), fd;
+	struct stat is;
 	ssize_t n;
 
 	if (err == ENOENT)
 		return look_above(b, said);
 	if (err)
 		return folder_fails(b, said, "open");
-	fd = open_beneath(b->folder, MARK, O_RDONLY, 0);
+	fd = open_beneath(b->folder, MARK, O_RDONLY | O_NONBLOCK, 0);
 	if (fd < 0 && errno == ENOSYS)
 		return problem_set(said->problem, said->arena, ERR_USAGE,
 			"the kernel has no openat2: the bucket needs Linux 5.6 or newer");
@@ -339,8 +340,10 @@ static int folder_look(struct bucket *b, char id[ID_LEN + 1], struct bucket_said
 		return is_empty_folder(b->folder) ? ENOENT : ENOTEMPTY;
 	if (fd < 0)
 		return errno;
-	n = read(fd, text, MARK_MAX);
-	err = n < 0 ? errno : 0;
+	err = fstat(fd, &is) ? errno : S_ISREG(is.st_mode) ? 0 : EINVAL;
+	n = err ? 0 : read(fd, text, MARK_MAX);
+	if (n < 0)
+		err = errno;
 	close(fd);
 	bucket_mark_read(text, id);
 	if (!err && faccessat(b->folder, ".", R_OK | W_OK | X_OK, AT_EACCESS))

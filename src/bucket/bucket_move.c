@@ -4,8 +4,10 @@
  * that is there needs nothing, one that comes twice is the same, and one whose
  * row goes meanwhile is collected where it came to. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bucket/bucket_parts.h"
@@ -41,6 +43,7 @@ struct move {
 	struct arena scratch; /* of one object */
 	struct bucket_moving *so_far;
 	bool again;
+	bool held; /* what is there was held against its digest: in the first pass */
 	struct arena *arena;
 	struct problem *problem;
 };
@@ -90,41 +93,111 @@ static void note_bad(struct move *m, const struct moved_row *row)
 		m->so_far->first = bucket_uri(m->arena, row->tenant_id, row->key);
 }
 
-static int move_one(struct move *m, const struct moved_row *row)
+/* Whether the place has it already. */
+static int is_there(struct move *m, const struct moved_row *row, bool *ret)
 {
 	struct bucket_said said = { &m->scratch, m->problem };
-	struct bucket_moving *r = m->so_far;
 	int64_t size = 0;
-	bool same = false;
 	int fd = -1, err = m->to->kind->size(m->to, row->tenant_id, row->blob, &size, &said);
 
-	if (!err && size == row->size_bytes)
-		return 0;
-	if (err && err != ENOENT)
-		return err;
-	*m->problem = (struct problem){ 0 };
-	err = bucket_blob_open(m->from, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
-	if (err == ENOENT) {
+	*ret = !err && size == row->size_bytes;
+	if (*ret && !m->held) {
+		err = m->to->kind->open(
+			m->to, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
+		*ret = !err && bucket_digest_is(fd, row->sha256);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (err == ENOENT)
 		*m->problem = (struct problem){ 0 };
-		r->missing++;
-		note_bad(m, row);
+	return err == ENOENT ? 0 : err;
+}
+
+/* ENOENT if this place does not have it either. */
+static int copy_from(
+	struct move *m, struct bucket *from, const struct moved_row *row, bool *ret_same)
+{
+	struct bucket_said said = { &m->scratch, m->problem };
+	int fd = -1,
+	    err = from->kind->open(from, row->tenant_id, row->blob, row->size_bytes, &fd, &said);
+
+	if (err == ENOENT)
+		*m->problem = (struct problem){ 0 };
+	else if (!err)
+		err = copy_bytes(m, fd, row, ret_same);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int move_one(struct move *m, const struct moved_row *row)
+{
+	struct bucket *places[] = { m->from, m->from->also };
+	struct bucket_moving *r = m->so_far;
+	bool there, same = false, found = false;
+	int err = is_there(m, row, &there);
+
+	if (err || there)
+		return err;
+	for (size_t i = 0; i < 2 && !same; i++) {
+		if (!places[i] || strcmp(places[i]->where, m->to->where) == 0)
+			continue;
+		err = copy_from(m, places[i], row, &same);
+		if (err && err != ENOENT)
+			return err;
+		found = found || !err;
+	}
+	if (same) {
+		r->copied++;
+		r->copied_bytes += row->size_bytes;
+		m->again = true;
 		return 0;
 	}
-	if (err)
-		return err;
-	err = copy_bytes(m, fd, row, &same);
-	close(fd);
-	if (err)
-		return err;
-	if (!same) {
-		r->torn++;
-		note_bad(m, row);
-		return 0;
-	}
-	r->copied++;
-	r->copied_bytes += row->size_bytes;
-	m->again = true;
+	*(found ? &r->torn : &r->missing) += 1;
+	note_bad(m, row);
 	return 0;
+}
+
+/* Whether one folder is the other, or lies in it. */
+static bool folder_within(int inner, int outer)
+{
+	struct stat at, above, wanted;
+	int fd = fcntl(inner, F_DUPFD_CLOEXEC, 0), up;
+	bool within = false;
+
+	if (fd < 0 || fstat(outer, &wanted) || fstat(fd, &at)) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!within) {
+		within = at.st_dev == wanted.st_dev && at.st_ino == wanted.st_ino;
+		up = within ? -1 : openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			break;
+		close(fd);
+		fd = up;
+		if (fstat(fd, &above) ||
+			(above.st_dev == at.st_dev && above.st_ino == at.st_ino)) /* the root */
+			break;
+		at = above;
+	}
+	close(fd);
+	return within;
+}
+
+/* By another name: what is removed as the former place would be the new one. */
+static int refuse_same_place(struct move *m, const struct bucket *from)
+{
+	if (!from || from->s3 || m->to->s3 || strcmp(from->where, m->to->where) == 0 ||
+		from->folder < 0 || m->to->folder < 0)
+		return 0;
+	if (!folder_within(m->to->folder, from->folder) &&
+		!folder_within(from->folder, m->to->folder))
+		return 0;
+	return problem_set(m->problem, m->arena, ERR_USAGE,
+		"%s is %s by another name, or one lies in the other: name a folder of its own",
+		m->to->where, from->where);
 }
 
 static int move_problem(struct move *m, int err)
@@ -179,6 +252,11 @@ int bucket_move(struct bucket *to, struct bucket *from, struct db *db, struct ar
 	int err = 0, passes = 0;
 
 	*ret = (struct bucket_moving){ 0 };
+	err = refuse_same_place(&m, from);
+	if (!err)
+		err = refuse_same_place(&m, from->also);
+	if (err)
+		return err;
 	do {
 		m.again = false;
 		ret->missing = ret->torn = ret->looked_at = ret->looked_at_bytes = 0;
@@ -188,6 +266,7 @@ int bucket_move(struct bucket *to, struct bucket *from, struct db *db, struct ar
 			problem_set(p, a, err, "the store cannot be read: %s", db_error(db));
 		else
 			err = move_pass(&m, db, told, ctx);
+		m.held = true;
 	} while (!err && m.again && ++passes < PASSES);
 	arena_free(&m.scratch);
 	return err;

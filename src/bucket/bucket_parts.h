@@ -109,6 +109,8 @@ int bucket_blob_open(struct bucket *b, const char *tenant_id, const char *blob, 
 	int *ret_fd, struct bucket_said *said);
 int bucket_blob_remove(
 	struct bucket *b, const char *tenant_id, const char *blob, struct bucket_said *said);
+/* Reads a file from where it stands to its end: true if the bytes have this digest. */
+bool bucket_digest_is(int fd, const char *sha256);
 /* As bucket_kind.fold, of both. */
 void bucket_tenant_remove(struct bucket *b, const char *tenant_id, const char *blob);
 /* Whether the settings suffice; S3 is not asked. */

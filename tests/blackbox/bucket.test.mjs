@@ -36,7 +36,7 @@ function half(server, where, announced, sent) {
 
 testBoth("killed in the middle of a put, there is what was there before", async (t, engine) => {
   const place = await t.place(engine);
-  const folder = join(place.data, "bucket");
+  const folder = place.bucket ?? join(place.data, "bucket");
   let server = await t.serve(place, { flags: FLAGS });
   const tenant = await server.enter();
   const first = Buffer.alloc(3 * MIB, "first");

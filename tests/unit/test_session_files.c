@@ -410,9 +410,9 @@ TEST(bucket_moves_to_another_folder)
 {
 	struct fixture *f = fixture_open();
 	char *bytes = bytes_of(f, HUGE_LEN);
-	const char *there = arena_printf(&f->arena, "%s/there", f->bucket);
-	struct bucket_settings settings = { .tenant_max = 1 << 20 };
-	struct bucket *to = NULL, *both = NULL;
+	const char *there = arena_printf(&f->arena, "%s.there", f->bucket);
+	struct bucket_settings settings = { .tenant_max = 1 << 20 }, inside = settings;
+	struct bucket *to = NULL, *both = NULL, *within = NULL;
 	struct bucket_moving m;
 	struct problem p = { 0 };
 	struct db *db = NULL;
@@ -436,6 +436,22 @@ TEST(bucket_moves_to_another_folder)
 	CHECK(!m.first);
 	CHECK_INT(bucket_move(to, f->service.bucket, db, &f->arena, &m, NULL, NULL, &p), 0);
 	CHECK_INT(m.copied, 0);
+	test_step("one with other bytes of the same length is made whole, too");
+	CHECK(system(arena_printf(&f->arena,
+		      "cd '%s' && for x in $(find . -type f -size 1c); do printf z > $x; done",
+		      there)) == 0);
+	CHECK_INT(bucket_move(to, f->service.bucket, db, &f->arena, &m, NULL, NULL, &p), 0);
+	CHECK_INT(m.copied, 1);
+	test_step("a folder in the former one, and the former by another name, are none");
+	for (int i = 0; i < 2; i++) {
+		inside.where = arena_printf(&f->arena, i ? "dir:%s/../%s" : "dir:%s/%s", f->bucket,
+			i ? strrchr(f->bucket, '/') + 1 : "in");
+		fixture_bucket(f, &within, &inside);
+		CHECK_INT(bucket_move(within, f->service.bucket, db, &f->arena, &m, NULL, NULL, &p),
+			ERR_USAGE);
+		bucket_free(within);
+		p = (struct problem){ 0 };
+	}
 
 	test_step(
 		"one that broke off is made whole; one whose bytes are others is told of and not copied");
@@ -490,5 +506,6 @@ TEST(bucket_moves_to_another_folder)
 	bucket_free(both);
 	bucket_free(to);
 	db_close(db);
+	CHECK(system(arena_printf(&f->arena, "rm -rf '%s'", there)) == 0);
 	fixture_close(f);
 }
