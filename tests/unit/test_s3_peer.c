@@ -1,4 +1,5 @@
 /* test_s3_peer.c - an S3 that errs or means harm: what it says is told as its fault, whatever it is. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,14 +13,17 @@
 
 /* What it answers; made by the test before it is asked. */
 static struct {
+	pthread_mutex_t lock; /* over the body, which the peer's threads read */
 	struct buf body;
-} said;
+} said = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void answer_said(struct peer *p, int fd, const char *request)
 {
 	(void)p;
 	(void)request;
+	pthread_mutex_lock(&said.lock);
 	peer_reply(fd, 200, "application/xml", said.body.at, said.body.len);
+	pthread_mutex_unlock(&said.lock);
 }
 
 static struct s3 *s3_of(struct arena *a, const struct peer *p)
@@ -38,11 +42,13 @@ static struct s3 *s3_of(struct arena *a, const struct peer *p)
 
 static void say(const char *before, const char *word, size_t times, const char *after)
 {
+	pthread_mutex_lock(&said.lock);
 	buf_clear(&said.body);
 	buf_puts(&said.body, before);
 	for (size_t i = 0; i < times; i++)
 		buf_puts(&said.body, word);
 	buf_puts(&said.body, after);
+	pthread_mutex_unlock(&said.lock);
 }
 
 #define LIST "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>"
@@ -88,15 +94,17 @@ TEST(s3_peer_that_names_things_at_length_is_refused)
 /* ---- parts, and more than there is ---- */
 
 static struct {
-	const char *head;
+	const char *_Atomic head;
 	atomic_llong taken; /* bytes that it could get rid of */
 } sent;
 
 static void answer_head(struct peer *p, int fd, const char *request)
 {
+	const char *head = sent.head;
+
 	(void)p;
 	(void)request;
-	peer_say(fd, sent.head, strlen(sent.head));
+	peer_say(fd, head, strlen(head));
 }
 
 static bool count_bytes(void *ctx, const char *bytes, size_t n)
