@@ -26,6 +26,8 @@
 		"the token of a scanner")                                                         \
 	X(HOOK, "integration_rows", "tenant_id", "id", "sealed", "", GONE_TEXT,                   \
 		"the signing secret of a webhook")                                                \
+	X(MAIL_SECRET, "mail_secrets", "null", "name", "sealed", "", GONE_WITH_ROW,               \
+		"a key of the service's mail")                                                    \
 	X(AUDIT_KEY, "meta", "null", "key", "value", " and key = 'audit_key'", GONE_CHAIN,        \
 		"the key of the audit log's chain")
 

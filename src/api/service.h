@@ -15,18 +15,21 @@ struct batches;
 struct helper;
 struct bucket;
 struct file_mover;
+struct smtp_relay;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
 struct service {
 	struct app app;
-	struct oidc *oidc;	     /* where people may sign in besides here; NULL: nowhere */
-	struct broker *broker;	     /* calls to models */
-	struct runner *runner;	     /* jobs of the queue */
-	struct sessions *sessions;   /* agents at work */
-	struct helper *helper;	     /* formats of strangers */
-	struct bucket *bucket;	     /* the bytes of tenants' buckets */
-	struct file_mover *mover;    /* large files of sessions on their way there */
+	struct oidc *oidc;	   /* where people may sign in besides here; NULL: nowhere */
+	struct broker *broker;	   /* calls to models */
+	struct runner *runner;	   /* jobs of the queue */
+	struct sessions *sessions; /* agents at work */
+	struct helper *helper;	   /* formats of strangers */
+	struct bucket *bucket;	   /* the bytes of tenants' buckets */
+	struct file_mover *mover;  /* large files of sessions on their way there */
+	const struct smtp_relay
+		*relay; /* takes mail to the outside; its url is NULL where none is set */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

@@ -74,13 +74,13 @@ static const char *first_id(struct arena *a, const char *value)
 
 static void read_references(struct arena *a, const char *value, struct mail_read *ret)
 {
-	const char **ids = arena_array(a, const char *, MAIL_REFERENCES_MAX);
+	const char **ids = arena_array(a, const char *, MAIL_READ_REFERENCES_MAX);
 	const char *id;
 
 	ret->references = ids;
 	while (value && (id = next_id(a, &value))) {
-		if (ret->reference_count == MAIL_REFERENCES_MAX) {
-			memmove(ids, ids + 1, (MAIL_REFERENCES_MAX - 1) * sizeof *ids);
+		if (ret->reference_count == MAIL_READ_REFERENCES_MAX) {
+			memmove(ids, ids + 1, (MAIL_READ_REFERENCES_MAX - 1) * sizeof *ids);
 			ret->reference_count--;
 		}
 		ids[ret->reference_count++] = id;
@@ -91,7 +91,7 @@ static void read_references(struct arena *a, const char *value, struct mail_read
 
 static const char *make_preview(struct arena *a, const char *text)
 {
-	char *out = arena_raw(a, MAIL_PREVIEW_MAX + 1, 1);
+	char *out = arena_raw(a, MAIL_READ_PREVIEW_MAX + 1, 1);
 	const char *end = text + strlen(text);
 	size_t n = 0;
 	bool blank = false;
@@ -103,7 +103,7 @@ static const char *make_preview(struct arena *a, const char *text)
 		if (*text == ' ' || *text == '\n' || *text == '\t') {
 			blank = n > 0;
 		} else {
-			if (n + blank + step > MAIL_PREVIEW_MAX)
+			if (n + blank + step > MAIL_READ_PREVIEW_MAX)
 				break;
 			if (blank)
 				out[n++] = ' ';

@@ -8,7 +8,7 @@
 #include "mail/address.h"
 #include "mail/wake.h"
 
-enum { MAIL_REFERENCES_MAX = 100, MAIL_PREVIEW_MAX = 200 };
+enum { MAIL_READ_REFERENCES_MAX = 100, MAIL_READ_PREVIEW_MAX = 200 };
 
 /* What a mail server says of one recipient that it could not reach, or could. */
 struct mail_delivery {
@@ -23,7 +23,7 @@ struct mail_read {
 	struct mail_people to, cc, reply_to;  /* those that are addresses */
 	const char *subject;		      /* "" */
 	const char *message_id, *in_reply_to; /* without < and >; NULL: there is none */
-	const char *const *references;	      /* likewise; the last MAIL_REFERENCES_MAX */
+	const char *const *references;	      /* likewise; the last MAIL_READ_REFERENCES_MAX */
 	size_t reference_count;
 	const char *text;		   /* the text part, or what the HTML part shows, or "" */
 	const char *extracted_text;	   /* of it, what is not quoted */

@@ -54,9 +54,9 @@ static int why_kept(struct db *db, struct arena *a, const struct mail_message_ro
 		return err;
 	if (mail_rules_reply(&rules) == MailReply_draft)
 		*ret = "The rules keep answers as drafts.";
-	else if (to_one >= MAIL_REPLIES_HOUR)
+	else if (to_one >= MAIL_REPLIES_PER_HOUR)
 		*ret = "This address had as many automatic answers as it may within an hour.";
-	else if (in_thread >= MAIL_REPLIES_DAY)
+	else if (in_thread >= MAIL_REPLIES_PER_THREAD_DAY)
 		*ret = "This thread had as many automatic answers as it may within a day.";
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* mail_wake.h - a message that sets its agent to work: its thread becomes a session, one for each thread. */
 #pragma once
+#include "mail/wake.h"
 #include "mailboxes/mail_rules.h"
-
-enum { MAIL_HOPS_MAX = 5 }; /* automatic messages in a row; a longer row wakes nobody */
 
 /* For a message that has just been added.  Where it wakes its agent, session and run are written into it; where that fails
  * for a reason of its own (the agent is off, nobody may have it work, the plan is used up) the reason is its error and the message

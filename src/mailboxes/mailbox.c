@@ -18,7 +18,13 @@ const struct words MailboxKind_words = {
 	.doc = "internal mailboxes live in this service; external ones reach the world.",
 };
 
-static struct mailbox_policy policy_now = { "", true };
+static struct mailbox_policy policy_now = { .domain = "",
+	.provisions = true,
+	.house = "",
+	.authserv_id = "",
+	.resolver = "",
+	.bytes_max = 25 << 20,
+	.new_recipients_day = 200 };
 
 void mailbox_policy_set(const struct mailbox_policy *policy)
 {

@@ -24,6 +24,12 @@ enum {
 struct mailbox_policy {
 	const char *domain; /* of external mailboxes; "": there are none */
 	bool provisions;    /* mailboxes are made at all */
+	bool relays;	    /* there is somebody who takes mail to the outside */
+	const char *house;  /* the address that the service writes from; "": it writes to nobody */
+	const char *authserv_id; /* whose Authentication-Results are believed; "": nobody's */
+	const char *resolver;	 /* of names; "": the system's */
+	int64_t bytes_max;	 /* of a message from outside */
+	int64_t new_recipients_day;
 };
 void mailbox_policy_set(const struct mailbox_policy *policy);
 const struct mailbox_policy *mailbox_policy(void);

@@ -232,12 +232,18 @@ static void look_at_providers(struct file_look *l, const struct named *f)
 	}
 }
 
+static void look_at_public(struct file_look *l, const struct named *f)
+{
+	is_file_readable(l, f);
+}
+
 static void (*const lookers[])(struct file_look *l, const struct named *f) = {
 	[FILE_FOLDER] = look_at_folder,
 	[FILE_CERTIFICATE] = look_at_certificate,
 	[FILE_TLS_KEY] = look_at_tls_key,
 	[FILE_MASTER_KEY] = look_at_master_key,
 	[FILE_SECRET] = look_at_secret,
+	[FILE_PUBLIC] = look_at_public,
 	[FILE_PROVIDERS] = look_at_providers,
 };
 

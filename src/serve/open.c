@@ -62,8 +62,14 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 	};
 	int err = how == STORE_SERVE ? make_data(s, a, p) : 0;
 
-	mailbox_policy_set(
-		&(struct mailbox_policy){ arena_strdup(a, s->mail_domain), s->mail_provisioning });
+	mailbox_policy_set(&(struct mailbox_policy){ .domain = arena_strdup(a, s->mail_domain),
+		.provisions = s->mail_provisioning,
+		.relays = *s->smtp_relay,
+		.house = arena_strdup(a, s->mail_from),
+		.authserv_id = arena_strdup(a, s->mail_authserv_id),
+		.resolver = arena_strdup(a, s->mail_resolver),
+		.bytes_max = s->mail_max_bytes.bytes,
+		.new_recipients_day = s->mail_new_recipients_per_day });
 	return err ? err : store_open(ret, &settings, how, a, p);
 }
 

@@ -143,6 +143,7 @@
 	X(budget_rate_sql) \
 	X(agent_row_sql) \
 	X(mailbox_sql) \
+	X(mail_secret_sql) \
 	X(mail_row_sql) \
 	X(mail_object_sql) \
 	X(mail_rule_sql) \

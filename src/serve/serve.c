@@ -29,6 +29,7 @@
 #include "call/held.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mail_secret.h"
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "events/hub.h"
@@ -41,6 +42,7 @@
 #include "serve/master_key.h"
 #include "serve/open.h"
 #include "serve/operator_secrets.h"
+#include "serve/relay.h"
 #include "serve/reload.h"
 #include "serve/supervisor.h"
 #include "store/pool.h"
@@ -69,6 +71,7 @@ struct serving {
 	struct tool_pool *tools;
 	struct job_kind kinds[JOB_KINDS];
 	struct reload *reload;
+	struct smtp_relay relay;
 	struct operator_secrets secrets; /* until whoever uses them has begun */
 	bool on_terminal;
 	struct arena *arena;
@@ -230,6 +233,8 @@ static int prepare_store(struct serving *v)
 			db, v->arena, v->service.app.vault, keys.key[0], v->service.app.chain_key);
 	wipe(&keys, sizeof keys);
 	if (!err)
+		err = mail_token_key_load(db, v->arena, v->service.app.vault, clock_now_us());
+	if (!err)
 		err = open_derived(db, v->arena);
 	if (!err)
 		err = prepare_bucket(v, db);
@@ -246,6 +251,9 @@ static int prepare_providers(struct serving *v)
 {
 	int err = operator_secrets_read(&v->secrets, v->settings, v->arena, &v->problem);
 
+	if (!err)
+		err = relay_of(&v->relay, v->settings, v->arena, &v->problem);
+	v->service.relay = &v->relay;
 	settings_open_places(v->settings);
 	if (!err && !fetch_init())
 		return problem_set(&v->problem, v->arena, ERR_INTERNAL, "libcurl does not start");

@@ -25,5 +25,14 @@ bool setting_check_store(const char *text);
 bool setting_check_postgres(const char *text);
 bool setting_check_url(const char *text);
 bool setting_check_private(const char *text);
+bool setting_check_address(const char *text); /* of mail; "" too, as in those below */
+bool setting_check_lmtp(const char *text);    /* unix:PATH, or a loopback address and a port */
+bool setting_check_relay(const char *text);
+bool setting_check_resolver(const char *text);
 /* True for the words that a flag takes; *ret is what it says. */
 bool setting_is_flag(const char *text, bool *ret);
+
+/* settings_together.c: ERR_USAGE with a sentence where one is given that cannot be without another; then those that follow
+ * from others get their value. */
+int settings_check_together(const struct settings *s, struct arena *a, struct problem *p);
+void settings_derive(struct settings *s, struct arena *a);

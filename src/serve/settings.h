@@ -60,7 +60,12 @@ struct settings {
 	const char *allow_private_addresses; /* true, false, or a list of places; see private_all */
 	const char *openai_key_file, *anthropic_key_file;
 	const char *oidc;
-	const char *mail_domain;
+	const char *mail_domain, *mail_from;
+	const char *lmtp_listen, *smtp_listen;
+	const char *smtp_relay, *smtp_relay_user, *smtp_relay_password_file, *smtp_relay_ca;
+	const char *mail_authserv_id, *mail_resolver;
+	struct settings_size mail_max_bytes;
+	int64_t mail_new_recipients_per_day;
 	bool mail_provisioning;
 	struct settings_span session_lifetime, session_idle, webhook_log, erase_delay, hold_max;
 
@@ -96,6 +101,7 @@ enum setting_file {
 	FILE_TLS_KEY,
 	FILE_MASTER_KEY, /* made by the first start */
 	FILE_SECRET,	 /* one line */
+	FILE_PUBLIC,	 /* read, and no secret */
 	FILE_PROVIDERS,	 /* a list of OpenID providers, each with a file of its own */
 };
 

@@ -430,72 +430,6 @@ static int take_file(struct load *l)
 
 /* ---- all of it ---- */
 
-static int check_together(struct load *l)
-{
-	struct settings *s = l->s;
-
-	if (!*s->tls_cert != !*s->tls_key) {
-		const char *have = *s->tls_cert ? "tls_cert" : "tls_key";
-		const char *lack = *s->tls_cert ? "tls_key" : "tls_cert";
-
-		return problem_set(l->p, l->a, ERR_USAGE,
-			"%s %s: it is given without %s; give both for HTTPS or neither for HTTP",
-			have, settings_origin(s, have)->words, lack);
-	}
-	if ((*s->store_direct || *s->store_replica) && strncmp(s->store, "postgres", 8) != 0) {
-		const char *which = *s->store_direct ? "store_direct" : "store_replica";
-
-		return problem_set(l->p, l->a, ERR_USAGE,
-			"%s %s: it is of a PostgreSQL database, and store names none", which,
-			settings_origin(s, which)->words);
-	}
-	if (s->session_idle.ms > s->session_lifetime.ms) {
-		const char *which =
-			settings_given(s, "session_idle") ? "session_idle" : "session_lifetime";
-
-		return problem_set(l->p, l->a, ERR_USAGE,
-			"%s %s: session_idle is longer than session_lifetime; give at most %s for it",
-			which, settings_origin(s, which)->words,
-			setting_text(setting_named("session_lifetime"), l->a, s));
-	}
-	return 0;
-}
-
-/* Gives the settings that follow from others their value. */
-static void derive_settings(struct load *l)
-{
-	struct settings *s = l->s;
-	size_t n = strlen(s->public_url);
-
-	if (!setting_is_flag(s->allow_private_addresses, &s->private_all))
-		s->private_all = false;
-	if (!*s->store)
-		s->store = arena_printf(l->a, "sqlite:%s/lodge.db", s->data);
-	if (!*s->master_key_file)
-		s->master_key_file = arena_printf(l->a, "%s/master.key", s->data);
-	if (!*s->bucket)
-		s->bucket = arena_printf(l->a, "dir:%s/bucket", s->data);
-	if (!*s->bucket_endpoint)
-		s->bucket_endpoint =
-			arena_printf(l->a, "https://s3.%s.amazonaws.com", s->bucket_region);
-	while (n && s->public_url[n - 1] == '/')
-		n--;
-	s->public_url = arena_strndup(l->a, s->public_url, n);
-	if (!n) {
-		size_t first = strcspn(s->listen, ", "), port = first;
-
-		while (port && s->listen[port] != ':')
-			port--;
-		/* "Any address" is no address to call. */
-		if (strncmp(s->listen, "0.0.0.0:", 8) == 0 || strncmp(s->listen, "[::]:", 5) == 0)
-			s->public_url = arena_printf(l->a, "http%s://localhost%.*s",
-				*s->tls_cert ? "s" : "", (int)(first - port), s->listen + port);
-		else
-			s->public_url = arena_printf(l->a, "http%s://%.*s", *s->tls_cert ? "s" : "",
-				(int)first, s->listen);
-	}
-}
-
 int settings_load(
 	struct settings *s, struct arena *a, const struct settings_source *from, struct problem *p)
 {
@@ -522,8 +456,8 @@ int settings_load(
 	if (!err)
 		err = take_file(&l);
 	if (!err)
-		err = check_together(&l);
+		err = settings_check_together(s, a, p);
 	if (!err)
-		derive_settings(&l);
+		settings_derive(s, a);
 	return err;
 }

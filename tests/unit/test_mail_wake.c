@@ -209,7 +209,7 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back");
 	struct answer r;
 
-	for (int i = 0; i < MAIL_REPLIES_HOUR + 1; i++) {
+	for (int i = 0; i < MAIL_REPLIES_PER_HOUR + 1; i++) {
 		STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
 		wait_for(f, DONE, i + 1);
 	}
@@ -222,9 +222,9 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
 	wait_for(f,
 		"select count(*) from mail_messages where automatic = 1 and state = 'delivered'",
-		MAIL_REPLIES_HOUR + 1);
+		MAIL_REPLIES_PER_HOUR + 1);
 	test_step("and so have those of one thread, whenever they were");
-	add_answers(f, MAIL_REPLIES_DAY);
+	add_answers(f, MAIL_REPLIES_PER_THREAD_DAY);
 	STATUS(ask(f, f->admin, "{\"text\":\"more\"}", "POST /agents/%s/mail/%s/reply", desk,
 		       newest(f, desk, "direction=in")),
 		202);

@@ -23,7 +23,11 @@ static const char *address_of(struct fixture *f, const char *agent)
 
 static void domain_is(const char *domain, bool provisions)
 {
-	mailbox_policy_set(&(struct mailbox_policy){ domain, provisions });
+	struct mailbox_policy policy = *mailbox_policy();
+
+	policy.domain = domain;
+	policy.provisions = provisions;
+	mailbox_policy_set(&policy);
 }
 
 static int64_t heal(struct fixture *f, const char *body, const char *query)

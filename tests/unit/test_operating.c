@@ -72,7 +72,7 @@ TEST(files_that_are_missing_are_named_by_their_setting)
 		if (!made)
 			CHECK(strncmp(report.faults[0], row->name, strlen(row->name)) == 0);
 	}
-	CHECK_INT(looked, 8);
+	CHECK_INT(looked, 10);
 	arena_free(&a);
 }
 
@@ -94,7 +94,8 @@ TEST(files_a_certificate_is_held_against_the_clock)
 
 	s.data = "/nowhere/at/all";
 	s.config = s.store = "";
-	s.master_key_file = s.openai_key_file = s.anthropic_key_file = s.oidc = "";
+	s.master_key_file = s.openai_key_file = s.anthropic_key_file = s.oidc =
+		s.smtp_relay_password_file = s.smtp_relay_ca = "";
 	s.bucket_secret_file = "";
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char cert[] = "/tmp/lodge-cert-XXXXXX", key[] = "/tmp/lodge-key-XXXXXX";

@@ -99,6 +99,14 @@ static const struct example {
 	{ "store_replica", NULL, "db.example.com" },
 	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },
 	{ "mail_domain", "mail.example.org", "nowhere" },
+	{ "mail_from", "lodge@example.org", "example.org" },
+	{ "lmtp_listen", "unix:lmtp.sock", "0.0.0.0:24" },
+	{ "smtp_listen", "[::1]:25,0.0.0.0:25", "nowhere" },
+	{ "smtp_relay", NULL,
+		"relay.example.org" }, /* only together with an address to write from */
+	{ "smtp_relay_user", NULL, NULL },
+	{ "smtp_relay_password_file", NULL, NULL },
+	{ "mail_resolver", "192.0.2.53:5353", "resolver" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
 static const struct example a_path = { "", "keys/elsewhere", NULL };
@@ -538,6 +546,13 @@ TEST(settings_that_belong_together)
 			{ "store_replica", "--store-replica", "store names none" } },
 		{ "--store|postgres://lodge@pooler/lodge|--store-direct|postgres://lodge@db/lodge",
 			"", { NULL } },
+		{ "--smtp-relay-user=lodge", "",
+			{ "smtp_relay_user from --smtp-relay-user", "smtp_relay_password_file",
+				"both" } },
+		{ "--smtp-relay=smtps://relay.example.org:465", "",
+			{ "smtp_relay from --smtp-relay", "mail_from", "mail_domain" } },
+		{ "--smtp-relay=smtps://relay.example.org:465|--mail-domain=example.org", "",
+			{ NULL } },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -605,27 +620,6 @@ TEST(settings_forms)
 		CHECK_INT(r.err, ERR_USAGE);
 		done(&r);
 	}
-}
-
-TEST(settings_networks_hold_addresses)
-{
-	static const char *const in[] = { "10.1.2.3", "::ffff:10.1.2.3", "192.168.7.255", "::1",
-		"2001:db8:ffff::1" };
-	static const char *const out[] = { "11.0.0.0", "192.168.8.0", "::2", "2001:db9::1",
-		"10.0.0.0/8", "", "nonsense" };
-	struct reading r;
-
-	load(&r, NULL, "", "", "trusted_proxies = 10.0.0.0/8, 192.168.4.0/22, ::1, 2001:db8::/32");
-	CHECK_INT(r.s.trusted_proxies.count, 4);
-	for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
-		test_step("%s", in[i]);
-		CHECK(settings_networks_hold(&r.s.trusted_proxies, in[i]));
-	}
-	for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
-		test_step("%s", out[i]);
-		CHECK(!settings_networks_hold(&r.s.trusted_proxies, out[i]));
-	}
-	done(&r);
 }
 
 /* ---- the file ---- */

@@ -1,0 +1,67 @@
+/* test_setting_forms.c - what single settings take: networks, and the places and addresses of mail. */
+#include "t.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "serve/setting_value.h"
+
+TEST(setting_networks_hold_addresses)
+{
+	static const char *const in[] = { "10.1.2.3", "::ffff:10.1.2.3", "192.168.7.255", "::1",
+		"2001:db8:ffff::1" };
+	static const char *const out[] = { "11.0.0.0", "192.168.8.0", "::2", "2001:db9::1",
+		"10.0.0.0/8", "", "nonsense" };
+	struct arena a = { 0 };
+	struct settings s = { 0 };
+
+	CHECK(!setting_read(setting_named("trusted_proxies"), &a,
+		"10.0.0.0/8, 192.168.4.0/22, ::1, 2001:db8::/32", &s));
+	CHECK_INT(s.trusted_proxies.count, 4);
+	for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+		test_step("%s", in[i]);
+		CHECK(settings_networks_hold(&s.trusted_proxies, in[i]));
+	}
+	for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
+		test_step("%s", out[i]);
+		CHECK(!settings_networks_hold(&s.trusted_proxies, out[i]));
+	}
+	arena_free(&a);
+}
+
+TEST(setting_forms_of_mail)
+{
+	static const struct {
+		const char *name, *text;
+		bool good;
+	} cases[] = {
+		{ "lmtp_listen", "", true },
+		{ "lmtp_listen", "unix:/run/lodge/lmtp", true },
+		{ "lmtp_listen", "127.0.0.1:2424", true },
+		{ "lmtp_listen", "[::1]:2424", true },
+		{ "lmtp_listen", "unix:", false },
+		{ "lmtp_listen", "127.0.0.1", false },
+		{ "lmtp_listen", "127.0.0.1:24,0.0.0.0:24", false },
+		{ "lmtp_listen", "192.0.2.1:24", false },
+		{ "lmtp_listen", "[::]:24", false },
+		{ "lmtp_listen", "localhost:24", false },
+		{ "smtp_relay", "smtps://relay.example.org:465", true },
+		{ "smtp_relay", "smtp://relay.example.org:587", true },
+		{ "smtp_relay", "http://relay.example.org", false },
+		{ "mail_from", "lodge@example.org", true },
+		{ "mail_from", "Lodge <lodge@example.org>", false },
+		{ "mail_from", "lodge@example.org\r\nX: y", false },
+		{ "mail_resolver", "192.0.2.53", true },
+		{ "mail_resolver", "ns.example.org", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena a = { 0 };
+		struct settings s = { 0 };
+		const char *fault =
+			setting_read(setting_named(cases[i].name), &a, cases[i].text, &s);
+
+		test_step("%s = %s", cases[i].name, cases[i].text);
+		CHECK(!fault == cases[i].good);
+		arena_free(&a);
+	}
+}
