@@ -26,7 +26,18 @@ struct naming_row {
 FIELDS(naming_row) = { ROW_FIELDS(naming_row, id, object_key) };
 static SCHEMA(naming_row, .internal = true);
 
-enum { FILE_ADD, FILES_OF, FILES_NAMED, FILES_SOME, FILE_DROP, RAW_SOME, RAW_DROP, NAMED };
+enum {
+	FILE_ADD,
+	FILES_OF,
+	FILES_NAMED,
+	FILES_SOME,
+	FILE_DROP,
+	RAW_SOME,
+	RAW_DROP,
+	ARRIVED_SOME,
+	ARRIVED_DROP,
+	NAMED
+};
 
 static const struct statement sql[] = {
 	[FILE_ADD] = { "mail_file_add", "insert into mail_attachments ({*}) values ({$})",
@@ -51,9 +62,16 @@ static const struct statement sql[] = {
 		.row = &naming_row_schema },
 	[RAW_DROP] = { "mail_raw_drop",
 		"delete from mail_messages where tenant_id = $1 and agent_id = $2 and id = $3" },
+	[ARRIVED_SOME] = { "mail_arrived_some",
+		"select id, coalesce(object_key, '') as object_key from mail_arrivals "
+		"where tenant_id = $1 and agent_id = $2 order by id limit $3",
+		.row = &naming_row_schema },
+	[ARRIVED_DROP] = { "mail_arrived_drop",
+		"delete from mail_arrivals where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[NAMED] = { "mail_object_named",
 		"select (select count(*) from mail_attachments where tenant_id = $1 and object_key = $2) "
-		"+ (select count(*) from mail_messages where tenant_id = $1 and object_key = $2)" },
+		"+ (select count(*) from mail_messages where tenant_id = $1 and object_key = $2) "
+		"+ (select count(*) from mail_arrivals where tenant_id = $1 and object_key = $2)" },
 };
 STATEMENT_SET(mail_object_sql, sql);
 
@@ -144,17 +162,21 @@ int mail_remove(struct db *db, struct arena *a, const struct mail_message_row *m
 int mail_files_drop_some(struct db *db, struct arena *a, const char *tenant_id,
 	const char *agent_id, int64_t most, int64_t now, int64_t *ret_dropped)
 {
-	static const int some[] = { FILES_SOME, RAW_SOME }, drop[] = { FILE_DROP, RAW_DROP };
+	static const struct {
+		int some, drop;
+	} kinds[] = { { FILES_SOME, FILE_DROP }, { RAW_SOME, RAW_DROP },
+		{ ARRIVED_SOME, ARRIVED_DROP } };
 	int err = 0;
 
 	*ret_dropped = 0;
-	for (size_t i = 0; !err && !*ret_dropped && i < 2; i++) {
+	for (size_t i = 0; !err && !*ret_dropped && i < sizeof kinds / sizeof *kinds; i++) {
 		struct list rows = { 0 };
 
-		err = db_all(db, a, &sql[some[i]], &rows, (size_t)most,
+		err = db_all(db, a, &sql[kinds[i].some], &rows, (size_t)most,
 			ARGS(T(tenant_id), T(agent_id), N(most)));
 		if (!err)
-			err = drop_rows(db, a, tenant_id, agent_id, &sql[drop[i]], &rows, now);
+			err = drop_rows(
+				db, a, tenant_id, agent_id, &sql[kinds[i].drop], &rows, now);
 		*ret_dropped = (int64_t)rows.count;
 	}
 	return err;

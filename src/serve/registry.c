@@ -144,6 +144,7 @@
 	X(agent_row_sql) \
 	X(mailbox_sql) \
 	X(mail_secret_sql) \
+	X(mail_arrival_sql) \
 	X(mail_row_sql) \
 	X(mail_object_sql) \
 	X(mail_rule_sql) \
