@@ -6,6 +6,13 @@ import { agentOf, begin, modelAt, slowModel, stands } from "./console_talk.mjs";
 
 const stage = console_stage({ flags: ["--allow-private-addresses=true"] });
 const box = (page) => page.getByRole("textbox", { name: "Message" });
+/** Into the composer by its key: it is there once the session is read. */
+async function toComposer(page) {
+  await box(page).waitFor();
+  await page.keyboard.press("m");
+  await until(20_000, "the composer", () => box(page).evaluate((at) => at === document.activeElement));
+}
+
 const answerOf = async (page) => ((await page.locator("article.assistant .prose").last().textContent().catch(() => "")) ?? "").trim();
 
 test("the first answer of a new service, by keyboard alone", async (t) => {
@@ -75,7 +82,7 @@ test("@ and / are completed, the budget's rest is shown, and a login that ends k
   const { page } = view;
   await page.getByText("$100,000.00 of $100,000.00 left this hour").waitFor();
   await page.getByRole("heading", { level: 1, name: "Wise words" }).focus();
-  await page.keyboard.press("m");
+  await toComposer(page);
   await page.keyboard.type("/zeb");
   await page.getByRole("option", { name: /Zebra keeping/ }).waitFor();
   await page.keyboard.press("Enter");
@@ -142,7 +149,7 @@ test("three parts at once are three blocks, one of which fails; Stop stops the o
   await page.getByRole("heading", { level: 1, name: "Divided" }).waitFor();
 
   await page.getByRole("heading", { level: 1, name: "Divided" }).focus();
-  await page.keyboard.press("m");
+  await toComposer(page);
   await page.keyboard.type("again");
   await page.keyboard.press("Enter");
   (await mock.told("again")).call(parts("two"));
