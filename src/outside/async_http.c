@@ -53,7 +53,7 @@ static void unlink_transfer(struct async_http *tr, struct transfer *t)
 		t->next->prev = t->prev;
 }
 
-/* Takes an order that has not been carried out off the list: its transfer is about to go. */
+/* Takes an order that has not been carried out off the list, and lets no other be left: its transfer is about to go. */
 static void forget_orders(struct async_http *tr, struct transfer *t)
 {
 	pthread_mutex_lock(&tr->lock);
@@ -66,7 +66,8 @@ static void forget_orders(struct async_http *tr, struct transfer *t)
 			tr->orders_last = p;
 		break;
 	}
-	INVARIANT(tr->open > 0 && !t->ordered);
+	INVARIANT(tr->open > 0 && !t->ordered && !t->over);
+	t->over = true;
 	tr->open--;
 	pthread_mutex_unlock(&tr->lock);
 }
@@ -243,7 +244,7 @@ int async_http_submit(struct async_http *tr, struct transfer *t)
 	int err;
 
 	t->easy = NULL;
-	t->headed = t->stopped = t->refused = t->held = t->ordered = false;
+	t->headed = t->stopped = t->refused = t->held = t->ordered = t->over = false;
 	t->orders = 0;
 	pthread_mutex_lock(&tr->lock);
 	err = tr->stopping ? ERR_STOPPING : tr->open >= tr->most ? ERR_BUSY : 0;
@@ -255,10 +256,12 @@ int async_http_submit(struct async_http *tr, struct transfer *t)
 	return err;
 }
 
+/* One that is over, and whose owner is about to hear of it, has no more orders. */
 static void order_transfer(struct async_http *tr, struct transfer *t, unsigned what)
 {
 	pthread_mutex_lock(&tr->lock);
-	leave_order(tr, t, what);
+	if (!t->over)
+		leave_order(tr, t, what);
 	pthread_mutex_unlock(&tr->lock);
 }
 

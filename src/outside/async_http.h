@@ -51,7 +51,7 @@ struct transfer {
 	struct transfer *next, *prev, *order;
 	void *easy;
 	int64_t began_ms, heard_ms;
-	bool headed, stopped, refused, held, ordered;
+	bool headed, stopped, refused, held, ordered, over;
 	enum transfer_end verdict;
 	_Atomic unsigned orders;
 };

@@ -16,6 +16,7 @@ struct trip {
 	enum transfer_end end;
 	int stop_at; /* bytes() says false on this call; 0: never */
 	bool hold;   /* the first bytes() holds the rest back */
+	bool orders; /* done() orders this and that, as another thread may while it is called, and sends it once more */
 	int calls;
 	_Atomic int *over;
 };
@@ -51,6 +52,12 @@ static void on_done(struct transfer *t, enum transfer_end end, const char *why)
 	(void)why;
 	trip->end = end;
 	trip->ends++;
+	if (trip->orders) {
+		trip->orders = false;
+		async_http_resume(trip->http, t);
+		async_http_cancel(trip->http, t);
+		CHECK_INT(async_http_submit(trip->http, t), 0);
+	}
 	atomic_fetch_add(trip->over, 1);
 }
 
@@ -162,6 +169,32 @@ TEST(async_http_ends_what_is_silent_late_stopped_or_cancelled)
 		async_http_free(tr);
 		http_fixture_close(&s);
 	}
+}
+
+TEST(async_http_what_is_over_takes_no_orders)
+{
+	struct http_fixture s;
+	struct async_http *tr = async_http_new(2);
+	_Atomic int over = 0;
+	struct trip trip, more;
+
+	http_fixture_open(&s, &fixture_limits);
+	trip_init(&trip, &s, "/kept", &over);
+	trip_init(&more, &s, "/kept", &over);
+	trip.http = tr;
+	trip.orders = true;
+	CHECK_INT(async_http_submit(tr, &trip.t), 0);
+	await(&over, 2);
+	CHECK_INT(trip.ends, 2);
+	CHECK_INT(trip.end, TRANSFER_WHOLE);
+	CHECK_INT(async_http_submit(tr, &more.t), 0);
+	await(&over, 3);
+	CHECK_INT(more.end, TRANSFER_WHOLE);
+	CHECK_INT(async_http_stats(tr).open, 0);
+	buf_free(&trip.body);
+	trip_end(&more);
+	async_http_free(tr);
+	http_fixture_close(&s);
 }
 
 TEST(async_http_holds_back_until_it_is_resumed)
