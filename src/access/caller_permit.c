@@ -26,6 +26,7 @@ static SCHEMA(agent_facts, .internal = true);
 FIELDS(session_facts) = {
 	FIELD(session_facts, agent_id),
 	FIELD(session_facts, takes_part),
+	FIELD(session_facts, by_mail),
 };
 static SCHEMA(session_facts, .internal = true);
 
@@ -64,7 +65,7 @@ static const struct statement sql[] = {
 	[CALLER_SESSION] = { "caller_session",
 		"select s.agent_id, case when exists (select 1 from session_people p "
 		"where p.tenant_id = $1 and p.user_id = $3 and p.session_id = $2) then 1 else 0 end "
-		"as takes_part from sessions s where s.tenant_id = $1 and s.id = $2",
+		"as takes_part, case when s.origin = 'mail' then 1 else 0 end as by_mail from sessions s where s.tenant_id = $1 and s.id = $2",
 		.row = &session_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
 		.row = &directory_row_schema, .across = "whose an id is, is what is asked" },
@@ -169,6 +170,12 @@ static int load_session(struct caller *c, struct db *db, struct arena *a, const 
 	return err == ERR_NOT_FOUND ? problem_set(p, a, err, NOTHING) : err;
 }
 
+/* What mail began holds what it said: it is for those who read the agent's mail, and for whom it was begun. */
+static bool is_closed_mail(const struct caller *c, const struct session_facts *session)
+{
+	return session->by_mail && !session->takes_part && !(c->agent & PERM(AGENT_MAIL_READ));
+}
+
 static int load_agent_permissions(struct caller *c, struct db *db, struct arena *a,
 	const struct place *place, struct problem *p)
 {
@@ -184,7 +191,7 @@ static int load_agent_permissions(struct caller *c, struct db *db, struct arena 
 	if (place->finds_agent && caller_holds_all(c)) {
 		c->agent = caller_cut(c, permissions_of_agent_role(AGENT_OWNER));
 		c->all_sessions = true;
-		return 0;
+		return is_closed_mail(c, &session) ? problem_set(p, a, ERR_NOT_FOUND, NOTHING) : 0;
 	}
 	/* Who holds OWNER on all need not be asked for roles of their own. */
 	err = db_one(db, a, &sql[caller_holds_all(c) ? CALLER_AGENT_THERE : CALLER_AGENT], &facts,
@@ -196,7 +203,7 @@ static int load_agent_permissions(struct caller *c, struct db *db, struct arena 
 	if (!(held & (in_session ? PERM(SESSION_READ) : PERM(AGENT_READ))))
 		return problem_set(p, a, ERR_NOT_FOUND, NOTHING);
 	c->agent = caller_cut(c, held);
-	return 0;
+	return is_closed_mail(c, &session) ? problem_set(p, a, ERR_NOT_FOUND, NOTHING) : 0;
 }
 
 /* A machine key is nobody, in no tenant: all that is not its purpose is refused before it is looked for. */

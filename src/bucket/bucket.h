@@ -155,11 +155,13 @@ int bucket_row_find(struct db *db, struct arena *a, const char *tenant_id, const
 /* The same by its id. */
 int bucket_row_read(struct db *db, struct arena *a, const char *tenant_id, const char *id,
 	struct bucket_row *ret);
-/* What the tenant's rows come to. */
+/* What the tenant's rows come to, and the texts of its mail, which lie in the store. */
 int bucket_used(struct db *db, const char *tenant_id, int64_t *ret);
 /* ERR_NO_SPACE if what is there and what these bytes add is more than `most`; or if what was replaced and deleted, and still waits to be removed,
  * comes to more than that, the bytes that these replace among it.  So on the disk there is never more than twice as much. */
 int bucket_room(struct db *db, const char *tenant_id, int64_t most, int64_t adds, int64_t replaced);
+/* So many bytes more of mail, or fewer; ERR_NO_SPACE as above. */
+int bucket_hold_mail(struct db *db, const char *tenant_id, int64_t most, int64_t by);
 /* The sentence for it. */
 int bucket_no_room(struct db *db, const char *tenant_id, int64_t most, int64_t replaced,
 	struct arena *a, struct problem *p);

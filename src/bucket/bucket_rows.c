@@ -17,6 +17,7 @@ enum {
 	ROW_DROP,
 	USED_READ,
 	USED_ADD,
+	MAIL_ADD,
 	FREEING_READ,
 	FREEING_ADD,
 	TRASH_ADD,
@@ -38,10 +39,15 @@ static const struct statement sql[] = {
 	[ROW_DROP] = { "bucket_drop",
 		"delete from bucket_objects where tenant_id = $1 and id = $2" },
 	[USED_READ] = { "bucket_used",
-		"select coalesce(sum(size_bytes), 0) from bucket_usage where tenant_id = $1" },
+		"select cast(coalesce(sum(size_bytes + mail_bytes), 0) as bigint) from bucket_usage "
+		"where tenant_id = $1" },
 	[USED_ADD] = { "bucket_used_add",
 		"insert into bucket_usage (tenant_id, size_bytes) values ($1, $2) on conflict (tenant_id) "
 		"do update set size_bytes = bucket_usage.size_bytes + excluded.size_bytes" },
+	[MAIL_ADD] = { "bucket_mail_add",
+		"insert into bucket_usage (tenant_id, size_bytes, mail_bytes) values ($1, 0, $2) "
+		"on conflict (tenant_id) "
+		"do update set mail_bytes = bucket_usage.mail_bytes + excluded.mail_bytes" },
 	[FREEING_READ] = { "bucket_freeing",
 		"select coalesce(sum(trash_bytes), 0) from bucket_usage where tenant_id = $1" },
 	[FREEING_ADD] = { "bucket_freeing_add",
@@ -85,6 +91,13 @@ static int add_used(struct db *db, const char *tenant_id, int64_t by)
 	return by ? db_run(db, &sql[USED_ADD], NULL, ARGS(T(tenant_id), N(by))) : 0;
 }
 
+int bucket_hold_mail(struct db *db, const char *tenant_id, int64_t most, int64_t by)
+{
+	int err = by > 0 ? bucket_room(db, tenant_id, most, by, 0) : 0;
+
+	return err || !by ? err : db_run(db, &sql[MAIL_ADD], NULL, ARGS(T(tenant_id), N(by)));
+}
+
 static int bucket_freeing(struct db *db, const char *tenant_id, int64_t *ret)
 {
 	return db_int(db, &sql[FREEING_READ], ret, ARGS(T(tenant_id)));
@@ -124,7 +137,7 @@ int bucket_no_room(struct db *db, const char *tenant_id, int64_t most, int64_t r
 			"What this tenant replaced and deleted a moment ago takes as much room as its bucket may hold. It "
 			"is being freed: put this again in a minute.");
 	return problem_set(p, a, ERR_NO_SPACE,
-		"The bucket of a tenant holds %lld bytes, files of sessions among them, and these would be more.",
+		"The bucket of a tenant holds %lld bytes, files of sessions and mail among them, and these would be more.",
 		(long long)most);
 }
 

@@ -178,7 +178,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_RANGE:
 		return r->op->gives_file;
 	case ERR_NO_SPACE:
-		return r->op->intake || r->op->brings_files || r->op->on_disk;
+		return r->op->intake || r->op->brings_files || r->op->on_disk || r->op->takes_room;
 	case ERR_INVALID: /* a parameter that is not known is refused everywhere */
 		return route_repeatable(r) ||
 		       (!route_foreign(r) && (body || query || !r->op->open_query));

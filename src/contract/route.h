@@ -41,6 +41,7 @@ struct operation {
 	/* The field that names one: for `after` of a list, for the Location and the audit log of an object;
 	 * NULL: id. */
 	const char *key;
+	bool harmless; /* a POST that done twice does no more than once, so that it takes no Idempotency-Key */
 	bool body_optional; /* without a body it is as if {} had been sent */
 	/* Types of a body that is taken as it comes, NULL-terminated; the last may be any type and none. */
 	const char *const *takes;
@@ -58,6 +59,7 @@ struct operation {
 	bool gives_file; /* the answer is a file, of which a part may be asked for (call_send_file()) */
 	bool on_disk; /* `prepare` writes files: on the threads for disks */
 	bool unpacks; /* `prepare` waits for lodge-helper, or for a bucket: on the threads of imports */
+	bool takes_room;   /* what it keeps counts towards what a tenant's bucket may hold */
 	bool brings_files; /* what it keeps may go to the bucket (call.bring) */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
@@ -143,7 +145,8 @@ const char *method_name(enum method m);
  * OpenAI's clients ask for and changes something; a call to a model is no change. */
 static inline bool route_repeatable(const struct route *r)
 {
-	return r->method == METHOD_POST && (!r->as_printed || (r->openai && r->audit));
+	return r->method == METHOD_POST && !r->op->harmless &&
+	       (!r->as_printed || (r->openai && r->audit));
 }
 
 /* What tells Anthropic's clients from OpenAI's. */

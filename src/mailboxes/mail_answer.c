@@ -126,5 +126,10 @@ int mail_answer(struct db *db, struct arena *a, const char *tenant_id, const cha
 			ARGS(T(tenant_id), T(session_id), T(run_id)));
 	if (!err && *words.value)
 		err = answer_mail(db, a, &woke, &box, words.value, now);
+	if (err == ERR_NO_SPACE) {
+		woke.error =
+			"The answer was not kept as mail: the tenant's mail and bucket are full.";
+		err = mail_message_save(db, a, &woke);
+	}
 	return err == ERR_NOT_FOUND ? 0 : err; /* a person spoke there, or nothing was said */
 }

@@ -18,12 +18,13 @@ static SCHEMA(mail_attachment_row, .internal = true);
 FIELDS(mail_file) = { ROW_FIELDS(mail_file, filename, content_type, size_bytes, object_key) };
 static SCHEMA(mail_file, .internal = true);
 
-/* A row that names an object. */
+/* A row that names an object, and what is counted for it. */
 struct naming_row {
 	const char *id, *object_key;
+	int64_t held_bytes;
 };
 
-FIELDS(naming_row) = { ROW_FIELDS(naming_row, id, object_key) };
+FIELDS(naming_row) = { ROW_FIELDS(naming_row, id, object_key, held_bytes) };
 static SCHEMA(naming_row, .internal = true);
 
 enum {
@@ -47,17 +48,17 @@ static const struct statement sql[] = {
 		"and message_id = $3 order by id",
 		.row = &mail_file_schema },
 	[FILES_NAMED] = { "mail_files_named",
-		"select {*} from mail_attachments where tenant_id = $1 and agent_id = $2 "
+		"select id, object_key, 0 as held_bytes from mail_attachments where tenant_id = $1 and agent_id = $2 "
 		"and message_id = $3 order by id",
 		.row = &naming_row_schema },
 	[FILES_SOME] = { "mail_files_some",
-		"select {*} from mail_attachments where tenant_id = $1 and agent_id = $2 "
+		"select id, object_key, 0 as held_bytes from mail_attachments where tenant_id = $1 and agent_id = $2 "
 		"order by id limit $3",
 		.row = &naming_row_schema },
 	[FILE_DROP] = { "mail_file_drop",
 		"delete from mail_attachments where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[RAW_SOME] = { "mail_raw_some",
-		"select id, coalesce(object_key, '') as object_key from mail_messages "
+		"select id, coalesce(object_key, '') as object_key, held_bytes from mail_messages "
 		"where tenant_id = $1 and agent_id = $2 order by id limit $3",
 		.row = &naming_row_schema },
 	[RAW_DROP] = { "mail_raw_drop",
@@ -87,9 +88,11 @@ int mail_files_add(struct db *db, struct arena *a, struct mail_message_row *m,
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++) {
+		const char *line = mail_line(a, files[i].filename), *name = *line ? line : "file";
+
 		shown[i] = (struct AgentAttachmentRow){ .id = arena_strdup(a, id_new(NULL).text),
 			.message_id = m->id,
-			.filename = files[i].filename,
+			.filename = name,
 			.content_type = files[i].content_type,
 			.size_bytes = files[i].size_bytes,
 			.created_at = { m->created_at } };
@@ -99,7 +102,7 @@ int mail_files_add(struct db *db, struct arena *a, struct mail_message_row *m,
 				.agent_id = m->agent_id,
 				.id = shown[i].id,
 				.message_id = m->id,
-				.filename = files[i].filename,
+				.filename = name,
 				.content_type = files[i].content_type,
 				.size_bytes = files[i].size_bytes,
 				.object_key = files[i].object_key,
@@ -142,6 +145,8 @@ static int drop_rows(struct db *db, struct arena *a, const char *tenant_id, cons
 		err = db_run(db, drop, NULL, ARGS(T(tenant_id), T(agent_id), T(row[i].id)));
 		if (!err)
 			err = let_go(db, a, tenant_id, row[i].object_key, now);
+		if (!err)
+			err = bucket_hold_mail(db, tenant_id, 0, -row[i].held_bytes);
 	}
 	return err;
 }

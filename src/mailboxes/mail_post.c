@@ -9,14 +9,17 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/caller.h"
 #include "base/id.h"
 #include "mailboxes/mail_wake.h"
 
-enum { SUPPRESSED };
+enum { SUPPRESSED, IS_ON };
 
 static const struct statement sql[] = {
 	[SUPPRESSED] = { "mail_suppressed",
 		"select count(*) from mail_suppressions where tenant_id = $1 and address = $2" },
+	[IS_ON] = { "mail_agent_is_on",
+		"select count(*) from agents where tenant_id = $1 and id = $2 and is_active = 1" },
 };
 STATEMENT_SET(mail_post_sql, sql);
 
@@ -52,7 +55,15 @@ void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_m
 
 const char *mail_reply_subject(struct arena *a, const char *subject)
 {
-	return strncasecmp(subject, "re:", 3) == 0 ? subject : arena_printf(a, "Re: %s", subject);
+	return strncasecmp(subject, "re:", 3) == 0
+		       ? subject
+		       : mail_cut(a, arena_printf(a, "Re: %s", subject), MAIL_SUBJECT_MAX);
+}
+
+/* An error of the store's rows, said where the reason is that there is no room. */
+static int stored(const struct mail_posting *o, int err)
+{
+	return err == ERR_NO_SPACE ? mail_no_room(o->db, o->a, o->m, o->p) : err;
 }
 
 int mail_draft(const struct mail_posting *o)
@@ -61,7 +72,7 @@ int mail_draft(const struct mail_posting *o)
 
 	o->m->state = MailState_draft;
 	err = mail_files_add(o->db, o->a, o->m, o->files, o->file_count);
-	return err ? err : mail_message_add(o->db, o->a, o->m);
+	return stored(o, err ? err : mail_message_add(o->db, o->a, o->m));
 }
 
 /* ---- to whom ---- */
@@ -94,13 +105,31 @@ static int refuse(const struct mail_posting *o, const char *field, size_t at, co
 	return 0;
 }
 
+/* Whoever has it sent writes to agents that they see: all others are not there for them. */
+static int is_seen(const struct mail_posting *o, const char *agent_id, bool *ret)
+{
+	const struct caller_absent who = { o->m->tenant_id, agent_id, o->m->by_user_id,
+		o->m->by_key_id };
+	struct problem refused = { 0 };
+	struct caller c;
+	int err = o->m->by_user_id
+			  ? caller_stand(&c, o->db, o->a, &who, PERM_AGENT_READ, o->now, &refused)
+			  : ERR_NOT_FOUND;
+
+	*ret = !err;
+	return err && err != ERR_NOT_FOUND && refused.err != err ? err : 0;
+}
+
 static int reach_inside(const struct mail_posting *o, const char *field, size_t at,
 	const char *address, struct reached *r)
 {
 	struct mailbox_row box;
+	bool seen = false;
 	int err = mailbox_at(o->db, o->a, o->m->tenant_id, address, &box);
 
-	if (err == ERR_NOT_FOUND)
+	if (!err)
+		err = is_seen(o, box.agent_id, &seen);
+	if (err == ERR_NOT_FOUND || (!err && !seen))
 		return refuse(o, field, at, "unknown", "is no address of this tenant");
 	if (err)
 		return err;
@@ -155,12 +184,28 @@ static int reach_all(const struct mail_posting *o, struct reached *r)
 static int check_box(const struct mail_posting *o)
 {
 	struct mailbox_row from;
+	int64_t on = 0;
 	int err = mailbox_find(o->db, o->a, o->m->tenant_id, o->m->mailbox_id, &from);
 
+	if (!err)
+		err = db_int(o->db, &sql[IS_ON], &on, ARGS(T(o->m->tenant_id), T(o->m->agent_id)));
+	if (!err && !on)
+		return problem_set(
+			o->p, o->a, ERR_CONFLICT, "The agent is switched off: it sends nothing.");
 	if (!err && !mailbox_is_active(&from))
 		return problem_set(
 			o->p, o->a, ERR_CONFLICT, "The mailbox is paused: nothing goes out of it.");
 	return err;
+}
+
+/* Everybody within the house has a copy of the texts. */
+static int check_copies(const struct mail_posting *o, const struct reached *r)
+{
+	if (mail_held(o->m) * (int64_t)(r->count + 1) <= MAIL_COPIES_MAX)
+		return 0;
+	problem_field(o->p, o->a, "text", "too_large",
+		"comes with everybody's copy of it to more than %d MiB", MAIL_COPIES_MAX >> 20);
+	return ERR_INVALID;
 }
 
 int mail_check(const struct mail_posting *o)
@@ -168,7 +213,9 @@ int mail_check(const struct mail_posting *o)
 	struct reached r;
 	int err = check_box(o);
 
-	return err ? err : reach_all(o, &r);
+	if (!err)
+		err = reach_all(o, &r);
+	return err ? err : check_copies(o, &r);
 }
 
 /* ---- sent ---- */
@@ -188,6 +235,7 @@ static int deliver(const struct mail_posting *o, const struct mailbox_row *box)
 	m.direction = MailDirection_in;
 	m.state = mail_rules_block(&rules, m.sender) ? MailState_blocked : MailState_received;
 	m.bcc = m.labels = (struct list){ 0 };
+	m.html = NULL; /* what it shows is kept; it itself is for readers outside */
 	m.unread = true;
 	m.created_at = o->now;
 	m.sent_at = NIL;
@@ -210,6 +258,8 @@ int mail_post(const struct mail_posting *o)
 
 	if (!err)
 		err = reach_all(o, &r);
+	if (!err)
+		err = check_copies(o, &r);
 	if (err)
 		return err;
 	o->m->state = MailState_delivered;
@@ -223,5 +273,5 @@ int mail_post(const struct mail_posting *o)
 		err = mail_message_add(o->db, o->a, o->m);
 	for (size_t i = 0; !err && i < r.count; i++)
 		err = deliver(o, &r.boxes[i]);
-	return err;
+	return stored(o, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/fold.h"
 #include "base/id.h"
+#include "bucket/bucket.h"
 #include "store/row.h"
 
 const struct words MailDirection_words = {
@@ -43,7 +44,7 @@ SCHEMA(AgentAttachmentRow, .doc = "A file that came or went with an agent's mail
 FIELDS(mail_message_row) = {
 	ROW_FIELDS(mail_message_row, tenant_id, agent_id, id, mailbox_id, thread_id, sender,
 		subject, preview, body, unread, message_id_header, size_bytes, hops, automatic,
-		subject_folded, preview_folded, created_at),
+		subject_folded, preview_folded, held_bytes, created_at),
 	FIELD(mail_message_row, direction, .words = &MailDirection_words),
 	FIELD(mail_message_row, state, .words = &MailState_words),
 	FIELD(mail_message_row, verdict, .words = &MailVerdict_words),
@@ -125,30 +126,6 @@ static const struct statement sql[] = {
 STATEMENT_SET(mail_row_sql, sql);
 
 /* ---- small things ---- */
-
-const char *mail_preview(struct arena *a, const char *text)
-{
-	char *out = arena_alloc(a, MAIL_PREVIEW_MAX + 1);
-	size_t n = 0;
-
-	for (const unsigned char *p = (const unsigned char *)text; *p && n < MAIL_PREVIEW_MAX;
-		p++) {
-		bool blank = *p <= ' ';
-
-		if (!blank)
-			out[n++] = (char)*p;
-		else if (n && out[n - 1] != ' ')
-			out[n++] = ' ';
-	}
-	if (n == MAIL_PREVIEW_MAX) { /* no sign is cut in two */
-		while (n && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
-			n--;
-		n -= n && (unsigned char)out[n - 1] >= 0xc0;
-	}
-	n -= n && out[n - 1] == ' ';
-	out[n] = '\0';
-	return out;
-}
 
 bool mail_listed(const struct list *addresses, const char *address)
 {
@@ -269,9 +246,45 @@ static void derive(struct arena *a, struct mail_message_row *m)
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		if (!lists[i]->at)
 			*lists[i] = (struct list){ none, 0 };
-	m->preview = mail_preview(a, m->body);
+	m->subject = mail_line(a, m->subject);
+	m->preview = mail_line(a, mail_preview(a, m->body));
 	m->subject_folded = fold(a, m->subject);
 	m->preview_folded = fold(a, m->preview);
+}
+
+/* ---- what it counts for ---- */
+
+static int64_t bytes_max(void)
+{
+	int64_t most = mailbox_policy()->tenant_bytes_max;
+
+	return most ? most : INT64_MAX / 2;
+}
+
+static int64_t length_of(const char *text)
+{
+	return text ? (int64_t)strlen(text) : 0;
+}
+
+int64_t mail_held(const struct mail_message_row *m)
+{
+	return MAIL_ROW_BYTES + length_of(m->subject) + length_of(m->body) +
+	       length_of(m->extracted_text) + length_of(m->html) + length_of(m->html_text);
+}
+
+static int hold(struct db *db, struct mail_message_row *m)
+{
+	int64_t now = mail_held(m);
+	int err = bucket_hold_mail(db, m->tenant_id, bytes_max(), now - m->held_bytes);
+
+	m->held_bytes = now;
+	return err;
+}
+
+int mail_no_room(
+	struct db *db, struct arena *a, const struct mail_message_row *m, struct problem *p)
+{
+	return bucket_no_room(db, m->tenant_id, bytes_max(), 0, a, p);
 }
 
 int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
@@ -279,7 +292,10 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 	int err;
 
 	derive(a, m);
-	err = m->thread_id ? continue_thread(db, a, m) : begin_thread(db, a, m);
+	m->held_bytes = 0;
+	err = hold(db, m);
+	if (!err)
+		err = m->thread_id ? continue_thread(db, a, m) : begin_thread(db, a, m);
 	if (!err)
 		err = db_put(db, &sql[MESSAGE_ADD], m);
 	if (!err && m->state != MailState_draft)
@@ -289,8 +305,11 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m)
 {
+	int err;
+
 	derive(a, m);
-	return db_put(db, &sql[MESSAGE_SAVE], m);
+	err = hold(db, m);
+	return err ? err : db_put(db, &sql[MESSAGE_SAVE], m);
 }
 
 int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m)
@@ -322,6 +341,8 @@ int mail_message_remove(struct db *db, const struct mail_message_row *m)
 	int err = db_run(
 		db, &sql[MESSAGE_REMOVE], NULL, ARGS(T(m->tenant_id), T(m->agent_id), T(m->id)));
 
+	if (!err)
+		err = bucket_hold_mail(db, m->tenant_id, 0, -m->held_bytes);
 	if (!err)
 		err = recount_thread(db, m);
 	return err ? err : db_run(db, &sql[THREAD_REMOVE], NULL, thread, 3);

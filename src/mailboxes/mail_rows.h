@@ -7,6 +7,7 @@
  * joined to it: a message finds its thread by the Message-IDs it names, among
  * those of the mailbox it comes to. */
 #pragma once
+#include "mailboxes/mail_text.h"
 #include "mailboxes/mailbox.h"
 
 enum MailDirection { MailDirection_in, MailDirection_out };
@@ -27,16 +28,15 @@ extern const struct words MailDirection_words, MailState_words, MailVerdict_word
 
 enum {
 	MAIL_RECIPIENTS_MAX = 50,    /* of one message, to, cc and bcc together */
-	MAIL_SUBJECT_MAX = 998,	     /* code points */
-	MAIL_TEXT_MAX = 1 << 20,     /* code points */
-	MAIL_PREVIEW_MAX = 200,	     /* bytes */
 	MAIL_REFERENCES_MAX = 50,    /* the first is kept, and the last */
 	MAIL_PARTICIPANTS_MAX = 100, /* of a thread; the first ones */
 	MAIL_ATTACHMENTS_MAX = 50,
 	MAIL_BYTES_MAX = 25 << 20, /* of all attachments of one message */
 	MAIL_LABELS_MAX = 20,
 	MAIL_LABEL_MAX = 64,
-	MAIL_FILENAME_MAX = 255, /* code points */
+	MAIL_FILENAME_MAX = 255,    /* code points */
+	MAIL_ROW_BYTES = 1024,	    /* that a message counts for besides its texts */
+	MAIL_COPIES_MAX = 32 << 20, /* of one message and all copies of it within the house */
 };
 
 /* A file of a message: as it is shown, and as it is kept with the message. */
@@ -66,6 +66,7 @@ struct mail_message_row {
 	const char *session_id, *run_id;    /* what it woke; NULL: nothing */
 	const char *error;
 	const char *subject_folded, *preview_folded; /* made of the others when it is added */
+	int64_t held_bytes; /* that are counted for it, since it was last written */
 	int64_t created_at, sent_at;
 };
 SCHEMA_DECLARED(mail_message_row);
@@ -92,9 +93,9 @@ int mail_thread_find(struct db *db, struct arena *a, const char *tenant_id, cons
 int mail_thread_of(
 	struct db *db, struct arena *a, const struct mail_message_row *m, const char **ret_id);
 /* Adds it to its thread, or to a new one where thread_id is NULL, and counts it.  Fills in what follows from the rest; its id,
- * times and header are given. */
+ * times and header are given.  ERR_NO_SPACE where the tenant's mail and bucket hold as much as they may: mail_no_room(). */
 int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m);
-/* Writes all of it back. */
+/* Writes all of it back; ERR_NO_SPACE likewise, if it is longer now. */
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m);
 /* A draft has gone out as this: it is counted as mail now. */
 int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m);
@@ -103,8 +104,12 @@ int mail_message_mark(struct db *db, struct arena *a, struct mail_message_row *m
 int mail_message_remove(struct db *db, const struct mail_message_row *m);
 int mail_thread_join(struct db *db, const struct mail_thread_row *t, const char *session_id);
 
-/* The first words of a text, on one line. */
-const char *mail_preview(struct arena *a, const char *text);
+/* The sentence for ERR_NO_SPACE. */
+int mail_no_room(
+	struct db *db, struct arena *a, const struct mail_message_row *m, struct problem *p);
+/* What a message counts for. */
+int64_t mail_held(const struct mail_message_row *m);
+
 /* Is it among them? */
 bool mail_listed(const struct list *addresses, const char *address);
 /* One more, in the order in which they came; no more than `most`. */

@@ -51,6 +51,16 @@ static bool is_label(const char *text, size_t len)
 	return true;
 }
 
+/* The name of internal addresses, or one under it: mail of the network must never look like theirs. */
+static bool is_internal(const char *domain)
+{
+	static const char name[] = MAILBOX_INTERNAL_DOMAIN;
+	size_t len = strlen(domain), n = sizeof name - 1;
+
+	return len >= n && strcmp(domain + len - n, name) == 0 &&
+	       (len == n || domain[len - n - 1] == '.');
+}
+
 bool mailbox_domain_valid(const char *text)
 {
 	size_t labels = 0;
@@ -64,7 +74,7 @@ bool mailbox_domain_valid(const char *text)
 			return false;
 		p += len + (p[len] == '.');
 	}
-	return !*text || labels > 1;
+	return !*text || (labels > 1 && !is_internal(text));
 }
 
 /* A slug as a name in an address, or the id in its place.  What looks like an id is nobody's slug here: it could be somebody

@@ -30,10 +30,12 @@ struct mailbox_policy {
 	const char *resolver;	 /* of names; "": the system's */
 	int64_t bytes_max;	 /* of a message from outside */
 	int64_t new_recipients_day;
+	int64_t tenant_bytes_max; /* that a tenant's mail and bucket hold together; 0: any number */
 };
 void mailbox_policy_set(const struct mailbox_policy *policy);
 const struct mailbox_policy *mailbox_policy(void);
-/* True for a domain that mail can be sent to: labels of letters, digits and hyphens with dots between; and for "". */
+/* True for a domain that mail can be sent to: labels of letters, digits and hyphens with dots between, not that of
+ * internal addresses nor one under it; and for "". */
 bool mailbox_domain_valid(const char *text);
 
 /* The address that an agent's mailbox has.  A slug that is no DNS label, or leaves no room, gives way to the id. */

@@ -69,7 +69,8 @@ int open_store(struct store **ret, const struct settings *s, enum store_open how
 		.authserv_id = arena_strdup(a, s->mail_authserv_id),
 		.resolver = arena_strdup(a, s->mail_resolver),
 		.bytes_max = s->mail_max_bytes.bytes,
-		.new_recipients_day = s->mail_new_recipients_per_day });
+		.new_recipients_day = s->mail_new_recipients_per_day,
+		.tenant_bytes_max = s->bucket_bytes_max.bytes });
 	return err ? err : store_open(ret, &settings, how, a, p);
 }
 

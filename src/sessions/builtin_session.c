@@ -12,6 +12,7 @@
 #include "base/fold.h"
 #include "base/utf8_cut.h"
 #include "sessions/builtin_run.h"
+#include "sessions/session.h"
 #include "sessions/tool_text.h"
 
 struct found_session {
@@ -36,13 +37,19 @@ FIELDS(found_message) = {
 };
 static SCHEMA(found_message, .internal = true);
 
-enum { SESSIONS_ALL, SESSIONS_OF_PERSON, SESSIONS_OF_NOBODY, MESSAGES_OF };
+enum { SESSIONS_ALL, SESSIONS_UNMAILED, SESSIONS_OF_PERSON, SESSIONS_OF_NOBODY, MESSAGES_OF };
 
 /* $1 tenant, $2 agent, $3 the session that asks, $4 how many, $5 whose */
 static const struct statement sql[] = {
 	[SESSIONS_ALL] = { "builtin_sessions_all",
 		"select id, title, created_at from sessions where tenant_id = $1 and agent_id = $2 "
 		"and id <> $3 order by id desc limit $4",
+		.row = &found_session_schema },
+	[SESSIONS_UNMAILED] = { "builtin_sessions_unmailed",
+		"select s.id, s.title, s.created_at from sessions s where s.tenant_id = $1 "
+		"and s.agent_id = $2 and s.id <> $3 and " SESSION_UNMAILED(
+			"$5") " "
+			      "order by s.id desc limit $4",
 		.row = &found_session_schema },
 	[SESSIONS_OF_PERSON] = { "builtin_sessions_of_person",
 		"select s.id, s.title, s.created_at from (select session_id from session_people "
@@ -70,15 +77,16 @@ _Static_assert(SEARCH_CHARACTERS_MAX == 8192, "as in the statement");
 static int list_sessions_to_search(struct builtin_call *c, struct list *ret)
 {
 	const struct tool_asked *in = c->asked;
-	int which = !in->user_id       ? SESSIONS_OF_NOBODY
-		    : in->all_sessions ? SESSIONS_ALL
-				       : SESSIONS_OF_PERSON;
+	int which = !in->user_id		       ? SESSIONS_OF_NOBODY
+		    : !in->all_sessions		       ? SESSIONS_OF_PERSON
+		    : in->held & PERM(AGENT_MAIL_READ) ? SESSIONS_ALL
+						       : SESSIONS_UNMAILED;
 
-	/* only one of them asks for the person */
+	/* two of them ask for the person */
 	return db_all(c->db, c->arena, &sql[which], ret, SEARCH_SESSIONS_MAX,
 		(const struct value[]){ T(in->tenant_id), T(in->agent_id), T(in->session_id),
 			N(SEARCH_SESSIONS_MAX), T(in->user_id) },
-		which == SESSIONS_OF_PERSON ? 5 : 4);
+		which == SESSIONS_OF_PERSON || which == SESSIONS_UNMAILED ? 5 : 4);
 }
 
 /* ---- messages ---- */

@@ -194,6 +194,11 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 	const char *user_id, const char *call_id, const char *output,
 	const struct session_parts *parts, int64_t now, struct problem *p);
 
+/* True, in a statement with `sessions s` in it, of what mail did not begin, and of what this user takes part in. */
+#define SESSION_UNMAILED(user)                                           \
+	"(s.origin <> 'mail' or exists (select 1 from session_people w " \
+	"where w.tenant_id = s.tenant_id and w.session_id = s.id and w.user_id = " user "))"
+
 /* Called in the transaction that gives a session its title or another: for the index that finds it.  Set
  * once, before anything runs. */
 void session_on_title(

@@ -42,6 +42,7 @@ enum fresh {
 	FRESH_SESSION,	     /* a session to delete */
 	FRESH_APPROVAL,	     /* a call that waits for a word */
 	FRESH_MEMORY,	     /* something the agent keeps */
+	FRESH_MAIL,	     /* a message with a file, in a thread */
 	FRESH_RESPONSE,	     /* a response to delete */
 	FRESH_CONVERSATION,  /* a conversation to delete */
 };
@@ -104,6 +105,7 @@ struct target {
 	const char *approval_id, *file_id, *memory_id, *response_id, *closed_response_id,
 		*conversation_id, *closed_conversation_id;
 	const char *integration_id, *delivery_id, *webhook_id;
+	const char *mail_id, *mail_thread_id, *attachment_id;
 	bool default_on;
 };
 

@@ -193,6 +193,20 @@ static const char *conversation_make(
 	return id;
 }
 
+static void mail_make(struct fixture *f, const struct world *w, struct target *t)
+{
+	struct answer r = ask(f, w->owner,
+		"{\"to\":[\"x@y.lodge.internal\"],\"subject\":\"s\",\"text\":\"t\",\"draft\":true,"
+		"\"attachments\":[{\"filename\":\"a\",\"content\":\"aGk=\"}]}",
+		"POST /agents/%s/mail", t->agent_id);
+
+	if (r.status != 202) /* the tenant is suspended */
+		return;
+	t->mail_id = text_at(&r, "id");
+	t->mail_thread_id = text_at(&r, "thread_id");
+	t->attachment_id = text_at(&r, "attachments.0.id");
+}
+
 static const char *memory_make(struct fixture *f, const struct world *w, const char *agent_id)
 {
 	return fixture_created(
@@ -359,6 +373,9 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 		.closed_conversation_id = w->closed_conversations[kind],
 		.approval_id = w->tool_id, /* nowhere, until one is made; as the next two */
 		.memory_id = w->tool_id,
+		.mail_id = w->tool_id,
+		.mail_thread_id = w->tool_id,
+		.attachment_id = w->tool_id,
 		.model_id = w->model_id,
 		.skill_id = w->skill_id,
 		.tool_id = w->tool_id,
@@ -514,6 +531,9 @@ void freshen(
 		break;
 	case FRESH_CONVERSATION:
 		t->conversation_id = conversation_make(f, w, t->session_id);
+		break;
+	case FRESH_MAIL:
+		mail_make(f, w, t);
 		break;
 	case FRESH_MEMORY:
 		t->memory_id = memory_make(f, w, t->agent_id);

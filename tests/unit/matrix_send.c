@@ -49,6 +49,7 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/api-keys/", &t->key_id },
 		{ "/plans/", &t->plan_id },
 		{ "/sessions/", &t->session_id },
+		{ "/mail/threads/", &t->mail_thread_id },
 		{ "/threads/", &t->session_id },
 		{ "/responses/", &t->response_id },
 		{ "/conversations/", &t->conversation_id },
@@ -66,10 +67,10 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/approvals/", &t->approval_id },
 		{ "/files/", &t->file_id },
 		{ "/memories/", &t->memory_id },
+		{ "/mail/", &t->mail_id },
+		{ "/attachments/", &t->attachment_id },
 		/* of none: their rows say that they may lack */
 		{ "/mailboxes/", &t->agent_id },
-		{ "/mail/", &t->agent_id },
-		{ "/attachments/", &t->agent_id },
 		{ "/suppressions/", &t->agent_id },
 	};
 

@@ -131,6 +131,14 @@ TEST(mail_gives_nobody_an_agent_that_they_may_not_talk_to)
 		ARGS(T(f->tenant_id), T(desk), T(user)));
 	fixture_sql(
 		f, "update agent_rows set default_role_enabled = 0 where id = $1", ARGS(T(back)));
+	test_step("it is not there for them");
+	r = ask(f, token, HELLO, "POST /agents/%s/mail", desk);
+	CHECK(refuses(&r, "to[0]", "unknown"));
+	test_step("they see it, and may not talk to it");
+	fixture_sql(f,
+		"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "
+		"values ($1, $2, $3, 'VIEWER', 1, 1)",
+		ARGS(T(f->tenant_id), T(back), T(user)));
 	STATUS(ask(f, token, HELLO, "POST /agents/%s/mail", desk), 202);
 	r = ask(f, f->admin, NULL, "GET /agents/%s/mail/%s", back, newest(f, back, ""));
 	CHECK_STR(text_at(&r, "state"), "received");

@@ -11,6 +11,7 @@
 #include "api/agents/agents.h"
 #include "api/skills/skill_store.h"
 #include "contract/encode.h"
+#include "sessions/session.h"
 #include "store/row.h"
 
 enum { SETTINGS_MAX = 8 * 1024 * 1024, MD_LONGEST = 4 * 1024 * 1024 };
@@ -89,6 +90,7 @@ enum {
 	EXPORT_PINNED_FILES,
 	EXPORT_MEMORIES,
 	EXPORT_SESSIONS,
+	EXPORT_UNMAILED,
 	EXPORT_OWN_SESSIONS,
 	EXPORT_MESSAGES,
 	EXPORT_FIND,
@@ -143,6 +145,10 @@ static const struct statement sql[] = {
 		.row = &BundleMemory_schema },
 	[EXPORT_SESSIONS] = { "export_sessions",
 		"select {s.*} from sessions s where s.tenant_id = $1 and s.agent_id = $2 " NEITHER_SUBTASK,
+		.row = &exported_session_schema },
+	[EXPORT_UNMAILED] = { "export_unmailed_sessions",
+		"select {s.*} from sessions s where s.tenant_id = $1 and s.agent_id = $2 "
+		"and " SESSION_UNMAILED("$4") " " NEITHER_SUBTASK,
 		.row = &exported_session_schema },
 	[EXPORT_OWN_SESSIONS] = { "export_own_sessions",
 		"select {s.*} from session_people p cross join sessions s where p.tenant_id = $1 "
@@ -362,9 +368,10 @@ static int read_sessions(const struct agent_exporter *who, struct agent_bundle *
 	const struct exported_session *s;
 	struct list rows;
 	bool cut = false;
-	int err = db_all(who->db, who->a,
-		&sql[who->all_sessions ? EXPORT_SESSIONS : EXPORT_OWN_SESSIONS], &rows,
-		BUNDLE_SESSIONS_MAX + 1,
+	int which = !who->all_sessions		       ? EXPORT_OWN_SESSIONS
+		    : who->may & PERM(AGENT_MAIL_READ) ? EXPORT_SESSIONS
+						       : EXPORT_UNMAILED;
+	int err = db_all(who->db, who->a, &sql[which], &rows, BUNDLE_SESSIONS_MAX + 1,
 		ARGS(T(who->tenant_id), T(who->agent_id), N(BUNDLE_SESSIONS_MAX + 1),
 			T(who->user_id)));
 

@@ -173,7 +173,7 @@ QUERY_STEP(healMailboxesHow, look, heal_query)
 }
 
 OPERATION(healMailboxes, AdminMailHealRequest, AdminMailHealResult, .query = &heal_query_schema,
-	.body_optional = true, .look = healMailboxesHow_look)
+	.body_optional = true, .harmless = true, .look = healMailboxesHow_look)
 {
 	struct healing *h = c->own;
 	bool external = in->service == MailboxKind_external;

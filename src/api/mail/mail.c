@@ -214,7 +214,7 @@ static const struct route routes[] = {
 	{ METHOD_GET, AGENT_MAIL "/{message_id}/raw", &readRawMail, PERM_AGENT_MAIL_READ, 200,
 		.tag = "Mail", .doc = "The bytes of a message as they came over the network." },
 	{ METHOD_PATCH, AGENT_MAIL "/{message_id}", &updateMail, PERM_AGENT_MAIL_WRITE, 200,
-		"mail.update", .tag = "Mail",
+		"mail.update", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
 		.doc = "Mark a message as read or unread, and label it." },
 	{ METHOD_DELETE, AGENT_MAIL "/{message_id}", &deleteMail, PERM_AGENT_MAIL_WRITE, 204,
 		"mail.delete", .tag = "Mail",

@@ -45,7 +45,7 @@ struct MailMessageRead {
 	const char *id, *mailbox_id, *thread_id;
 	int direction, state, verdict;
 	const char *from;
-	struct list to, cc; /* const char * */
+	struct list to, cc, bcc; /* const char * */
 	const char *subject, *preview, *text, *extracted_text, *html_text;
 	struct list labels; /* const char * */
 	bool unread;

@@ -91,6 +91,8 @@ FIELDS(MailMessageRead) = {
 	FIELD(MailMessageRead, to, .column = "recipients", .required = true, ADDRESSES,
 		.doc = "Whom it is for."),
 	FIELD(MailMessageRead, cc, .required = true, ADDRESSES, .doc = "Who else has it."),
+	FIELD(MailMessageRead, bcc, .required = true, ADDRESSES,
+		.doc = "Who has it without the others seeing that; of a message that came none are known."),
 	FIELD(MailMessageRead, subject, .required = true, .example = "\"Invoices of May\"",
 		.doc = "What it is about."),
 	FIELD(MailMessageRead, preview, .required = true, .doc = "Its first words, on one line."),
@@ -99,7 +101,7 @@ FIELDS(MailMessageRead) = {
 	FIELD(MailMessageRead, extracted_text, .nullable = true, .prompt = true,
 		.doc = "The text without what it quotes; null where nothing is quoted."),
 	FIELD(MailMessageRead, html_text, .nullable = true, .prompt = true,
-		.doc = "The words of its HTML; null where the text was there already."),
+		.doc = "What its HTML shows; null where it has none. The HTML itself is sent, never shown."),
 	FIELD(MailMessageRead, labels, .required = true, .item = TEXT, .example = "[\"invoices\"]",
 		.doc = "What people marked it with."),
 	FIELD(MailMessageRead, unread, .required = true,
@@ -185,7 +187,7 @@ SCHEMA(MailAttachmentCreate, .doc = "A file to go with a message: its bytes, or 
 #define TEXT_RULE .required = true, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX)
 #define HTML_FIELD(S)                                                              \
 	FIELD(S, html, .nullable = true, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX), \
-		.doc = "The same as HTML, for readers that show it.")
+		.doc = "The same as HTML, for readers outside who show it; here html_text says what it shows.")
 
 FIELDS(MailCreate) = {
 	FIELD(MailCreate, to, .required = true, AT_LEAST(1), RECIPIENTS, .doc = "Whom it is for."),

@@ -22,6 +22,8 @@
 /* $1 tenant, $2 agent; $3 whoever takes part: their sessions are walked, which are fewer than the agent's,
  * where SQLite left to itself would take the latter */
 #define ALL_FROM "sessions s where s.tenant_id = $1 and s.agent_id = $2"
+/* $3 whoever reads no mail of the agent: of what mail began they see what they take part in */
+#define UNMAILED_FROM ALL_FROM " and " SESSION_UNMAILED("$3")
 #define OWN_FROM                                                         \
 	"session_people p cross join sessions s where p.tenant_id = $1 " \
 	"and p.user_id = $3 and s.tenant_id = $1 and s.id = p.session_id and s.agent_id = $2"
@@ -95,6 +97,7 @@ enum { SUBTASKS_PAGE = 100 };
 
 enum {
 	LIST_OF(ALL_LIST),
+	LIST_OF(UNMAILED_LIST),
 	LIST_OF(OWN_LIST),
 	LIST_OF(MY_LIST),
 	SESSION_UPDATE,
@@ -117,6 +120,8 @@ static SCHEMA(session_change, .internal = true);
 static const struct statement sql[] = {
 	LISTING(ALL_LIST, "session_list", &TaskSessionRead_schema, SESSION_COLUMNS, ALL_FROM,
 		"s.id"),
+	LISTING(UNMAILED_LIST, "session_unmailed_list", &TaskSessionRead_schema, SESSION_COLUMNS,
+		UNMAILED_FROM, "s.id"),
 	LISTING(OWN_LIST, "session_own_list", &TaskSessionRead_schema, SESSION_COLUMNS, OWN_FROM,
 		"p.session_id"),
 	LISTING(MY_LIST, "session_my_list", &TaskSessionRead_schema, SESSION_COLUMNS, MINE_FROM,
@@ -141,10 +146,10 @@ LIST_OPERATION(listSessions, NONE, TaskSessionRead)
 {
 	const struct caller *who = &c->caller;
 
-	if (who->all_sessions)
+	if (who->all_sessions && who->agent & PERM(AGENT_MAIL_READ))
 		return call_list(c, &sql[ALL_LIST], ARGS(T(who->tenant_id), T(who->agent_id)));
-	return call_list(
-		c, &sql[OWN_LIST], ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id)));
+	return call_list(c, &sql[who->all_sessions ? UNMAILED_LIST : OWN_LIST],
+		ARGS(T(who->tenant_id), T(who->agent_id), T(who->user_id)));
 }
 
 LIST_OPERATION(listMySessions, my_sessions_query, TaskSessionRead)
