@@ -6,6 +6,8 @@
 #include "base/fold.h"
 #include "base/id.h"
 #include "bucket/bucket.h"
+#include "events/events.h"
+#include "events/feed_number.h"
 #include "store/row.h"
 
 const struct words MailDirection_words = {
@@ -287,6 +289,19 @@ int mail_no_room(
 	return bucket_no_room(db, m->tenant_id, bytes_max(), 0, a, p);
 }
 
+/* What people write is told with its entry in the audit log. */
+static int tell_mail(struct db *db, struct arena *a, const struct mail_message_row *m)
+{
+	if (m->direction == MailDirection_out && !m->automatic)
+		return 0;
+	return feed_changed(db, a, m->tenant_id,
+		&(struct ChangeEvent){ .resource = "mail",
+			.id = m->id,
+			.action = "mail.receive",
+			.agent_id = m->agent_id },
+		m->created_at);
+}
+
 int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 {
 	int err;
@@ -300,7 +315,7 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 		err = db_put(db, &sql[MESSAGE_ADD], m);
 	if (!err && m->state != MailState_draft)
 		err = mailbox_count(db, m->tenant_id, m->mailbox_id, m->created_at);
-	return err;
+	return err ? err : tell_mail(db, a, m);
 }
 
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m)
@@ -310,6 +325,23 @@ int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m
 	derive(a, m);
 	err = hold(db, m);
 	return err ? err : db_put(db, &sql[MESSAGE_SAVE], m);
+}
+
+int mail_message_rewrite(struct db *db, struct arena *a, struct mail_message_row *m)
+{
+	struct mail_thread_row t;
+	int err = mail_message_save(db, a, m);
+
+	if (!err)
+		err = mail_thread_find(db, a, m->tenant_id, m->agent_id, m->thread_id, &t);
+	if (err)
+		return err;
+	if (t.message_count == 1) {
+		t.subject = m->subject;
+		t.participants = (struct list){ 0 };
+	}
+	add_participants(a, &t, m);
+	return db_put(db, &sql[THREAD_SAVE], &t);
 }
 
 int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m)

@@ -97,6 +97,8 @@ int mail_thread_of(
 int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m);
 /* Writes all of it back; ERR_NO_SPACE likewise, if it is longer now. */
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m);
+/* The same for a draft that says something else now: its thread follows where it is alone in it. */
+int mail_message_rewrite(struct db *db, struct arena *a, struct mail_message_row *m);
 /* A draft has gone out as this: it is counted as mail now. */
 int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m);
 int mail_message_mark(struct db *db, struct arena *a, struct mail_message_row *m, bool unread);

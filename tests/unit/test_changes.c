@@ -250,6 +250,46 @@ TEST(changes_of_a_private_memory_are_told_to_its_owner)
 	crowd_close(&g);
 }
 
+/* Mail that nobody of the house wrote just now has no entry in the audit log, and is told all the same. */
+TEST(changes_tell_of_mail_to_those_who_may_read_it)
+{
+	struct crowd g;
+	const char *writer, *address, *got, *sentinel;
+	struct answer r;
+
+	crowd_open(&g);
+	STATUS(ask(g.s.f, g.tokens[OWNER], "{\"wake\":\"never\"}", "PUT /tenant/%s/mail/rules",
+		       g.s.f->tenant_id),
+		200);
+	STATUS(ask(g.s.f, g.tokens[OWNER], "{\"enabled\":false}", "PUT /agents/%s/default-role",
+		       g.s.agent_id),
+		200);
+	writer = fixture_agent(g.s.f, "writer");
+	r = ask(g.s.f, g.tokens[OWNER], NULL, "GET /agents/%s/mailboxes", g.s.agent_id);
+	address = text_at(&r, "items.0.address");
+	STATUS(ask(g.s.f, g.tokens[OWNER],
+		       arena_printf(&g.s.f->arena,
+			       "{\"to\":[\"%s\"],\"subject\":\"s\",\"text\":\"t\"}", address),
+		       "POST /agents/%s/mail", writer),
+		202);
+	r = ask(g.s.f, g.tokens[OWNER], NULL, "GET /agents/%s/mail", g.s.agent_id);
+	got = text_at(&r, "items.0.id");
+	sentinel = crowd_sentinel(&g);
+	for (int who = 0; who < PEOPLE; who++) {
+		struct reader *c = &g.readers[who];
+		bool told = false;
+
+		test_step("%s", person_names[who]);
+		r = ask(g.s.f, g.tokens[who], NULL, "GET /agents/%s/mail", g.s.agent_id);
+		while (reader_next(c, LONG_MS) &&
+			!strstr(c->data.at, who == STRANGER ? g.far : sentinel))
+			told = told || (strstr(c->data.at, got) &&
+					       strstr(c->data.at, "\"action\":\"mail.receive\""));
+		CHECK_INT(told, r.status == 200);
+	}
+	crowd_close(&g);
+}
+
 /* Sessions have events of their own: no row more for each message. */
 TEST(changes_are_not_written_for_what_happens_in_sessions)
 {

@@ -200,6 +200,43 @@ TEST(mail_drafts_wait_for_somebody_to_send_them)
 	fixture_close(f);
 }
 
+TEST(mail_drafts_can_be_written_anew_and_nothing_else_can)
+{
+	struct post p = post_open();
+	struct fixture *f = p.f;
+	struct answer r = write_mail(&p, "{\"to\":[\"a@example.org\"],\"subject\":\"S\","
+					 "\"text\":\"t\",\"html\":\"<b>t</b>\",\"draft\":true}");
+	const char *id = text_at(&r, "id");
+
+	STATUS(r, 202);
+	r = ask(f, f->admin, "{\"to\":[\"x\"],\"subject\":\"a\\nb\"}", "PATCH /agents/%s/mail/%s",
+		p.desk, id);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "subject", "pattern"));
+	r = ask(f, f->admin, "{\"to\":[\"x\"]}", "PATCH /agents/%s/mail/%s", p.desk, id);
+	CHECK(refuses(&r, "to[0]", "address"));
+	r = ask(f, f->admin, "{" TO_BACK ",\"subject\":\"Other\",\"text\":\"Other words\"}",
+		"PATCH /agents/%s/mail/%s", p.desk, id);
+	STATUS(r, 200);
+	CHECK_STR(text_at(&r, "state"), "draft");
+	CHECK_STR(text_at(&r, "to.0"), "back@demo.lodge.internal");
+	CHECK_STR(text_at(&r, "preview"), "Other words");
+	CHECK_INT(json_integer_value(at(&r, "size_bytes")), 11);
+	CHECK_INT(listed(&p, p.desk, "q=OTHER"), 1);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail/threads", p.desk);
+	CHECK_STR(text_at(&r, "items.0.subject"), "Other");
+	CHECK_STR(text_at(&r, "items.0.participants.1"), "back@demo.lodge.internal");
+	CHECK_INT(fixture_count(f, "select count(*) from mail_messages where html is null"), 1);
+	STATUS(ask(f, f->admin, NULL, "POST /agents/%s/mail/%s/send", p.desk, id), 202);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail/%s", p.back, first_of(&p, p.back));
+	CHECK_STR(text_at(&r, "text"), "Other words");
+	CHECK_STR(text_at(&r, "subject"), "Other");
+	test_step("what has gone out stays as it is");
+	STATUS(ask(f, f->admin, "{\"text\":\"x\"}", "PATCH /agents/%s/mail/%s", p.desk, id), 409);
+	STATUS(ask(f, f->admin, "{\"unread\":true}", "PATCH /agents/%s/mail/%s", p.desk, id), 200);
+	fixture_close(f);
+}
+
 #define FILE_BODY                                                                            \
 	"{" TO_BACK ",\"subject\":\"Files\",\"text\":\"see\",\"attachments\":["              \
 	"{\"filename\":\"a.txt\",\"content_type\":\"text/plain\",\"content\":\"aGVsbG8=\"}," \

@@ -243,7 +243,7 @@ export interface MailSuppressionPage { items: (MailSuppression)[]; total?: numbe
 export interface MailThreadDetail { id: string; subject: string; participants: (string)[]; message_count: number; unread_count: number; last_message_id: string; last_message_at: string; session_id?: string | null; messages: (MailMessageRead)[]; }
 export interface MailThreadRead { id: string; subject: string; participants: (string)[]; message_count: number; unread_count: number; last_message_id: string; last_message_at: string; session_id?: string | null; }
 export interface MailThreadReadPage { items: (MailThreadRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
-export interface MailUpdate { unread?: boolean; labels?: (string)[]; }
+export interface MailUpdate { unread?: boolean; labels?: (string)[]; to?: (string)[]; cc?: (string)[]; subject?: string; text?: string; }
 export interface MailboxUpdate { is_active: boolean; }
 export interface Me { id: string; email: string; name: string | null; email_proven: boolean; is_super_admin: boolean; memberships: (Membership)[]; }
 export interface MeUpdate { name?: string | null; }

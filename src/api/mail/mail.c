@@ -5,6 +5,7 @@
 #include "api/service.h"
 #include "base/fold.h"
 #include "call/operation.h"
+#include "contract/value.h"
 #include "mailboxes/mail_objects.h"
 #include "store/listing.h"
 #include "store/row.h"
@@ -123,6 +124,26 @@ int mail_show(struct call *c, const char *id, struct MailMessageRead *out)
 	return err == ERR_NOT_FOUND ? call_fail(c, err, NO_MESSAGE) : err;
 }
 
+void mail_check_addresses(struct call *c, const char *field, const struct list *l)
+{
+	const char *const *one = l->at;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (one[i] && (strlen(one[i]) > MAILBOX_ADDRESS_MAX ||
+				      !email_valid(one[i], strlen(one[i]))))
+			call_field(c, arena_printf(c->arena, "%s[%zu]", field, i), "address",
+				"is not an address such as desk@example.lodge.internal");
+}
+
+struct list mail_folded(struct call *c, const struct list *l)
+{
+	const char **out = arena_array(c->arena, const char *, l->count + 1);
+
+	for (size_t i = 0; i < l->count; i++)
+		out[i] = fold_ascii(c->arena, ((const char *const *)l->at)[i]);
+	return (struct list){ out, l->count };
+}
+
 OPERATION(readMail, NONE, MailMessageRead)
 {
 	return mail_show(c, call_param(c, "message_id"), out);
@@ -172,6 +193,35 @@ CHECK_STEP(updateMail, MailUpdate)
 			call_field(c, arena_printf(c->arena, "labels[%zu]", i), "label",
 				"may have small letters, digits and . _ - only, at most %d",
 				MAIL_LABEL_MAX);
+	mail_check_addresses(c, "to", &in->to);
+	mail_check_addresses(c, "cc", &in->cc);
+}
+
+#define GIVEN(name) schema_present(&MailUpdate_schema, in, name)
+
+/* A draft is whatever its last writer makes of it; whether it may be sent is asked when it is. */
+static int rewrite(struct call *c, const struct MailUpdate *in, struct mail_message_row *m)
+{
+	if (!GIVEN("to") && !GIVEN("cc") && !GIVEN("subject") && !GIVEN("text"))
+		return 0;
+	if (m->state != MailState_draft)
+		return call_fail(c, ERR_CONFLICT, "Only a draft can be written anew.");
+	if (GIVEN("to"))
+		m->recipients = mail_folded(c, &in->to);
+	if (GIVEN("cc"))
+		m->cc = mail_folded(c, &in->cc);
+	if (m->recipients.count + m->cc.count + m->bcc.count > MAIL_RECIPIENTS_MAX)
+		return call_field(c, "to", "too_many", "has with cc and bcc more than %d addresses",
+			MAIL_RECIPIENTS_MAX);
+	if (GIVEN("subject"))
+		m->subject = in->subject;
+	if (GIVEN("text")) {
+		m->size_bytes += (int64_t)strlen(in->text) - (int64_t)strlen(m->body) -
+				 (m->html ? (int64_t)strlen(m->html) : 0);
+		m->body = in->text;
+		m->html = m->html_text = m->extracted_text = NULL;
+	}
+	return mail_message_rewrite(c->db, c->arena, m);
 }
 
 OPERATION(updateMail, MailUpdate, MailMessageRead, .check = updateMail_check)
@@ -187,10 +237,12 @@ OPERATION(updateMail, MailUpdate, MailMessageRead, .check = updateMail_check)
 	updateMail_check(c);
 	if (c->problem.err)
 		return c->problem.err;
-	if (schema_present(&MailUpdate_schema, in, "labels"))
+	if (GIVEN("labels"))
 		m.labels = in->labels;
-	err = mail_message_mark(c->db, c->arena, &m,
-		schema_present(&MailUpdate_schema, in, "unread") ? in->unread : m.unread);
+	err = rewrite(c, in, &m);
+	if (!err)
+		err = mail_message_mark(
+			c->db, c->arena, &m, GIVEN("unread") ? in->unread : m.unread);
 	if (!err)
 		err = mail_show(c, m.id, out);
 	if (!err)
@@ -215,7 +267,7 @@ static const struct route routes[] = {
 		.tag = "Mail", .doc = "The bytes of a message as they came over the network." },
 	{ METHOD_PATCH, AGENT_MAIL "/{message_id}", &updateMail, PERM_AGENT_MAIL_WRITE, 200,
 		"mail.update", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
-		.doc = "Mark a message as read or unread, and label it." },
+		.doc = "Mark a message as read or unread, label it, or write a draft anew." },
 	{ METHOD_DELETE, AGENT_MAIL "/{message_id}", &deleteMail, PERM_AGENT_MAIL_WRITE, 204,
 		"mail.delete", .tag = "Mail",
 		.doc = "Delete a draft or a message on this side; whoever else has it keeps it." },

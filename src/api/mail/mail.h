@@ -82,7 +82,8 @@ SCHEMA_DECLARED(MailThreadDetail);
 struct MailUpdate {
 	uint64_t present;
 	bool unread;
-	struct list labels; /* const char * */
+	struct list labels, to, cc; /* const char * */
+	const char *subject, *text;
 };
 SCHEMA_DECLARED(MailUpdate);
 
@@ -129,6 +130,10 @@ SCHEMA_DECLARED(MailSuppression);
 struct call;
 /* The message of the path; ERR_NOT_FOUND with a sentence. */
 int mail_named(struct call *c, struct mail_message_row *ret);
+/* Says at the field which of them is no address. */
+void mail_check_addresses(struct call *c, const char *field, const struct list *l);
+/* In small letters. */
+struct list mail_folded(struct call *c, const struct list *l);
 /* As it is stored, into a reply. */
 int mail_show(struct call *c, const char *id, struct MailMessageRead *out);
 

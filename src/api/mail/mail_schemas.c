@@ -155,16 +155,26 @@ SCHEMA(MailThreadDetail, .doc = "A conversation by mail with its messages.");
 
 #define LABELS_DOC "At most 20: small letters, digits and . _ - each of 64 signs at most."
 
+#define RECIPIENTS \
+	.item = TEXT, .max = MAIL_RECIPIENTS_MAX, .example = "[\"back-desk@demo.lodge.internal\"]"
+
+#define OF_DRAFT " Only of a draft."
+
 FIELDS(MailUpdate) = {
 	FIELD(MailUpdate, unread, .doc = "False: somebody has read it."),
 	FIELD(MailUpdate, labels, .item = TEXT, .max = MAIL_LABELS_MAX, .distinct = true,
 		.example = "[\"invoices\"]", .doc = "All labels it is to have. " LABELS_DOC),
+	FIELD(MailUpdate, to, AT_LEAST(1), RECIPIENTS, .doc = "Whom it is for." OF_DRAFT),
+	FIELD(MailUpdate, cc, RECIPIENTS, .doc = "Who else has it." OF_DRAFT),
+	FIELD(MailUpdate, subject, BOUNDS(0, MAIL_SUBJECT_MAX), ONE_LINE,
+		.example = "\"Invoices of May\"", .doc = "What it is about, on one line." OF_DRAFT),
+	FIELD(MailUpdate, text, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX),
+		.example = "\"Please check the invoices.\"",
+		.doc = "What it says; its HTML goes with the former text." OF_DRAFT),
 };
 SCHEMA(MailUpdate, .partial = true,
-	.doc = "What people note about a message; what is left out stays.");
+	.doc = "What people note about a message, or write into a draft; what is left out stays.");
 
-#define RECIPIENTS \
-	.item = TEXT, .max = MAIL_RECIPIENTS_MAX, .example = "[\"back-desk@demo.lodge.internal\"]"
 #define FILES                                                                            \
 	.item = OBJECT, .of = &MailAttachmentCreate_schema, .max = MAIL_ATTACHMENTS_MAX, \
 	.otherwise = "[]"

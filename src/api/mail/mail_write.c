@@ -6,32 +6,8 @@
 
 #include "api/mail/mail.h"
 #include "api/mail/mail_files.h"
-#include "base/fold.h"
 #include "base/id.h"
-#include "contract/value.h"
 #include "mailboxes/mail_post.h"
-
-/* ---- addresses ---- */
-
-static void check_addresses(struct call *c, const char *field, const struct list *l)
-{
-	const char *const *one = l->at;
-
-	for (size_t i = 0; i < l->count; i++)
-		if (one[i] && (strlen(one[i]) > MAILBOX_ADDRESS_MAX ||
-				      !email_valid(one[i], strlen(one[i]))))
-			call_field(c, arena_printf(c->arena, "%s[%zu]", field, i), "address",
-				"is not an address such as desk@example.lodge.internal");
-}
-
-static struct list folded(struct call *c, const struct list *l)
-{
-	const char **out = arena_array(c->arena, const char *, l->count + 1);
-
-	for (size_t i = 0; i < l->count; i++)
-		out[i] = fold_ascii(c->arena, ((const char *const *)l->at)[i]);
-	return (struct list){ out, l->count };
-}
 
 /* ---- sending ---- */
 
@@ -88,9 +64,9 @@ static struct mail_posting posting_of(struct call *c, struct mail_message_row *m
 
 CHECK_STEP(createMail, MailCreate)
 {
-	check_addresses(c, "to", &in->to);
-	check_addresses(c, "cc", &in->cc);
-	check_addresses(c, "bcc", &in->bcc);
+	mail_check_addresses(c, "to", &in->to);
+	mail_check_addresses(c, "cc", &in->cc);
+	mail_check_addresses(c, "bcc", &in->bcc);
 	if (in->to.count + in->cc.count + in->bcc.count > MAIL_RECIPIENTS_MAX)
 		call_field(c, "to", "too_many", "has with cc and bcc more than %d addresses",
 			MAIL_RECIPIENTS_MAX);
@@ -115,9 +91,9 @@ OPERATION(createMail, MailCreate, MailMessageRead, .check = createMail_check, .o
 		return err;
 	m = new_message(c, &from, in->text, in->html);
 	m.subject = in->subject;
-	m.recipients = folded(c, &in->to);
-	m.cc = folded(c, &in->cc);
-	m.bcc = folded(c, &in->bcc);
+	m.recipients = mail_folded(c, &in->to);
+	m.cc = mail_folded(c, &in->cc);
+	m.bcc = mail_folded(c, &in->bcc);
 	m.in_reply_to = in->in_reply_to;
 	if (in->in_reply_to) {
 		mail_list_add(c->arena, &m.refs, in->in_reply_to, 1);
@@ -196,7 +172,7 @@ OPERATION(replyMail, MailReplyCreate, MailMessageRead, .check = replyMail_check,
 
 CHECK_STEP(forwardMail, MailForward)
 {
-	check_addresses(c, "to", &in->to);
+	mail_check_addresses(c, "to", &in->to);
 }
 
 OPERATION(forwardMail, MailForward, MailMessageRead, .check = forwardMail_check, .takes_room = true)
@@ -223,7 +199,7 @@ OPERATION(forwardMail, MailForward, MailMessageRead, .check = forwardMail_check,
 	m = new_message(c, &box, text, NULL);
 	m.subject = mail_cut(
 		c->arena, arena_printf(c->arena, "Fwd: %s", from.subject), MAIL_SUBJECT_MAX);
-	m.recipients = folded(c, &in->to);
+	m.recipients = mail_folded(c, &in->to);
 	o.files = files.at;
 	o.file_count = files.count;
 	return send_or_keep(c, &o, false, out);
