@@ -140,17 +140,25 @@ async function fill({ server, tenant, person }, scope) {
   await server.place.sql(`insert into cost_hours (tenant_id, hour, ${columns}) values ${values((d) => d * 24 + 6)}`);
   for (const [key, body, type] of [["lists/alpine.csv", "article,price\n".repeat(40_000), "text/csv"], ["lists/fjord.csv", "article,price\n", "text/csv"], ["lists/planner.af", readFileSync(new URL("../fuzz/corpus/bundle/letta-2.af", import.meta.url)), "application/json"], ["photos/tent.png", "x".repeat(1_800_000), "image/png"], ["Handbook for the shop, second edition.pdf", "x".repeat(320_000), "application/pdf"], ["stock.json", "{}", "application/json"]])
     await fetch(`${server.origin}${base}/bucket/object?key=${encodeURIComponent(key)}`, { method: "PUT", headers: { Authorization: `Bearer ${server.token}`, "Content-Type": type }, body });
+  const mail = (from, to, subject, text, more = {}) => ask("POST", `/agents/${agents[from]}/mail`, { to: [`${to}@demo.lodge.internal`], subject, text, ...more });
+  await ask("PUT", `${base}/mail/rules`, { wake: "never", block_from: ["@prizes.example"] });
+  await mail("bookkeeper", "import-desk", "Two invoices without a list", "Invoices 2207 and 2211 name articles that no list of Fjord has.\n\nCan you look?", { attachments: [{ filename: "2207.csv", content_type: "text/csv", content: "YSxiCjEsMgo=" }] });
+  await mail("release-notes", "import-desk", "What changed in the import", "Prices with a comma are read since this morning.");
+  const asked = (await ask("GET", `/agents/${desk}/mail?q=invoices`)).items[0];
+  await ask("PATCH", `/agents/${desk}/mail/${asked.id}`, { labels: ["invoices", "fjord"] });
+  await ask("POST", `/agents/${desk}/mail/${asked.id}/reply`, { text: "Both are in the list of May. I have added them.", draft: true });
   const deliveries = (await ask("GET", `${base}/integrations/${hook.id ?? hook.integration?.id}/deliveries`)).items;
-  return { agent: desk, model: models[0], skill: skills[0], tool: tool.id, session: chat, parent, refund, waits, lost, group: group.id, user: people[0].id, integration: hook.id ?? hook.integration?.id, delivery: deliveries[0]?.id, tenant_id: tenant };
+  return { thread: asked.thread_id, agent: desk, model: models[0], skill: skills[0], tool: tool.id, session: chat, parent, refund, waits, lost, group: group.id, user: people[0].id, integration: hook.id ?? hook.integration?.id, delivery: deliveries[0]?.id, tenant_id: tenant };
 }
 
-const AGENT = ["", "prompts", "models", "skills", "tools", "limits", "access", "integrations", "memories", "settings", "export", "danger"];
+const AGENT = ["", "prompts", "models", "skills", "tools", "limits", "access", "integrations", "mail", "memories", "settings", "export", "danger"];
 const placesOf = (slug, d) => {
   const t = `/t/${slug}`, agent = `${t}/agents/${d.agent}`, hook = `${t}/integrations/${d.integration}`;
   return {
     inbox: `${t}/inbox`, sessions: `${t}/sessions`, session: `${t}/sessions/${d.session}`, "session-subtasks": `${t}/sessions/${d.parent}`, "session-tool": `${t}/sessions/${d.refund}`, "session-approval": `${t}/sessions/${d.waits}`, "session-failed": `${t}/sessions/${d.lost}`,
     "session-new": `${agent}/chat`, agents: `${t}/agents`, "agent-new": `${t}/agents/new`, import: `${t}/agents/import?object=lists%2Fplanner.af`, bucket: `${t}/bucket`, "bucket-file": `${t}/bucket?prefix=lists%2F&object=lists%2Falpine.csv`,
     ...Object.fromEntries(AGENT.map((tab) => [`agent-${tab || "overview"}`, tab ? `${agent}/${tab}` : agent])),
+    "agent-mail-thread": `${agent}/mail?thread=${d.thread}`, "agent-mail-write": `${agent}/mail?write=new`, "agent-mail-rules": `${agent}/mail?part=rules`, "mail-rules": `${t}/mail`, "mail-suppressions": `${t}/mail/suppressions`, "admin-mail": "/admin/mail",
     models: `${t}/models`, model: `${t}/models/${d.model}`, skills: `${t}/skills`, "skill-new": `${t}/skills/new`, skill: `${t}/skills/${d.skill}`, tools: `${t}/tools`, "tool-new": `${t}/tools/new`, tool: `${t}/tools/${d.tool}`, bundles: `${t}/bundles`,
     start: `${t}/start`, costs: `${t}/costs?period=30d`, people: `${t}/people`, groups: `${t}/people/groups`, group: `${t}/people/groups/${d.group}`, allowed: `${t}/people/allowed`, person: `${t}/people/${d.user}`,
     keys: `${t}/keys`, "provider-keys": `${t}/keys/providers`, integrations: `${t}/integrations`, "integration-new": `${t}/integrations/new`, integration: hook, "integration-settings": `${hook}/settings`, delivery: `${hook}/deliveries/${d.delivery}`,

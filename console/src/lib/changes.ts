@@ -10,6 +10,7 @@ const SHOWS: Record<string, string[]> = {
   tools: ["tool", "tool_bundle"], "tool-bundles": ["tool_bundle", "tool"],
   skills: ["skill"], webhooks: ["skill_webhook"], memories: ["memory"], scanner: ["scanner"], "scanner-grants": ["scanner_grant", "scanner"],
   integrations: ["integration", "delivery"], models: ["model", "user_model", "provider_key"],
+  mail: ["mail"], mailboxes: ["mailbox"], suppressions: ["mail_suppression"],
   bucket: ["bucket"], plans: ["plan"], tenants: ["tenant", "plan"], "deleted-tenants": ["tenant"], users: ["user", "account"], queue: ["job"],
 };
 

@@ -33,6 +33,7 @@ const PARTS: Part[] = [
   { at: "limits", label: "Limits", load: () => import("./agent/limits") },
   { at: "access", label: "Access", load: () => import("./agent/access") },
   { at: "integrations", label: "Integrations", load: () => import("./agent/integrations") },
+  { at: "mail", label: "Mail", load: () => import("./agent/mail") },
   { at: "memories", label: "Memories", load: () => import("./agent/memories") },
   { at: "settings", label: "Settings", load: () => import("./agent/settings"), shown: (may) => may("agent:write") },
   { at: "export", label: "Export", load: () => import("./agent/export"), shown: (may) => may("agent:write") },

@@ -11,7 +11,7 @@ import { Drop } from "../ui/drop";
 import { Icon } from "../ui/icons";
 import { ImportReport } from "../ui/import-report";
 import { Page } from "../ui/page";
-import { type Choice, type Find, Pick } from "../ui/pick";
+import { type Choice, Pick, inBucket } from "../ui/pick";
 import { Failed } from "../ui/states";
 
 const MOST = 64 * 1024 * 1024;
@@ -29,11 +29,6 @@ interface Shown {
   result?: AgentImportResult;
   problem?: Problem;
 }
-
-const inBucket: Find = async (text) => {
-  const { items } = await call("GET /tenant/{tenant_id}/bucket", { path: { tenant_id: tenantId() }, query: { prefix: text.trim() || undefined, sort: "key", per_page: 20, total: false } });
-  return items.map((o) => ({ id: o.key, label: o.key, detail: bytes(o.size_bytes) }));
-};
 
 function ask(source: Source, name: string, dry: boolean, signal: AbortSignal, progress: (sent: number) => void): Promise<AgentImportResult> {
   const path = { tenant_id: tenantId() };

@@ -119,9 +119,10 @@ function Preview({ text }: { text: string }) {
   return <div class="preview">{text.trim() ? View && <View text={text} /> : <p class="muted">There is nothing to show yet.</p>}</div>;
 }
 
-interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren; change?: boolean }
+interface RowProps extends Omit<ControlProps, "id" | "describedBy" | "invalid"> { error?: string | undefined; control?: ComponentChildren; change?: boolean; plain?: boolean }
 
-export function FieldRow({ field: f, value, set, error, control, change = false }: RowProps) {
+/** `plain`: what is written is no Markdown, and has no preview. */
+export function FieldRow({ field: f, value, set, error, control, change = false, plain = false }: RowProps) {
   const id = useId();
   const help = f.help ? `${id}-help` : undefined, bad = error ? `${id}-error` : undefined;
   const described = [bad, help].filter(Boolean).join(" ") || undefined;
@@ -132,7 +133,7 @@ export function FieldRow({ field: f, value, set, error, control, change = false 
     <div class={`field ${f.kind}`} data-field={f.name}>
       <Label {...(group ? { id: `${id}-label` } : { for: id })} class="label">{f.label}{!f.required && !change && f.kind !== "flag" && <span class="muted"> (optional)</span>}</Label>
       <div class="control">{control ?? <Control field={f} id={id} value={value} set={set} describedBy={described} invalid={Boolean(error)} change={change} />}{(f.unit || f.kind === "moment") && <span class="unit">{f.unit ?? zone()}</span>}</div>
-      {f.kind === "long" && <Button look="quiet" class="previews" aria-pressed={preview} label={`Preview of ${f.label}`} act={() => setPreview(!preview)}>Preview</Button>}
+      {f.kind === "long" && !plain && <Button look="quiet" class="previews" aria-pressed={preview} label={`Preview of ${f.label}`} act={() => setPreview(!preview)}>Preview</Button>}
       {preview && <Preview text={String(value)} />}
       {error && <p class="error" id={bad}>{error}</p>}
       {f.help && <p class="help" id={help}>{f.help}</p>}

@@ -4,7 +4,7 @@
 // asked for what fits a text; an answer that comes too late is dropped.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { type Operation, Problem, type Reply, call } from "../lib/api";
-import { straight } from "../lib/format";
+import { bytes, straight } from "../lib/format";
 import { tenantId } from "../lib/session";
 import type { MentionType } from "../contract/types";
 import { complain } from "./toast";
@@ -39,6 +39,12 @@ export const walking = <O extends Listing>(operation: O, path: Record<string, st
     after = page.next_after;
   }
   return found.slice(0, SHOWN);
+};
+
+/** Files of the tenant's bucket, by the beginning of their key. */
+export const inBucket: Find = async (text) => {
+  const { items } = await call("GET /tenant/{tenant_id}/bucket", { path: { tenant_id: tenantId() }, query: { prefix: text.trim() || undefined, sort: "key", per_page: SHOWN, total: false } });
+  return items.map((o) => ({ id: o.key, label: o.key, detail: bytes(o.size_bytes) }));
 };
 
 /** `bare`: its label stands elsewhere. */

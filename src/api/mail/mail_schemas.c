@@ -211,7 +211,7 @@ FIELDS(MailCreate) = {
 	HTML_FIELD(MailCreate),
 	FIELD(MailCreate, attachments, FILES, .doc = "Files to go with it; 25 MiB together."),
 	FIELD(MailCreate, in_reply_to, .nullable = true, BOUNDS(1, 998),
-		.doc = "The message_id_header of a message in the same mailbox, whose thread it continues."),
+		.doc = "The Message-ID of a message in the same mailbox, whose thread it continues."),
 	FIELD(MailCreate, mailbox_id, .nullable = true, .id = true,
 		.doc = "The mailbox it goes out of; the agent's internal one if absent."),
 	FIELD(MailCreate, draft, .preset = "false",

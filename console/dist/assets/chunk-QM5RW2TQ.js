@@ -1,1 +1,0 @@
-import{a}from"./chunk-F5PEM6YH.js";import{U as t,q as n}from"./chunk-CJW2EU7J.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

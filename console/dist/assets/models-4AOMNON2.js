@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-C3N5JU2W.js";import"./chunk-3REZFRSY.js";import"./chunk-IKWIZKQJ.js";import"./chunk-KSKZSV2C.js";import"./chunk-6IEMLFKW.js";import"./chunk-35NEVXYT.js";import"./chunk-PORX6PEQ.js";import"./chunk-B5MOJYCA.js";import"./chunk-GEAVP5H4.js";import"./chunk-GKZ3VFA4.js";import"./chunk-CJW2EU7J.js";export{c as default,a as modelState,b as priceOf};
