@@ -63,11 +63,9 @@ static SCHEMA(source_row, .internal = true);
 	"select m.tenant_id, m.user_id as id, coalesce(u.name, u.email) as label, u.email as " \
 	"extra, u.email as detail, 0 as level from members m join users u "                    \
 	"on u.id = m.user_id where m.status = 'active' and "
-/* What mail began has its subject as its title: for those who read the agent's mail. */
-#define SESSIONS                                                                             \
-	"select tenant_id, id, title as label, case when origin = 'mail' then 2 else 1 end " \
-	"as level, agent_id, created_by_id as owner_id from sessions "                       \
-	"where title is not null and "
+#define SESSIONS                                                                        \
+	"select tenant_id, id, title as label, 1 as level, agent_id, created_by_id as " \
+	"owner_id from sessions where title is not null and "
 /* Levels of skills and tools: everybody's, or for administrators and the author alone. */
 #define SKILLS                                                                           \
 	"select tenant_id, id, name as label, slug as extra, slug as detail, "           \

@@ -131,6 +131,31 @@ TEST(mail_holds_what_the_bucket_may_and_no_more)
 	fixture_close(f);
 }
 
+static void await_session(struct fixture *f)
+{
+	static const char done[] = "select count(*) from sessions where status = 'completed'";
+
+	for (int i = 0; i < 5000 && fixture_count(f, done) < 1; i++)
+		usleep(2000);
+	CHECK_INT(fixture_count(f, done), 1);
+}
+
+TEST(mail_that_leaves_no_room_for_its_answer_says_so)
+{
+	struct fixture *f = fixture_open();
+	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back");
+	struct answer r;
+
+	room_is(2 * MAIL_ROW_BYTES + 500);
+	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
+	await_session(f);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail", back);
+	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 1);
+	CHECK(strstr(text_at(&r, "items.0.error"), "The answer was not kept"));
+	room_is(0);
+	fixture_close(f);
+}
+
 TEST(mail_to_many_is_not_long)
 {
 	struct post p = post_open();
@@ -233,10 +258,7 @@ TEST(mail_is_not_read_through_the_sessions_it_began)
 	struct answer r;
 
 	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
-	for (int i = 0; i < 5000 && fixture_count(f, "select count(*) from sessions "
-						     "where status = 'completed'") < 1;
-		i++)
-		usleep(2000);
+	await_session(f);
 	r = ask(f, manager, NULL, "GET /agents/%s/sessions", back);
 	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 1);
 	session = text_at(&r, "items.0.id");

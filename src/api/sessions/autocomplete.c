@@ -102,12 +102,15 @@ static SCHEMA(visibility_range, .internal = true);
 	"case when exists (select 1 from (" HOLDS(                  \
 		"t.id", ":user_id") ") h where h.held >= t.level) " \
 				    "then 1 else 0 end"
-/* A session is seen by its owner while the agent is open to members, and by holders of a role; what mail began not by all. */
+/* A session is seen by its owner while the agent is open to members, and by holders of a role; what mail began only by those of
+ * whom the role reads mail. */
 #define SEES_SESSION                                                                                     \
 	"case when exists (select 1 from agents a where a.tenant_id = :tenant_id and a.id = t.agent_id " \
 	"and a.is_admin_only = 0 and ((t.owner_id = :user_id and a.default_role_enabled = 1) "           \
-	"or exists (select 1 from (" HOLDS(                                                              \
-		"a.id", ":user_id") ") h where h.held >= t.level))) then 1 else 0 end"
+	"or exists (select 1 from (" HOLDS("a.id",                                                       \
+		":user_id") ") h where h.held >= 2 or not exists "                                       \
+			    "(select 1 from sessions o where o.tenant_id = :tenant_id and o.id = t.id "  \
+			    "and o.origin = 'mail')))) then 1 else 0 end"
 
 /* PostgreSQL makes one plan for whoever asks, for owners of everything too: each part is in order and as long as asked, so that it
  * goes by the index and not through all roles. */
