@@ -34,8 +34,13 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(mail_answer_sql, sql);
 
-/* Why it is not sent by itself, or NULL. */
-static int why_kept(struct db *db, struct arena *a, const struct mail_message_row *m,
+int mail_woken_by(struct db *db, struct arena *a, const char *tenant_id, const char *run_id,
+	struct mail_message_row *ret)
+{
+	return db_one(db, a, &sql[WOKEN_BY], ret, ARGS(T(tenant_id), T(run_id)));
+}
+
+int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row *m,
 	const char **ret, int64_t now)
 {
 	const char *to = arena_printf(a, "[\"%s\"]", *(const char *const *)m->recipients.at);
@@ -102,7 +107,7 @@ static int answer_mail(struct db *db, struct arena *a, const struct mail_message
 	m.by_user_id = woke->by_user_id;
 	m.by_key_id = woke->by_key_id;
 	m.session_id = woke->session_id;
-	err = why_kept(db, a, &m, &kept, now);
+	err = mail_why_kept(db, a, &m, &kept, now);
 	return err ? err : post_or_keep(&o, kept);
 }
 
@@ -113,7 +118,7 @@ int mail_answer(struct db *db, struct arena *a, const char *tenant_id, const cha
 	struct mail_rules_held rules;
 	struct mailbox_row box;
 	struct one_text words;
-	int err = db_one(db, a, &sql[WOKEN_BY], &woke, ARGS(T(tenant_id), T(run_id)));
+	int err = mail_woken_by(db, a, tenant_id, run_id, &woke);
 
 	if (!err)
 		err = mail_rules_held(db, a, tenant_id, woke.agent_id, &rules);

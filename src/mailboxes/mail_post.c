@@ -53,6 +53,32 @@ void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_m
 	mail_list_add(a, &m->refs, to->message_id_header, MAIL_REFERENCES_MAX);
 }
 
+static void reply_to_all(
+	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to)
+{
+	const struct list *const from[] = { &to->recipients, &to->cc };
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < from[k]->count; i++) {
+			const char *one = ((const char *const *)from[k]->at)[i];
+
+			if (strcmp(one, m->sender) != 0 && !mail_listed(&m->recipients, one))
+				mail_list_add(a, k ? &m->cc : &m->recipients, one,
+					MAIL_RECIPIENTS_MAX - m->recipients.count);
+		}
+}
+
+void mail_address_reply(
+	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to, bool all)
+{
+	if (to->direction == MailDirection_out)
+		m->recipients = to->recipients;
+	else
+		mail_list_add(a, &m->recipients, to->sender, 1);
+	if (all)
+		reply_to_all(a, m, to);
+}
+
 const char *mail_reply_subject(struct arena *a, const char *subject)
 {
 	return strncasecmp(subject, "re:", 3) == 0

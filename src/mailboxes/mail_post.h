@@ -21,6 +21,10 @@ struct mail_message_row mail_new(
 /* Makes of a message the reply to another: the thread, and what it refers to. */
 void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_message_row *to);
 
+/* Whom the answer to it is for: its sender, or where oneself wrote it those it was for; or everybody who had it. */
+void mail_address_reply(
+	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to, bool all);
+
 /* "Re: " before a subject that has none yet. */
 const char *mail_reply_subject(struct arena *a, const char *subject);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/html_text.h"
 #include "base/utf8.h"
 
@@ -107,6 +108,27 @@ const char *mail_forwarded(struct arena *a, const char *before, const char *send
 	if (used > MAIL_TEXT_MAX)
 		return NULL;
 	return arena_printf(a, "%s%.*s%s", head, (int)end, body, end < len ? left_out : "");
+}
+
+static bool is_in(const char *mark, const char *const *texts)
+{
+	for (; *texts; texts++)
+		if (strstr(*texts, mark))
+			return true;
+	return false;
+}
+
+const char *mail_mark(struct arena *a, const char *const *texts)
+{
+	enum { MARK_BYTES = 12 };
+	uint8_t bytes[MARK_BYTES];
+	char *mark = arena_alloc(a, 2 * MARK_BYTES + 1);
+
+	do {
+		random_bytes(bytes, sizeof bytes);
+		hex_write(bytes, sizeof bytes, mark);
+	} while (is_in(mark, texts));
+	return mark;
 }
 
 const char *mail_shown(struct arena *a, const char *html)

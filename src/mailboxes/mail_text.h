@@ -19,5 +19,7 @@ const char *mail_cut(struct arena *a, const char *text, size_t most);
  * no room for it at all. */
 const char *mail_forwarded(struct arena *a, const char *before, const char *sender,
 	const char *subject, const char *body);
+/* A mark that is nowhere in these texts, NULL-terminated: between two lines with it they reach a model. */
+const char *mail_mark(struct arena *a, const char *const *texts);
 /* What HTML shows, or NULL for NULL. */
 const char *mail_shown(struct arena *a, const char *html);

@@ -9,4 +9,7 @@
 int mail_wake(struct db *db, struct arena *a, struct mail_message_row *m,
 	const struct mail_rules_held *rules, int64_t now);
 
+/* A line for each of its files, as a model is told of them. */
+const char *mail_files_told(struct arena *a, const struct mail_message_row *m);
+
 extern const struct statement_set mail_wake_sql;

@@ -149,6 +149,7 @@
 	X(mail_object_sql) \
 	X(mail_rule_sql) \
 	X(mail_wake_sql) \
+	X(mail_tool_sql) \
 	X(mail_post_sql) \
 	X(mail_answer_sql) \
 	X(agent_slug_sql) \

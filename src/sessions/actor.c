@@ -71,7 +71,7 @@ int actor_load(struct db *db, struct arena *a, const struct actor_who *who, int6
 			PERM_SESSION_WRITE, now, p);
 	if (err)
 		return err;
-	*ret = (struct actor){ as.user_id, c.agent, c.all_sessions };
+	*ret = (struct actor){ as.user_id, as.key_id, c.agent, c.all_sessions };
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct actor_who {
 
 struct actor {
 	const char *user_id; /* whose rights count */
+	const char *key_id;  /* cut down to this key; NULL: to none */
 	permissions agent;   /* held on the agent */
 	bool all_sessions; /* sees all of the agent's sessions, not only those they take part in */
 };

@@ -8,12 +8,18 @@
 #include "base/zone.h"
 #include "sessions/tool_text.h"
 
+static const struct builtin_row *more_rows;
+static size_t more_count;
+
+void builtin_run_more(const struct builtin_row *rows, size_t count)
+{
+	more_rows = rows;
+	more_count = count;
+}
+
 builtin_fn *builtin_run_of(const char *name)
 {
-	static const struct {
-		const char *name;
-		builtin_fn *run;
-	} rows[] = {
+	static const struct builtin_row rows[] = {
 		{ "time", builtin_time },
 		{ "calculator", builtin_calculator },
 		{ "session_search", builtin_session_search },
@@ -25,6 +31,9 @@ builtin_fn *builtin_run_of(const char *name)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (strcmp(rows[i].name, name) == 0)
 			return rows[i].run;
+	for (size_t i = 0; i < more_count; i++)
+		if (strcmp(more_rows[i].name, name) == 0)
+			return more_rows[i].run;
 	return NULL;
 }
 

@@ -19,6 +19,13 @@ typedef int builtin_fn(struct builtin_call *c);
 builtin_fn builtin_time, builtin_calculator, builtin_session_search, builtin_memory_write,
 	builtin_memory_search, builtin_skill_read;
 
+/* Those whose work is that of rooms above; the list outlives all calls.  Set once, before anything runs. */
+struct builtin_row {
+	const char *name;
+	builtin_fn *run;
+};
+void builtin_run_more(const struct builtin_row *rows, size_t count);
+
 /* NULL if there is none of that name that is run so. */
 builtin_fn *builtin_run_of(const char *name);
 

@@ -7,6 +7,13 @@
 	"{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required \
 	"],\"additionalProperties\":false}"
 
+#define MAIL_TO(name, doc, least)                                                          \
+	"\"" name "\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1," \
+	"\"maxLength\":254},\"minItems\":" #least ",\"maxItems\":50,\"description\":\"" doc "\"}"
+#define MAIL_DRAFT                                                 \
+	"\"draft\":{\"type\":\"boolean\",\"description\":\"true: " \
+	"it is kept, and a person sends it or does not.\"}"
+
 const struct builtin_tool builtin_tools[] = {
 	{ "time", "The present date and time, in UTC or in a named time zone.",
 		OBJECT_OF("\"time_zone\":{\"type\":\"string\",\"maxLength\":64,\"description\":"
@@ -61,6 +68,36 @@ const struct builtin_tool builtin_tools[] = {
 			  "\"The path of one of its files; the instructions when left out.\"}",
 			"\"skill\""),
 		.repeat_safe = true },
+	{ "mail_search", "Finds messages in this agent's mailboxes, newest first.",
+		OBJECT_OF("\"query\":{\"type\":\"string\",\"maxLength\":255,\"description\":"
+			  "\"What the subject, the sender or the first words contain.\"},"
+			  "\"unread\":{\"type\":\"boolean\",\"description\":"
+			  "\"true: only those that nobody has read.\"},"
+			  "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,"
+			  "\"default\":10}",
+			""),
+		.repeat_safe = true },
+	{ "mail_read", "Reads a message of this agent's mailboxes.",
+		OBJECT_OF("\"message_id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
+			  "\"description\":\"As mail_search tells it.\"}",
+			"\"message_id\""),
+		.repeat_safe = true },
+	{ "mail_send", "Writes a message as this agent, from its own address.",
+		OBJECT_OF(
+			MAIL_TO("to", "Whom it is for: addresses.", 1) "," MAIL_TO("cc",
+				"Who else has it.",
+				0) ","
+				   "\"subject\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":998},"
+				   "\"text\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536}," MAIL_DRAFT,
+			"\"to\",\"subject\",\"text\""),
+		.asks = true, .unless = "draft" },
+	{ "mail_reply", "Answers a message of this agent's mailboxes.",
+		OBJECT_OF("\"message_id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64},"
+			  "\"text\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536},"
+			  "\"all\":{\"type\":\"boolean\",\"description\":"
+			  "\"true: to everybody who had it, not only to its sender.\"}," MAIL_DRAFT,
+			"\"message_id\",\"text\""),
+		.asks = true, .unless = "draft" },
 };
 const size_t builtin_tool_count = sizeof builtin_tools / sizeof *builtin_tools;
 

@@ -11,6 +11,9 @@ struct builtin_tool {
 	const char *input_schema; /* JSON text */
 	bool repeat_safe;	  /* running it twice does no more than running it once */
 	bool alone; /* it needs no agent and no session, nor the store: it can be tried */
+	/* A person's word comes before each call, unless the tool is set otherwise, or the call has this argument as true. */
+	bool asks;
+	const char *unless;
 };
 
 extern const struct builtin_tool builtin_tools[];

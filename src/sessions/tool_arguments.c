@@ -61,6 +61,39 @@ const char *tool_argument_text(struct tool_arguments *in, const char *name, size
 	return text ? text : "";
 }
 
+void tool_argument_texts(struct tool_arguments *in, const char *name, size_t most,
+	size_t most_bytes, struct list *ret)
+{
+	const struct json_node *n = find_tool_argument(in, name);
+	size_t count = n && n->type == JSON_ARRAY ? n->count : 0;
+	const char **out = arena_array(in->arena, const char *, count + 1);
+
+	if (n && (n->type != JSON_ARRAY || count > most)) {
+		fail_tool_argument(in, name,
+			arena_printf(in->arena, "must be a list of at most %zu texts", most));
+		count = 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct json_node *item = n->items[i];
+		bool sound = item->type == JSON_STRING && item->len && item->len <= most_bytes &&
+			     !memchr(item->text, '\0', item->len);
+
+		if (!sound)
+			fail_tool_argument(in, name, "holds something that is no such text");
+		out[i] = sound ? item->text : "";
+	}
+	*ret = (struct list){ out, count };
+}
+
+bool tool_argument_flag(struct tool_arguments *in, const char *name)
+{
+	const struct json_node *n = find_tool_argument(in, name);
+
+	if (n && n->type != JSON_BOOL)
+		fail_tool_argument(in, name, "must be true or false");
+	return n && n->type == JSON_BOOL && n->flag;
+}
+
 int64_t tool_argument_number(
 	struct tool_arguments *in, const char *name, int64_t absent, int64_t least, int64_t most)
 {

@@ -5,6 +5,7 @@
  * out of its bounds is a sentence for the model, and never a value. */
 #pragma once
 #include "base/json_tree.h"
+#include "contract/schema.h"
 
 struct tool_arguments {
 	struct arena *arena;
@@ -18,6 +19,11 @@ struct tool_arguments tool_arguments_open(struct arena *a, const char *text);
 const char *tool_argument_text(struct tool_arguments *in, const char *name, size_t most);
 /* The same, NULL if it is absent or empty. */
 const char *tool_argument_text_maybe(struct tool_arguments *in, const char *name, size_t most);
+/* Up to `most` texts of so many bytes each, in *ret (const char *); none if it is absent. */
+void tool_argument_texts(struct tool_arguments *in, const char *name, size_t most,
+	size_t most_bytes, struct list *ret);
+/* True if it is there and true. */
+bool tool_argument_flag(struct tool_arguments *in, const char *name);
 /* A whole number within the bounds; `absent` if it is not there or there is a fault. */
 int64_t tool_argument_number(
 	struct tool_arguments *in, const char *name, int64_t absent, int64_t least, int64_t most);

@@ -18,6 +18,8 @@ enum {
 struct tool_asked {
 	const char *tenant_id, *agent_id, *session_id;
 	const char *user_id; /* who drives the agent, or NULL */
+	/* as whom it acts, where nobody drives it too, and the key that cuts down what they may; of a quick tool */
+	const char *as_user_id, *as_key_id, *run_id;
 	uint64_t
 		held; /* permissions on the agent of the one as whom it acts (access/permission.h) */
 	bool all_sessions;   /* that one sees all of its sessions */

@@ -8,6 +8,7 @@
 #include "sessions/agent_tools.h"
 #include "sessions/approval.h"
 #include "sessions/builtin_tools.h"
+#include "sessions/tool_arguments.h"
 #include "sessions/tool_pins.h"
 #include "sessions/turn.h"
 
@@ -62,6 +63,9 @@ static int run_quick(
 		.agent_id = p->row.agent_id,
 		.session_id = p->session_id,
 		.user_id = p->run.user_id,
+		.as_user_id = t->actor.user_id,
+		.as_key_id = t->actor.key_id,
+		.run_id = p->run.id,
 		.held = t->actor.agent,
 		.all_sessions = t->actor.all_sessions,
 		.call_id = c->id,
@@ -141,12 +145,25 @@ static int wait_for_approval(struct session_tx *p, struct call_row *c, const str
 	return err ? err : approval_add(p, c, o->names);
 }
 
+/* A tool may say itself of which calls a person need not be asked. */
+static bool needs_word(struct session_tx *p, const struct call_row *c, const struct held_tool *tool)
+{
+	const struct builtin_tool *b =
+		strcmp(tool->kind, "builtin") == 0 ? builtin_tool(tool->name) : NULL;
+	struct tool_arguments in;
+
+	if (!tool->requires_approval || !b || !b->unless)
+		return tool->requires_approval;
+	in = tool_arguments_open(p->a, c->arguments);
+	return !tool_argument_flag(&in, b->unless);
+}
+
 /* It is made, or waits for a word: the one that was given counts for what it was given for. */
 static int make_tool_call(
 	struct turn *t, struct session_tx *p, struct call_row *c, const struct held_tool *tool)
 {
 	struct outlook o = preview_tool_call(t, p, c, tool);
-	bool waits = c->state == CALL_STATE_NEW ? tool->requires_approval : !is_as_marked(c, &o);
+	bool waits = c->state == CALL_STATE_NEW ? needs_word(p, c, tool) : !is_as_marked(c, &o);
 
 	if (o.fault)
 		return tx_call_result(p, c, CALL_STATE_FAILED, o.fault);

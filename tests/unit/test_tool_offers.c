@@ -255,8 +255,8 @@ static void try_all(struct offers *s, const char *agent, const char *tool)
 					  arena_printf(a, "use tool %s with {}", offered)),
 				name);
 			CHECK_INT(deeds(s), before);
-			/* the agent's own beside it is not called so, either */
-			if (strcmp(tool, "time") == 0)
+			/* the agent's own beside it is not called so, either; these two need no arguments */
+			if (strcmp(tool, "time") == 0 || strcmp(tool, "mail_search") == 0)
 				continue;
 			CHECK_STR(ways[w].call(s, agent, name,
 					  arena_printf(a, "use tool %s with {}", alias)),

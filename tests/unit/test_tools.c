@@ -29,7 +29,8 @@ static const char *simple_tool(struct fixture *f, const char *name)
 TEST(tools_builtin_schemas_compile)
 {
 	static const char *const wanted[] = { "time", "calculator", "http_fetch", "session_search",
-		"memory_write", "memory_search", "subtask", "skill_read" };
+		"memory_write", "memory_search", "subtask", "skill_read", "mail_search",
+		"mail_read", "mail_send", "mail_reply" };
 	struct json_violations v;
 	struct arena a = { 0 };
 

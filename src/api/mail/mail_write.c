@@ -108,33 +108,6 @@ OPERATION(createMail, MailCreate, MailMessageRead, .check = createMail_check, .o
 
 /* ---- answers ---- */
 
-static void reply_to_all(
-	struct call *c, struct mail_message_row *m, const struct mail_message_row *to)
-{
-	const struct list *const from[] = { &to->recipients, &to->cc };
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < from[k]->count; i++) {
-			const char *one = ((const char *const *)from[k]->at)[i];
-
-			if (strcmp(one, m->sender) != 0 && !mail_listed(&m->recipients, one))
-				mail_list_add(c->arena, k ? &m->cc : &m->recipients, one,
-					MAIL_RECIPIENTS_MAX - m->recipients.count);
-		}
-}
-
-/* What one wrote oneself is answered to whom it was for. */
-static void address_reply(
-	struct call *c, struct mail_message_row *m, const struct mail_message_row *to, bool all)
-{
-	if (to->direction == MailDirection_out)
-		m->recipients = to->recipients;
-	else
-		mail_list_add(c->arena, &m->recipients, to->sender, 1);
-	if (all)
-		reply_to_all(c, m, to);
-}
-
 CHECK_STEP(replyMail, MailReplyCreate)
 {
 	mail_check_files(c, &in->attachments);
@@ -163,7 +136,7 @@ OPERATION(replyMail, MailReplyCreate, MailMessageRead, .check = replyMail_check,
 	m = new_message(c, &from, in->text, in->html);
 	mail_refer(c->arena, &m, &to);
 	m.subject = mail_reply_subject(c->arena, to.subject);
-	address_reply(c, &m, &to, in->all);
+	mail_address_reply(c->arena, &m, &to, in->all);
 	err = mail_keep_files(c, &o);
 	return err ? err : send_or_keep(c, &o, in->draft, out);
 }

@@ -108,6 +108,9 @@ const struct seed_bundle seed_bundles[SEED_BUNDLES] = {
 	[SEED_RESEARCH] = { "Research tools", "research",
 		"Reads pages from the web, and gives parts of the work to sessions of their own.",
 		{ "http_fetch", "subtask" } },
+	[SEED_MAIL] = { "Mail", "mail",
+		"Finds and reads the agent's mail, and writes in its name; a person is asked before it is sent.",
+		{ "mail_search", "mail_read", "mail_send", "mail_reply" } },
 };
 
 const struct seed_skill seed_skills[SEED_SKILLS] = {

@@ -261,6 +261,8 @@ static void take_builtin(const struct builtin_tool *tool, struct tool_row *row)
 	row->sealed = "";
 	row->input_schema.text = tool->input_schema;
 	row->repeat_safe = tool->repeat_safe;
+	row->requires_approval |=
+		tool->asks; /* to be switched off, if at all, by a change of its own */
 	if (!row->description)
 		row->description = tool->description;
 }
