@@ -2,7 +2,8 @@
  *
  * A run has no more rights than somebody has at this moment: the person who
  * spoke, cut down to the key they spoke with, or, where no person did, the one
- * who answers for the webhook that began it.  It is asked when a run begins and
+ * who answers for the webhook that began it.  What a stranger's words began runs
+ * with nobody's rights: it may answer, and holds nothing else.  It is asked when a run begins and
  * again at each of its steps, so that what was taken away is gone from then on. */
 #pragma once
 #include "access/caller.h"
@@ -13,10 +14,11 @@ struct actor_who {
 	const char *user_id; /* the person who drives it; NULL: nobody does */
 	const char *key_id;  /* the key they used; NULL: a login */
 	const char *hook_id; /* the integration that drives it; NULL: none does */
+	bool stranger;	     /* somebody does who is nobody here; the others are NULL then */
 };
 
 struct actor {
-	const char *user_id; /* whose rights count */
+	const char *user_id; /* whose rights count; NULL: a stranger drives it, and nobody's do */
 	const char *key_id;  /* cut down to this key; NULL: to none */
 	permissions agent;   /* held on the agent */
 	bool all_sessions; /* sees all of the agent's sessions, not only those they take part in */

@@ -59,9 +59,10 @@ static const struct statement sql[] = {
 		.row = &found_session_schema,
 		.scan = "only of what the inner select found, which is bounded" },
 	[SESSIONS_OF_NOBODY] = { "builtin_sessions_of_nobody",
-		"select s.id, s.title, s.created_at from (select id, title, created_at, created_by_id "
-		"from sessions where tenant_id = $1 and agent_id = $2 order by id desc limit 2000) s "
-		"where s.created_by_id is null and s.id <> $3 and not exists (select 1 "
+		/* what strangers wrote is nobody's to find */
+		"select s.id, s.title, s.created_at from (select id, title, created_at, created_by_id, "
+		"origin from sessions where tenant_id = $1 and agent_id = $2 order by id desc limit 2000) s "
+		"where s.created_by_id is null and s.origin <> 'mail' and s.id <> $3 and not exists (select 1 "
 		"from session_people p where p.tenant_id = $1 and p.session_id = s.id) "
 		"order by s.id desc limit $4",
 		.row = &found_session_schema,

@@ -19,12 +19,12 @@ const struct builtin_tool builtin_tools[] = {
 		OBJECT_OF("\"time_zone\":{\"type\":\"string\",\"maxLength\":64,\"description\":"
 			  "\"A name such as Europe/Paris; UTC when left out.\"}",
 			""),
-		.repeat_safe = true, .alone = true },
+		.repeat_safe = true, .alone = true, .harmless = true },
 	{ "calculator", "Works out an arithmetic expression exactly.",
 		OBJECT_OF("\"expression\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000,"
 			  "\"description\":\"Numbers, + - * / % ^ and parentheses.\"}",
 			"\"expression\""),
-		.repeat_safe = true, .alone = true },
+		.repeat_safe = true, .alone = true, .harmless = true },
 	{ "http_fetch", "Reads a page or document from a public web address.",
 		OBJECT_OF("\"url\":{\"type\":\"string\",\"format\":\"uri\",\"minLength\":1,"
 			  "\"maxLength\":4096,\"description\":\"An https address.\"},"
@@ -67,7 +67,7 @@ const struct builtin_tool builtin_tools[] = {
 			  "\"file\":{\"type\":\"string\",\"maxLength\":1024,\"description\":"
 			  "\"The path of one of its files; the instructions when left out.\"}",
 			"\"skill\""),
-		.repeat_safe = true },
+		.repeat_safe = true, .harmless = true },
 	{ "mail_search", "Finds messages in this agent's mailboxes, newest first.",
 		OBJECT_OF("\"query\":{\"type\":\"string\",\"maxLength\":255,\"description\":"
 			  "\"What the subject, the sender or the first words contain.\"},"

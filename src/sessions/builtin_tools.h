@@ -14,6 +14,8 @@ struct builtin_tool {
 	/* A person's word comes before each call, unless the tool is set otherwise, or the call has this argument as true. */
 	bool asks;
 	const char *unless;
+	bool harmless; /* it changes, sends and spends nothing, and looks at nothing that people said: a stranger may
+			* have it called */
 };
 
 extern const struct builtin_tool builtin_tools[];

@@ -132,12 +132,19 @@ struct run_options {
 	const char *metadata;	   /* a JSON object */
 	/* How it gets to work, where it is not a person who asked and was admitted. */
 	bool queued; /* it takes one of the agent's rate when there is room: see broker/room.h */
-	bool background;  /* nobody waits for it: what people set off comes first */
-	bool any_hour;	  /* the agent's working hours do not count */
-	unsigned refuses; /* what it does not wait for, but fails: RUN_REFUSES_... */
+	bool background; /* nobody waits for it: what people set off comes first */
+	bool any_hour;	 /* the agent's working hours do not count */
+	unsigned
+		refuses; /* what it does not wait for, but fails, and what it does not do: RUN_REFUSES_... */
 };
 
-enum { RUN_REFUSES_HOURS = 1, RUN_REFUSES_BUDGET = 2 };
+enum {
+	RUN_REFUSES_HOURS = 1,
+	RUN_REFUSES_BUDGET = 2,
+	/* A stranger's words set it to work: no tool is called without a person's word but those that neither change, send,
+	 * spend nor look at what others said (builtin_tools.h).  What it gives away as subtasks is under the same rule. */
+	RUN_REFUSES_UNASKED = 4,
+};
 
 /* Sets the agent to work, with the rights of `as`.  If it is at work already: ERR_CONFLICT, unless `join`.
  * Then what was said is heard by the run under way if that is the same actor's, and *ret_run_id is that one;

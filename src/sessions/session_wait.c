@@ -50,7 +50,7 @@ static const struct statement sql[] = {
 		.row = &one_text_schema },
 	[WORDS_FOR_RUN] = { "session_words_for_run",
 		"update messages set heard_id = $3 where " OF_SESSION
-		" and heard_id = 'z' and author_id = $4" },
+		" and heard_id = 'z' and coalesce(author_id, '') = coalesce($4, '')" },
 	[WORDS_OF_RUN] = { "session_words_of_run",
 		"update messages set heard_id = $4 where " OF_SESSION " and heard_id = $3" },
 	[WORDS_HEARD] = { "session_words_heard",

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/same.h"
 #include "sessions/turn.h"
 
 /* ---- stepping ---- */
@@ -179,7 +180,8 @@ static int check_turn_actor(struct turn *t, struct session_tx *p, bool *ret_may)
 		.agent_id = p->row.agent_id,
 		.user_id = p->run.user_id,
 		.key_id = p->run.key_id,
-		.hook_id = p->run.hook_id };
+		.hook_id = p->run.hook_id,
+		.stranger = p->run.refuses & RUN_REFUSES_UNASKED };
 	struct problem problem = { 0 };
 	int err = actor_load(p->db, p->a, &who, p->now, &t->actor, &problem);
 
@@ -197,8 +199,8 @@ static int check_turn_actor(struct turn *t, struct session_tx *p, bool *ret_may)
 		return turn_fail(t, p, problem.code ? problem.code : error_row(err)->code, "%s",
 			problem.detail ? problem.detail : error_row(err)->title);
 	}
-	if (!err && (!t->acts_as || strcmp(t->acts_as, t->actor.user_id) != 0))
-		t->acts_as = arena_strdup(&t->arena, t->actor.user_id);
+	if (!err && !same_text(t->acts_as, t->actor.user_id))
+		t->acts_as = t->actor.user_id ? arena_strdup(&t->arena, t->actor.user_id) : NULL;
 	return err;
 }
 

@@ -145,13 +145,16 @@ static int wait_for_approval(struct session_tx *p, struct call_row *c, const str
 	return err ? err : approval_add(p, c, o->names);
 }
 
-/* A tool may say itself of which calls a person need not be asked. */
+/* For a stranger only what can do no harm is called unasked, whatever the tool itself says; for others a tool may say of which
+ * calls a person need not be asked. */
 static bool needs_word(struct session_tx *p, const struct call_row *c, const struct held_tool *tool)
 {
 	const struct builtin_tool *b =
 		strcmp(tool->kind, "builtin") == 0 ? builtin_tool(tool->name) : NULL;
 	struct tool_arguments in;
 
+	if (p->run.refuses & RUN_REFUSES_UNASKED && !(b && b->harmless))
+		return true;
 	if (!tool->requires_approval || !b || !b->unless)
 		return tool->requires_approval;
 	in = tool_arguments_open(p->a, c->arguments);

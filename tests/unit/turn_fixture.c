@@ -172,6 +172,11 @@ int turn_say(struct turn_fixture *s, const char *text)
 	return do_it(s, (struct deed){ .kind = SAY, .text = text });
 }
 
+int turn_say_with(struct turn_fixture *s, const char *text, const struct run_options *options)
+{
+	return do_it(s, (struct deed){ .kind = SAY, .text = text, .options = options });
+}
+
 int turn_start(struct turn_fixture *s, const struct run_options *options)
 {
 	return do_it(s, (struct deed){ .kind = START, .options = options });

@@ -21,6 +21,7 @@ void turn_tool(struct turn_fixture *s, const char *agent_id, const char *name);
 void turn_session(struct turn_fixture *s);
 /* Says it and sets the agent to work; the error of either. */
 int turn_say(struct turn_fixture *s, const char *text);
+int turn_say_with(struct turn_fixture *s, const char *text, const struct run_options *options);
 int turn_start(struct turn_fixture *s, const struct run_options *options);
 int turn_cancel(struct turn_fixture *s);
 int turn_decide(struct turn_fixture *s, bool approved);
