@@ -23,7 +23,7 @@ static char small(char c)
 
 static bool is_label(const char *text, size_t len)
 {
-	if (!len || len > MAIL_LABEL_MAX || text[0] == '-' || text[len - 1] == '-')
+	if (!len || len > MAIL_DOMAIN_LABEL_MAX || text[0] == '-' || text[len - 1] == '-')
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)small(text[i]);
@@ -268,7 +268,7 @@ bool mail_address_external(const char *agent_slug, const char *agent_id, const c
 	const char *tenant_id, const char *domain, struct mail_address *ret)
 {
 	const char *local = agent_slug, *label = tenant_slug;
-	char text[MAIL_LOCAL_MAX + 1 + MAIL_LABEL_MAX + 1 + MAIL_DOMAIN_MAX + 1], *at;
+	char text[MAIL_LOCAL_MAX + 1 + MAIL_DOMAIN_LABEL_MAX + 1 + MAIL_DOMAIN_MAX + 1], *at;
 	const char *fault;
 	int n;
 

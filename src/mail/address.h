@@ -15,8 +15,8 @@
 enum {
 	MAIL_LOCAL_MAX = 64,
 	MAIL_DOMAIN_MAX = 255,
-	MAIL_ADDRESS_MAX = 254, /* of the whole */
-	MAIL_LABEL_MAX = 63,	/* of one part of a domain */
+	MAIL_ADDRESS_MAX = 254,	    /* of the whole */
+	MAIL_DOMAIN_LABEL_MAX = 63, /* of one part of a domain */
 	/* What follows the name of a mailbox in a plus part: +, an id, a dot, ten digits (mail/token.h). */
 	MAIL_PLUS_LEN = 37,
 	MAIL_NAME_MAX = 200, /* bytes of a display name that are kept */

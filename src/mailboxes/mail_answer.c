@@ -40,7 +40,7 @@ int mail_woken_by(struct db *db, struct arena *a, const char *tenant_id, const c
 	return db_one(db, a, &sql[WOKEN_BY], ret, ARGS(T(tenant_id), T(run_id)));
 }
 
-int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row *m,
+int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row *m, bool stranger,
 	const char **ret, int64_t now)
 {
 	const char *to = arena_printf(a, "[\"%s\"]", *(const char *const *)m->recipients.at);
@@ -59,6 +59,8 @@ int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row 
 		return err;
 	if (mail_rules_reply(&rules) == MailReply_draft)
 		*ret = "The rules keep answers as drafts.";
+	else if (stranger && mail_rules_reply(&rules) != MailReply_always)
+		*ret = "Answers to people outside are kept as drafts, unless the rules say always.";
 	else if (to_one >= MAIL_REPLIES_PER_HOUR)
 		*ret = "This address had as many automatic answers as it may within an hour.";
 	else if (in_thread >= MAIL_REPLIES_PER_THREAD_DAY)
@@ -107,7 +109,8 @@ static int answer_mail(struct db *db, struct arena *a, const struct mail_message
 	m.by_user_id = woke->by_user_id;
 	m.by_key_id = woke->by_key_id;
 	m.session_id = woke->session_id;
-	err = mail_why_kept(db, a, &m, &kept, now);
+	err = mail_why_kept(
+		db, a, &m, box->kind == MailboxKind_external && !woke->by_user_id, &kept, now);
 	return err ? err : post_or_keep(&o, kept);
 }
 

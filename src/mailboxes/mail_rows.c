@@ -193,7 +193,7 @@ static void add_participants(
 {
 	const struct list *const lists[] = { &m->recipients, &m->cc };
 
-	if (!mail_listed(&t->participants, m->sender))
+	if (*m->sender && !mail_listed(&t->participants, m->sender))
 		mail_list_add(a, &t->participants, m->sender, MAIL_PARTICIPANTS_MAX);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->count; i++) {
@@ -206,11 +206,13 @@ static void add_participants(
 
 static int begin_thread(struct db *db, struct arena *a, struct mail_message_row *m)
 {
+	static const char *none[1];
 	struct mail_thread_row t = { .tenant_id = m->tenant_id,
 		.agent_id = m->agent_id,
 		.id = arena_strdup(a, id_new(NULL).text),
 		.mailbox_id = m->mailbox_id,
 		.subject = m->subject,
+		.participants = { none, 0 },
 		.message_count = 1,
 		.unread_count = m->unread,
 		.last_message_id = m->id,

@@ -6,10 +6,10 @@
 #include "store/row.h"
 
 const struct words MailReply_words = {
-	.list = (const char *const[]){ "auto", "draft", "off", NULL },
-	.doc = "What becomes of the answer of a turn that mail began. auto: it is sent to agents of the "
-	       "same tenant, and kept as a draft for everybody else; draft: always kept as a draft; off: "
-	       "neither.",
+	.list = (const char *const[]){ "auto", "draft", "off", "always", NULL },
+	.doc = "What becomes of the answer of a turn that mail began. auto: it is sent to agents and "
+	       "proven members of the same tenant, and kept as a draft for everybody else; draft: always "
+	       "kept as a draft; off: neither; always: sent to whoever wrote.",
 };
 const struct words MailWake_words = {
 	.list = (const char *const[]){ "auto", "never", NULL },
@@ -145,7 +145,12 @@ bool mail_rules_reach(const struct mail_rules_held *r, const char *recipient)
 
 int mail_rules_reply(const struct mail_rules_held *r)
 {
-	return r->tenant.reply > r->agent.reply ? r->tenant.reply : r->agent.reply;
+	static const int order[] = { MailReply_off, MailReply_draft, MailReply_always };
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (r->tenant.reply == order[i] || r->agent.reply == order[i])
+			return order[i];
+	return MailReply_auto;
 }
 
 bool mail_rules_wake(const struct mail_rules_held *r)

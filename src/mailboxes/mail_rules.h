@@ -2,7 +2,7 @@
 #pragma once
 #include "mailboxes/mail_rows.h"
 
-enum MailReply { MailReply_auto, MailReply_draft, MailReply_off };
+enum MailReply { MailReply_auto, MailReply_draft, MailReply_off, MailReply_always };
 enum MailWake { MailWake_auto, MailWake_never };
 extern const struct words MailReply_words, MailWake_words;
 
@@ -29,6 +29,7 @@ bool mail_rules_block(const struct mail_rules_held *r, const char *sender);
 bool mail_rules_name(const struct mail_rules_held *r, const char *sender); /* in allow_from */
 /* True where allow_to has nothing in it, too. */
 bool mail_rules_reach(const struct mail_rules_held *r, const char *recipient);
+/* off and draft of either hold; then always, which one of them has to say; else auto. */
 int mail_rules_reply(const struct mail_rules_held *r);
 bool mail_rules_wake(const struct mail_rules_held *r);
 

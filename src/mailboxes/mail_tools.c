@@ -229,7 +229,7 @@ static int send_message(struct builtin_call *c, struct mail_message_row *m, bool
 	int said = 0, err = tell_hops(c, m, draft);
 
 	if (!err && m->automatic && !draft)
-		err = mail_why_kept(c->db, c->arena, m, &kept, o.now);
+		err = mail_why_kept(c->db, c->arena, m, false, &kept, o.now);
 	m->error = kept;
 	draft |= kept != NULL;
 	if (!err)

@@ -29,6 +29,7 @@
 #include "call/held.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_secret.h"
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
@@ -47,7 +48,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 3 };
+enum { JOB_KINDS = 4 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -69,6 +70,7 @@ struct serving {
 	struct holder holder; /* which master key this process seals with */
 	struct keeper *keeper;
 	struct tool_pool *tools;
+	struct mail_reader *mail_reader;
 	struct job_kind kinds[JOB_KINDS];
 	struct reload *reload;
 	struct smtp_relay relay;
@@ -296,6 +298,8 @@ static void prepare_queue(struct serving *v)
 	v->kinds[1] = hook_deliver_kind(
 		v->service.hook_post, v->service.app.store, v->service.app.patterns);
 	v->kinds[2] = mailbox_job_kind(&v->service.app.store);
+	v->mail_reader = mail_reader_new(v->service.app.store);
+	v->kinds[3] = mail_reader_job_kind(v->mail_reader);
 	v->service.runner = runner_new(&(struct runner_settings){ .store = v->service.app.store,
 		.kinds = v->kinds,
 		.kind_count = JOB_KINDS,
@@ -317,6 +321,7 @@ static int start_queue(struct serving *v)
 	sessions_keep_files(v->service.sessions, v->service.bucket, v->service.app.disk);
 	v->service.mover =
 		file_mover_new(v->service.bucket, v->service.app.store, v->service.app.disk);
+	mail_reader_join(v->mail_reader, v->service.bucket, v->service.helper, v->service.app.disk);
 	return runner_start(v->service.runner);
 }
 
@@ -391,6 +396,7 @@ static void stop_queue(struct serving *v, int64_t end_ms)
 {
 	if (v->service.runner)
 		runner_stop(v->service.runner, left_until(end_ms));
+	mail_reader_stop(v->mail_reader);
 	broker_stop(v->service.broker, left_until(end_ms));
 	tool_pool_free(v->tools);
 	sessions_stop(v->service.sessions);
@@ -451,6 +457,7 @@ static void stop_serving(struct serving *v)
 	keeper_free(v->keeper);
 	runner_free(v->service.runner);
 	sessions_free(v->service.sessions);
+	mail_reader_free(v->mail_reader);
 	broker_free(v->service.broker);
 	http_server_free(v->service.app.server);
 	store_close(v->service.app.store);

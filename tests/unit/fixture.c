@@ -15,6 +15,7 @@
 #include "base/crypto.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "mailboxes/mail_reading.h"
 #include "mailboxes/mailbox_job.h"
 #include "store/engine.h"
 #include "store/pool.h"
@@ -219,6 +220,8 @@ static void prepare_queue(struct fixture *f)
 	f->kinds[0] = sessions_job_kind(f->service.sessions);
 	f->kinds[1] = hook_deliver_kind(f->service.hook_post, f->app.store, f->app.patterns);
 	f->kinds[2] = mailbox_job_kind(&f->app.store);
+	f->mail_reader = mail_reader_new(f->app.store);
+	f->kinds[3] = mail_reader_job_kind(f->mail_reader);
 	f->service.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
 		.kinds = f->kinds,
 		.kind_count = FIXTURE_JOB_KINDS,
@@ -302,6 +305,7 @@ static struct fixture *open_with(enum tenant_start start)
 	sessions_join(f->service.sessions, f->service.broker, f->tools);
 	sessions_keep_files(f->service.sessions, f->service.bucket, f->app.disk);
 	f->service.mover = file_mover_new(f->service.bucket, f->app.store, f->app.disk);
+	mail_reader_join(f->mail_reader, f->service.bucket, f->service.helper, f->app.disk);
 	if (runner_start(f->service.runner))
 		test_fail(__FILE__, __LINE__, "the queue does not start");
 	handler = call_handler(&f->app);
@@ -324,6 +328,7 @@ void fixture_close(struct fixture *f)
 	hub_stop(f->app.hub); /* streams end, and the in-process server need not wait for them */
 	http_inproc_free(f->inproc);
 	runner_stop(f->service.runner, 10000);
+	mail_reader_stop(f->mail_reader);
 	broker_stop(f->service.broker, 10000);
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
@@ -336,6 +341,7 @@ void fixture_close(struct fixture *f)
 	hub_free(f->app.hub);
 	runner_free(f->service.runner);
 	sessions_free(f->service.sessions);
+	mail_reader_free(f->mail_reader);
 	broker_free(f->service.broker);
 	if (f->db)
 		db_close(f->db);

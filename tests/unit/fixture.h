@@ -11,7 +11,7 @@
 #include "queue/runner.h"
 #include "t.h"
 
-enum { FIXTURE_JOB_KINDS = 3 };
+enum { FIXTURE_JOB_KINDS = 4 };
 
 struct fixture {
 	union {
@@ -28,6 +28,7 @@ struct fixture {
 	const char *admin_id;
 	uint8_t master_key[32];
 	struct tool_pool *tools;
+	struct mail_reader *mail_reader;
 	struct job_kind kinds[FIXTURE_JOB_KINDS];
 	struct db *db; /* of fixture_sql() and the like */
 	pthread_mutex_t db_lock;

@@ -45,7 +45,7 @@ TEST(stranger_has_only_what_is_harmless_called_unasked)
 	turn_await(&s, "completed");
 	CHECK(strstr(turn_transcript(&s), "tool: 42"));
 	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-		test_step(asks[i]);
+		test_step("%s", asks[i]);
 		turn_session(&s);
 		CHECK_INT(turn_say_with(&s, asks[i], STRANGER), 0);
 		turn_await(&s, "waiting_approval");

@@ -1,0 +1,143 @@
+/* mail_verdict.c - see mail_verdict.h. */
+#include "mailboxes/mail_verdict.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "mail/dkim.h"
+#include "mail/dmarc.h"
+#include "mailboxes/mailbox.h"
+#include "outside/dns.h"
+
+/* The questions of one message. */
+struct asking {
+	struct arena *a;
+	const char *resolver; /* NULL: the system's */
+	int64_t until_ms;
+	bool away; /* one was not answered */
+};
+
+/* False: nobody has answered. */
+static bool ask_dns(struct asking *q, const char *name, struct dns_texts *ret)
+{
+	*ret = (struct dns_texts){ 0 };
+	if (clock_mono_ms() < q->until_ms &&
+		dns_texts(q->resolver, name, q->a, ret) != ERR_UPSTREAM)
+		return true;
+	q->away = true;
+	return false;
+}
+
+static const char *key_among(const struct dns_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (strstr(texts->at[i], "p="))
+			return texts->at[i];
+	return NULL;
+}
+
+static void check_signatures(struct asking *q, struct dkim_check *dkim, const char *domain)
+{
+	struct dns_texts texts;
+
+	for (size_t i = 0; i < dkim->count; i++)
+		if (dkim->at[i].key_name && dkim->at[i].domain &&
+			dmarc_aligned(domain, dkim->at[i].domain, false) &&
+			ask_dns(q, dkim->at[i].key_name, &texts))
+			dkim_check_key(q->a, dkim, i, key_among(&texts));
+}
+
+/* The one record of this name; of two none counts.  False: nobody has answered. */
+static bool ask_record(
+	struct asking *q, const char *name, struct dmarc_record *ret, bool *ret_found)
+{
+	struct dns_texts texts;
+	size_t found = 0;
+
+	*ret_found = false;
+	if (!ask_dns(q, name, &texts))
+		return false;
+	for (size_t i = 0; i < texts.count; i++)
+		found += dmarc_parse(texts.at[i], strlen(texts.at[i]), ret);
+	for (size_t i = 0; i < texts.count && found == 1; i++)
+		if (dmarc_parse(texts.at[i], strlen(texts.at[i]), ret))
+			*ret_found = true;
+	return true;
+}
+
+/* NULL: there is none, or nobody has answered. */
+static const struct dmarc_record *find_record(
+	struct asking *q, const char *domain, struct dmarc_record *room)
+{
+	const char *names[2];
+	size_t count = dmarc_names(q->a, domain, names);
+	bool found = false;
+
+	for (size_t i = 0; i < count && !found; i++)
+		if (!ask_record(q, names[i], room, &found))
+			return NULL;
+	return found ? room : NULL;
+}
+
+/* A good signature of the very domain is enough, whatever its record says. */
+static bool is_proven_itself(const struct dkim_check *dkim, const char *domain)
+{
+	for (size_t i = 0; i < dkim->count; i++)
+		if (dkim->at[i].verdict == MAIL_PASS && dkim->at[i].domain &&
+			strcasecmp(dkim->at[i].domain, domain) == 0)
+			return true;
+	return false;
+}
+
+/* Where no signature of the organisation was found to be good or bad, no record makes a difference. */
+static bool is_silent(const struct dkim_check *dkim, const char *domain)
+{
+	for (size_t i = 0; i < dkim->count; i++)
+		if (dkim->at[i].verdict != MAIL_NONE && dkim->at[i].domain &&
+			dmarc_aligned(domain, dkim->at[i].domain, false))
+			return false;
+	return true;
+}
+
+int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, size_t len,
+	int64_t now, enum mail_verdict *ret)
+{
+	const struct mailbox_policy *policy = mailbox_policy();
+	struct asking q = { .a = a,
+		.resolver = *policy->resolver ? policy->resolver : NULL,
+		.until_ms = clock_mono_ms() + MAIL_VERDICT_MS };
+	struct authres server = authres_read(
+		m->headers, m->header_count, *policy->authserv_id ? policy->authserv_id : NULL);
+	const struct dmarc_record *record;
+	struct dmarc_record room;
+	struct dkim_check dkim;
+	bool keys_away;
+
+	*ret = MAIL_NONE;
+	if (!m->from)
+		return 0;
+	if (server.found && server.dmarc == MAIL_PASS) {
+		*ret = MAIL_PASS;
+		return 0;
+	}
+	dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
+	check_signatures(&q, &dkim, m->from->address.domain);
+	if (is_proven_itself(&dkim, m->from->address.domain)) {
+		*ret = MAIL_PASS;
+		return 0;
+	}
+	keys_away = q.away;
+	q.away = false;
+	record = is_silent(&dkim, m->from->address.domain)
+			 ? NULL
+			 : find_record(&q, m->from->address.domain, &room);
+	if (!q.away)
+		*ret = dmarc_judge(m->from->address.domain, record, &dkim, &server);
+	if (q.away || (keys_away && *ret != MAIL_PASS)) {
+		*ret = MAIL_NONE;
+		return ERR_UPSTREAM;
+	}
+	return 0;
+}
