@@ -188,6 +188,35 @@ TEST(mail_trust_has_a_member_work_as_themselves)
 	mail_house_close(&h);
 }
 
+TEST(mail_trust_shows_a_strangers_session_to_who_may_read_the_mail)
+{
+	struct mail_house h;
+	struct answer r;
+	const char *token, *session, *user;
+
+	mail_house_open(&h);
+	user = fixture_user(h.f, "v@example.net", &token);
+	fixture_member(h.f, h.f->tenant_id, user, "MEMBER");
+	fixture_sql(h.f,
+		"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "
+		"values ($1, $2, $3, 'VIEWER', 1, 1)",
+		ARGS(T(h.f->tenant_id), T(h.agent_id), T(user)));
+	fixture_session(h.f, h.f->admin, h.agent_id, "{}");
+	r = mail_comes(&h, "jo@example.org", PASS FROM("v1") "\nhi\n");
+	session = text_at(&r, "session_id");
+	STATUS(ask(h.f, token, NULL, "GET /sessions/%s", session), 404);
+	STATUS(ask(h.f, token, NULL, "GET /sessions/%s/messages", session), 404);
+	r = ask(h.f, token, NULL, "GET /agents/%s/sessions", h.agent_id);
+	CHECK_INT(json_integer_value(at(&r, "total")), 1);
+	fixture_sql(
+		h.f, "update agent_roles set role = 'MANAGER' where user_id = $1", ARGS(T(user)));
+	STATUS(ask(h.f, token, NULL, "GET /sessions/%s", session), 200);
+	r = ask(h.f, token, NULL, "GET /agents/%s/sessions", h.agent_id);
+	CHECK_INT(json_integer_value(at(&r, "total")), 2);
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
 TEST(mail_trust_storms_have_an_end)
 {
 	struct mail_house h;
