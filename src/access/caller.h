@@ -82,6 +82,17 @@ struct caller {
 	const char *session_id;
 };
 
+/* True, in a statement with sessions under this name in it, of one that mail began, or that is a subtask of such a one, at
+ * whichever of the four steps that there are at most. */
+#define SESSION_BY_MAIL(s)                                                                     \
+	"(" s ".origin = 'mail' or (" s ".origin = 'subtask' and exists (select 1 "            \
+	"from session_rows p1 left join session_rows p2 on p2.tenant_id = p1.tenant_id "       \
+	"and p2.id = p1.parent_session_id left join session_rows p3 "                          \
+	"on p3.tenant_id = p2.tenant_id and p3.id = p2.parent_session_id "                     \
+	"left join session_rows p4 on p4.tenant_id = p3.tenant_id "                            \
+	"and p4.id = p3.parent_session_id where p1.tenant_id = " s ".tenant_id and p1.id = " s \
+	".parent_session_id and 'mail' in (p1.origin, p2.origin, p3.origin, p4.origin))))"
+
 /* Fills the caller from the store; a login that was idle for longer than idle_us has ended.
  * ERR_UNAUTHENTICATED, ERR_SUSPENDED, or a store error. */
 int caller_load(struct caller *c, struct db *db, struct arena *a,

@@ -24,7 +24,7 @@ struct agent_facts {
 struct session_facts {
 	const char *agent_id;
 	bool takes_part;
-	bool by_mail; /* mail began it */
+	bool by_mail; /* mail began it, or it is a subtask of what mail began */
 };
 
 #define RANK(role) "case " role " when 'OWNER' then 3 when 'MANAGER' then 2 else 1 end"

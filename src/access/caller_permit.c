@@ -65,7 +65,8 @@ static const struct statement sql[] = {
 	[CALLER_SESSION] = { "caller_session",
 		"select s.agent_id, case when exists (select 1 from session_people p "
 		"where p.tenant_id = $1 and p.user_id = $3 and p.session_id = $2) then 1 else 0 end "
-		"as takes_part, case when s.origin = 'mail' then 1 else 0 end as by_mail from sessions s where s.tenant_id = $1 and s.id = $2",
+		"as takes_part, case when " SESSION_BY_MAIL(
+			"s") " then 1 else 0 end as by_mail from sessions s where s.tenant_id = $1 and s.id = $2",
 		.row = &session_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
 		.row = &directory_row_schema, .across = "whose an id is, is what is asked" },

@@ -5,6 +5,7 @@
  * said to the answer.  These functions write rows, events and jobs together,
  * so that what is committed is what will happen. */
 #pragma once
+#include "access/caller.h"
 #include "base/error.h"
 #include "sessions/session_media.h"
 #include "store/store.h"
@@ -202,9 +203,11 @@ int session_answer(struct db *db, struct arena *a, const char *tenant_id, const 
 	const struct session_parts *parts, int64_t now, struct problem *p);
 
 /* True, in a statement with `sessions s` in it, of what mail did not begin, and of what this user takes part in. */
-#define SESSION_UNMAILED(user)                                           \
-	"(s.origin <> 'mail' or exists (select 1 from session_people w " \
-	"where w.tenant_id = s.tenant_id and w.session_id = s.id and w.user_id = " user "))"
+#define SESSION_UNMAILED(user)                                                                       \
+	"(not " SESSION_BY_MAIL(                                                                     \
+		"s") " or exists (select 1 from session_people w "                                   \
+		     "where w.tenant_id = s.tenant_id and w.session_id = s.id and w.user_id = " user \
+		     "))"
 
 /* Called in the transaction that gives a session its title or another: for the index that finds it.  Set
  * once, before anything runs. */

@@ -251,7 +251,8 @@ TEST(mail_finds_no_agent_that_is_hidden)
 TEST(mail_is_not_read_through_the_sessions_it_began)
 {
 	struct fixture *f = fixture_open();
-	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back"), *session;
+	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back"), *session,
+		   *child;
 	const char *viewer = member_with(f, "v@example.org", back, "VIEWER"),
 		   *manager = member_with(f, "m@example.org", back, "MANAGER"),
 		   *key = key_for(f, "[\"session:read\",\"agent:read\",\"agent:write\"]");
@@ -263,6 +264,11 @@ TEST(mail_is_not_read_through_the_sessions_it_began)
 	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 1);
 	session = text_at(&r, "items.0.id");
 	STATUS(ask(f, manager, NULL, "GET /sessions/%s/messages", session), 200);
+	test_step("a subtask of it is no way around");
+	child = fixture_created(f, f->admin, "{\"title\":\"Hello part\",\"message\":\"m\"}",
+		"POST /sessions/%s/subtasks", session);
+	STATUS(ask(f, manager, NULL, "GET /sessions/%s", child), 200);
+	STATUS(ask(f, viewer, NULL, "GET /sessions/%s", child), 404);
 	test_step("a viewer");
 	r = ask(f, viewer, NULL, "GET /agents/%s/sessions", back);
 	STATUS(r, 200);
@@ -278,7 +284,7 @@ TEST(mail_is_not_read_through_the_sessions_it_began)
 		f->tenant_id);
 	CHECK(strstr(r.body, session));
 	test_step("a key of somebody else's who may, without the scope");
-	fixture_sql(f, "delete from session_people where session_id = $1", ARGS(T(session)));
+	fixture_sql(f, "delete from session_people where tenant_id = $1", ARGS(T(f->tenant_id)));
 	STATUS(ask(f, key, NULL, "GET /sessions/%s", session), 404);
 	r = ask(f, key, NULL, "GET /agents/%s/sessions", back);
 	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 0);

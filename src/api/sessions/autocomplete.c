@@ -110,7 +110,7 @@ static SCHEMA(visibility_range, .internal = true);
 	"or exists (select 1 from (" HOLDS("a.id",                                                       \
 		":user_id") ") h where h.held >= 2 or not exists "                                       \
 			    "(select 1 from sessions o where o.tenant_id = :tenant_id and o.id = t.id "  \
-			    "and o.origin = 'mail')))) then 1 else 0 end"
+			    "and " SESSION_BY_MAIL("o") ")))) then 1 else 0 end"
 
 /* PostgreSQL makes one plan for whoever asks, for owners of everything too: each part is in order and as long as asked, so that it
  * goes by the index and not through all roles. */
