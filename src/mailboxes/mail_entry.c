@@ -284,6 +284,15 @@ static const char *header_of(const struct mail_read *r, const char *name)
 	return "";
 }
 
+/* "failed", or "failed (a comment)". */
+static bool is_failure(const char *action)
+{
+	static const char failed[] = "failed";
+	size_t n = sizeof failed - 1;
+
+	return strncasecmp(action, failed, n) == 0 && (!action[n] || strchr(" \t(;", action[n]));
+}
+
 /* A server's word on a recipient decides; without any, that nobody wants to hear of the message, and that it is no answer
  * of somebody who is away. */
 static bool came_back(const struct entering *v, const struct mail_delivery **ret_told)
@@ -292,7 +301,7 @@ static bool came_back(const struct entering *v, const struct mail_delivery **ret
 
 	*ret_told = NULL;
 	for (size_t i = 0; r && i < r->delivery_count; i++)
-		if (strcasecmp(r->deliveries[i].action, "failed") == 0) {
+		if (is_failure(r->deliveries[i].action)) {
 			*ret_told = &r->deliveries[i];
 			return true;
 		}

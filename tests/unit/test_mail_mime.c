@@ -123,6 +123,44 @@ TEST(mail_reads_what_is_wrong)
 	helper_free(h);
 }
 
+TEST(mail_mime_reads_encoded_words_that_follow_each_other)
+{
+	static const struct {
+		const char *head, *subject;
+	} cases[] = {
+		{ "=?UTF-8?B?cXVvdGVk?= =?UTF-8?B?4oCd?=", "quoted\u201d" },
+		{ "=?UTF-8?B?4oCccQ==?=\r\n =?utf-8?b?dQ==?=\r\n\t=?UTF-8?B?b3Rl?= d",
+			"\u201cquote d" },
+		{ "=?UTF-8?B?cQ==?= plain =?UTF-8?B?dQ==?=", "q plain u" },
+		{ "=?ISO-8859-1?B?6Q==?= =?UTF-8?B?w6k=?=", "\u00e9\u00e9" },
+		/* cut within a character, without padding */
+		{ "=?UTF-8?B?YWLi?= =?UTF-8?B?gJ1j?=", "ab\u201dc" },
+		{ "=?UTF-8?B?!!?= =?UTF-8?B?=", NULL },
+		{ "=?UTF-8?B?cQ==", NULL },
+	};
+	struct helper *h = helper_new(NULL);
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena a = { 0 };
+		struct mail_read r;
+
+		test_step("%s", cases[i].head);
+		CHECK_INT(reads(h, &a,
+				  arena_printf(&a,
+					  "Subject: %s\r\nFrom: %s <a@example.org>\r\n\r\n%s\r\n",
+					  cases[i].head, cases[i].head, cases[i].head),
+				  &r),
+			0);
+		if (cases[i].subject) {
+			CHECK_STR(r.subject, cases[i].subject);
+			CHECK(r.from && strcmp(r.from->name, cases[i].subject) == 0);
+		}
+		CHECK(strstr(r.text, "=?UTF-8?B?") || strstr(r.text, "=?ISO"));
+		arena_free(&a);
+	}
+	helper_free(h);
+}
+
 TEST(mail_trusts_no_two_senders)
 {
 	static const struct {

@@ -203,6 +203,7 @@ TEST(mail_read_tells_of_what_came_back)
 		bool told;
 	} cases[] = {
 		{ "", REPORT("failed"), 1, true },
+		{ "", REPORT("Failed (bad mailbox)"), 1, true },
 		{ "", REPORT("delayed"), 0, false },
 		{ "", "From: postmaster@old.test\nSubject: failed\n\nNo such user.\n", 1, false },
 		{ "", "From: x@example.org\nAuto-Submitted: auto-replied\n\nI am away.\n", 0,

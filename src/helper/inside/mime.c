@@ -331,15 +331,24 @@ static bool put_message(struct mime *m, GMimeMessage *message)
 	       outlet_end(m->out);
 }
 
+enum { HELPER_MIME_PARTED_MAX = 1 << 20 }; /* that a head of 256 kB grows by at most */
+
 bool read_mime(const char *bytes, size_t len, struct outlet *o)
 {
 	static const char *guesses[] = { "utf-8", "windows-1252", NULL };
 	struct mime m = { .out = o, .options = g_mime_parser_options_new() };
-	GMimeStream *stream = g_mime_stream_mem_new_with_buffer(bytes, len);
-	GMimeParser *parser = g_mime_parser_new_with_stream(stream);
+	GMimeStream *stream;
+	GMimeParser *parser;
 	GMimeMessage *message;
+	struct buf parted;
 	bool good;
 
+	buf_init(&parted, len + HELPER_MIME_PARTED_MAX);
+	stream = mime_part_words(&parted, bytes, len)
+			 ? g_mime_stream_mem_new_with_buffer(parted.at, parted.len)
+			 : g_mime_stream_mem_new_with_buffer(bytes, len);
+	buf_free(&parted);
+	parser = g_mime_parser_new_with_stream(stream);
 	g_mime_parser_options_set_fallback_charsets(m.options, guesses);
 	buf_init(&m.plain, HELPER_MIME_TEXT_MAX);
 	buf_init(&m.html, HELPER_MIME_TEXT_MAX);
