@@ -8,6 +8,7 @@ struct mail_house {
 	struct fixture *f;
 	const char *agent_id, *mailbox_id, *address;
 	struct mailbox_policy before;
+	bool doomed; /* the process that reads what comes is taken to have died over it */
 };
 
 /* The server in front is mx.test, and the domain of mail mail.test. */

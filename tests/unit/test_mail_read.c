@@ -152,6 +152,11 @@ TEST(mail_read_keeps_what_cannot_be_read)
 	unreadable(&h, mail_arrive(&h, &jo, HEAD("u2") "\nhi\n", strlen(HEAD("u2") "\nhi\n")), "");
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_reader_join(h.f->mail_reader, h.f->service.bucket, h.f->service.helper, h.f->app.disk);
+	test_step("what the whole service died over");
+	h.doomed = true;
+	unreadable(&h, mail_arrive(&h, &jo, HEAD("u4") "\nhi\n", strlen(HEAD("u4") "\nhi\n")),
+		"broke down over it");
+	h.doomed = false;
 	test_step("the next one is read");
 	mail_comes(&h, "jo@example.org", HEAD("u3") "\nhi\n");
 	mail_wait(&h, "select count(*) from jobs", 0);
