@@ -68,7 +68,7 @@ static const char *find_fault(const struct compose_message *m)
 	for (size_t i = 0; i < m->attachment_count; i++)
 		if (!is_text(m->attachments[i].filename, COMPOSE_FILENAME_MAX) ||
 			!*m->attachments[i].filename)
-			return "The name of an attachment has 1 to 255 bytes of UTF-8.";
+			return "The name of an attachment has 1 to 1024 bytes of UTF-8.";
 	return NULL;
 }
 

@@ -14,12 +14,12 @@
 
 enum {
 	COMPOSE_PEOPLE_MAX = 100,
-	COMPOSE_SUBJECT_MAX = 2000, /* bytes */
+	COMPOSE_SUBJECT_MAX = 4096, /* bytes */
 	COMPOSE_TEXT_MAX = 4 << 20,
 	COMPOSE_REFERENCES_MAX =
 		20, /* the first and the last nineteen are kept by whoever fills them in */
 	COMPOSE_ATTACHED_MAX = 50,
-	COMPOSE_FILENAME_MAX = 255,
+	COMPOSE_FILENAME_MAX = 1024,
 	COMPOSE_ID_MAX = 250, /* of a Message-ID, without its < and > */
 };
 

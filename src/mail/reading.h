@@ -6,17 +6,10 @@
 #pragma once
 #include "helper/helper.h"
 #include "mail/address.h"
+#include "mail/delivery.h"
 #include "mail/wake.h"
 
 enum { MAIL_READ_REFERENCES_MAX = 100, MAIL_READ_PREVIEW_MAX = 200 };
-
-/* What a mail server says of one recipient that it could not reach, or could. */
-struct mail_delivery {
-	const char *recipient;	/* an address, or "" */
-	const char *action;	/* "failed", "delayed", … */
-	const char *status;	/* "5.1.1" */
-	const char *diagnostic; /* or "" */
-};
 
 struct mail_read {
 	const struct mail_person *from;	      /* NULL: there is none, or more than one */

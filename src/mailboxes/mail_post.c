@@ -1,9 +1,10 @@
 /* mail_post.c - see mail_post.h.
  *
  * Whoever is written to within the house has a row of their own, with the same
- * Message-ID, in a thread of their own mailbox.  Mail to the outside would be
- * queued here for the relay; without one it is refused before anything is
- * written. */
+ * Message-ID, in a thread of their own mailbox.  For those outside the message
+ * is queued (mail_send.h), unless too many of them are new (mail_ramp.h).  An
+ * address of another tenant is outside: what reaches it passes by the relay, a
+ * verdict and that tenant's rules. */
 #include "mailboxes/mail_post.h"
 
 #include <string.h>
@@ -11,13 +12,14 @@
 
 #include "access/caller.h"
 #include "base/id.h"
+#include "mail/address.h"
+#include "mailboxes/mail_ramp.h"
+#include "mailboxes/mail_send.h"
 #include "mailboxes/mail_wake.h"
 
-enum { SUPPRESSED, IS_ON };
+enum { IS_ON };
 
 static const struct statement sql[] = {
-	[SUPPRESSED] = { "mail_suppressed",
-		"select count(*) from mail_suppressions where tenant_id = $1 and address = $2" },
 	[IS_ON] = { "mail_agent_is_on",
 		"select count(*) from agents where tenant_id = $1 and id = $2 and is_active = 1" },
 };
@@ -114,6 +116,9 @@ static bool is_inside(const char *address)
 struct reached {
 	struct mailbox_row boxes[MAIL_RECIPIENTS_MAX];
 	size_t count;
+	const char *outside[MAIL_RECIPIENTS_MAX];
+	size_t outside_count;
+	struct mailbox_row external; /* of the agent; id NULL: it has none */
 };
 
 static bool is_reached(const struct reached *r, const char *id)
@@ -146,41 +151,99 @@ static int is_seen(const struct mail_posting *o, const char *agent_id, bool *ret
 	return err && err != ERR_NOT_FOUND && refused.err != err ? err : 0;
 }
 
+static int reach_box(const struct mail_posting *o, const char *field, size_t at,
+	const struct mailbox_row *box, struct reached *r)
+{
+	bool seen = false;
+	int err = is_seen(o, box->agent_id, &seen);
+
+	if (err)
+		return err;
+	if (!seen)
+		return refuse(o, field, at, "unknown", "is no address of this tenant");
+	if (strcmp(box->agent_id, o->m->agent_id) == 0)
+		return refuse(o, field, at, "self", "is the mailbox that it would be sent from");
+	if (!mailbox_is_active(box))
+		return refuse(o, field, at, "inactive", "takes no mail at present");
+	if (!is_reached(r, box->id) && r->count < MAIL_RECIPIENTS_MAX)
+		r->boxes[r->count++] = *box;
+	return 0;
+}
+
 static int reach_inside(const struct mail_posting *o, const char *field, size_t at,
 	const char *address, struct reached *r)
 {
 	struct mailbox_row box;
-	bool seen = false;
 	int err = mailbox_at(o->db, o->a, o->m->tenant_id, address, &box);
 
-	if (!err)
-		err = is_seen(o, box.agent_id, &seen);
-	if (err == ERR_NOT_FOUND || (!err && !seen))
+	if (err == ERR_NOT_FOUND)
 		return refuse(o, field, at, "unknown", "is no address of this tenant");
+	return err ? err : reach_box(o, field, at, &box, r);
+}
+
+static bool is_outside_already(const struct reached *r, const char *address)
+{
+	for (size_t i = 0; i < r->outside_count; i++)
+		if (strcmp(r->outside[i], address) == 0)
+			return true;
+	return false;
+}
+
+static int reach_relay(const struct mail_posting *o, const char *field, size_t at,
+	const char *address, struct reached *r)
+{
+	bool suppressed = false;
+	int err = mail_suppressed(o->db, o->m->tenant_id, address, &suppressed);
+
 	if (err)
 		return err;
-	if (strcmp(box.id, o->m->mailbox_id) == 0)
-		return refuse(o, field, at, "self", "is the mailbox that it would be sent from");
-	if (!mailbox_is_active(&box))
-		return refuse(o, field, at, "inactive", "takes no mail at present");
-	if (!is_reached(r, box.id) && r->count < MAIL_RECIPIENTS_MAX)
-		r->boxes[r->count++] = box;
+	if (suppressed)
+		return refuse(o, field, at, "suppressed",
+			"is not written to any more: mail to it came back");
+	if (!mailbox_policy()->relays)
+		return refuse(o, field, at, "no_relay",
+			"is outside, and no relay is set for mail to the outside");
+	if (!r->external.id || !mailbox_is_active(&r->external))
+		return refuse(o, field, at, "no_external_mailbox",
+			"is outside, and the agent has no active mailbox for mail to the outside");
+	if (!is_outside_already(r, address) && r->outside_count < MAIL_RECIPIENTS_MAX)
+		r->outside[r->outside_count++] = address;
 	return 0;
 }
 
-static int reach_outside(
-	const struct mail_posting *o, const char *field, size_t at, const char *address)
+/* An external address of this tenant is one of the house, whatever stands after a plus; every other goes by the relay. */
+static int reach_outside(const struct mail_posting *o, const char *field, size_t at,
+	const char *address, struct reached *r)
 {
-	int64_t suppressed = 0;
-	int err =
-		db_int(o->db, &sql[SUPPRESSED], &suppressed, ARGS(T(o->m->tenant_id), T(address)));
+	const char *domain = strrchr(address, '@'), *fault;
+	struct mail_address parsed;
+	struct slice base, plus;
+	struct mailbox_row box;
+	int err;
+
+	if (!mail_address_parse(address, strlen(address), &parsed, &fault))
+		return refuse(o, field, at, "address", "is no address that mail can be sent to");
+	mail_address_plus(&parsed, &base, &plus);
+	err = mailbox_at(o->db, o->a, o->m->tenant_id,
+		arena_printf(o->a, "%.*s%s", (int)base.len, base.at, domain), &box);
+	if (!err)
+		return reach_box(o, field, at, &box, r);
+	if (err != ERR_NOT_FOUND)
+		return err;
+	if (r->external.id && strcmp(strchr(r->external.address, '@'), domain) == 0)
+		return refuse(o, field, at, "unknown", "is no address of this tenant");
+	return reach_relay(o, field, at, address, r);
+}
+
+/* The agent's mailbox for mail to the outside, if it has one. */
+static int find_external(const struct mail_posting *o, struct reached *r)
+{
+	int err = mailbox_of(
+		o->db, o->a, o->m->tenant_id, o->m->agent_id, MailboxKind_external, &r->external);
 
 	if (err)
-		return err;
-	return suppressed ? refuse(o, field, at, "suppressed",
-				    "is not written to any more: mail to it came back")
-			  : refuse(o, field, at, "no_relay",
-				    "is outside, and no relay is set for mail to the outside");
+		r->external.id = NULL;
+	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 static int reach_all(const struct mail_posting *o, struct reached *r)
@@ -192,7 +255,9 @@ static int reach_all(const struct mail_posting *o, struct reached *r)
 	struct mail_rules_held rules;
 	int err = mail_rules_held(o->db, o->a, o->m->tenant_id, o->m->agent_id, &rules);
 
-	r->count = 0;
+	r->count = r->outside_count = 0;
+	if (!err)
+		err = find_external(o, r);
 	for (size_t k = 0; !err && k < sizeof lists / sizeof *lists; k++)
 		for (size_t i = 0; !err && i < lists[k].list->count; i++) {
 			const char *to = ((const char *const *)lists[k].list->at)[i];
@@ -202,7 +267,7 @@ static int reach_all(const struct mail_posting *o, struct reached *r)
 					"is not among those whom the rules let the agent write to");
 			else
 				err = is_inside(to) ? reach_inside(o, lists[k].field, i, to, r)
-						    : reach_outside(o, lists[k].field, i, to);
+						    : reach_outside(o, lists[k].field, i, to, r);
 		}
 	return err || o->p->count ? (err ? err : ERR_INVALID) : 0;
 }
@@ -277,27 +342,75 @@ static int deliver(const struct mail_posting *o, const struct mailbox_row *box)
 	return err ? err : mail_wake(o->db, o->a, &m, &rules, o->now);
 }
 
+/* It becomes a message of the external mailbox, with a thread there; a draft leaves the one it lay in. */
+static int move_out(const struct mail_posting *o, const struct reached *r, bool *ret_moved)
+{
+	struct mail_message_row *m = o->m;
+	int err = 0;
+
+	*ret_moved = r->outside_count && strcmp(m->mailbox_id, r->external.id) != 0;
+	if (!*ret_moved)
+		return 0;
+	if (o->stands)
+		err = mail_message_remove(o->db, m);
+	if (err)
+		return err;
+	m->held_bytes = 0;
+	m->mailbox_id = r->external.id;
+	m->sender = r->external.address;
+	m->message_id_header = arena_printf(o->a, "<%s%s>", m->id, strchr(m->sender, '@'));
+	m->thread_id = NULL;
+	err = mail_thread_of(o->db, o->a, m, &m->thread_id);
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* The row of whoever sends. */
+static int keep_own(const struct mail_posting *o, bool moved)
+{
+	int err = 0;
+
+	if (o->stands && !moved)
+		return o->m->state == MailState_held ? mail_message_save(o->db, o->a, o->m)
+						     : mail_message_sent(o->db, o->a, o->m, o->now);
+	if (!o->stands)
+		err = mail_files_add(o->db, o->a, o->m, o->files, o->file_count);
+	return err ? err : mail_message_add(o->db, o->a, o->m);
+}
+
+static int send_out(const struct mail_posting *o, const struct reached *r)
+{
+	int err = mail_ramp_note(o->db, &r->external, r->outside, r->outside_count, o->now);
+
+	return err ? err : mail_send_add(o->db, o->a, o->m, r->outside, r->outside_count, o->now);
+}
+
 int mail_post(const struct mail_posting *o)
 {
+	const char *held = NULL;
 	struct reached r;
+	bool moved = false;
 	int err = check_box(o);
 
 	if (!err)
 		err = reach_all(o, &r);
 	if (!err)
 		err = check_copies(o, &r);
+	if (!err && r.outside_count && !o->released)
+		err = mail_ramp_look(
+			o->db, o->a, &r.external, r.outside, r.outside_count, o->now, &held);
+	if (!err)
+		err = move_out(o, &r, &moved);
 	if (err)
 		return err;
-	o->m->state = MailState_delivered;
-	o->m->sent_at = o->now;
-	o->m->error = NULL;
-	if (o->stands)
-		err = mail_message_sent(o->db, o->a, o->m);
-	else
-		err = mail_files_add(o->db, o->a, o->m, o->files, o->file_count);
-	if (!err && !o->stands)
-		err = mail_message_add(o->db, o->a, o->m);
-	for (size_t i = 0; !err && i < r.count; i++)
+	o->m->state = held		? MailState_held
+		      : r.outside_count ? MailState_queued
+					: MailState_delivered;
+	o->m->sent_at = o->m->state == MailState_delivered ? o->now : NIL;
+	o->m->error = held;
+	err = keep_own(o, moved);
+	for (size_t i = 0; !err && !held && i < r.count; i++)
 		err = deliver(o, &r.boxes[i]);
+	if (!err && !held && r.outside_count)
+		err = send_out(o, &r);
 	return stored(o, err);
 }

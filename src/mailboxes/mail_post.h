@@ -1,4 +1,5 @@
-/* mail_post.h - mail goes out: within the house as rows, all of them in the transaction at hand. */
+/* mail_post.h - mail goes out: within the house as rows, and to the outside as rows that wait for the relay, all of them in the
+ * transaction at hand. */
 #pragma once
 #include "mailboxes/mail_objects.h"
 #include "mailboxes/mail_rules.h"
@@ -10,7 +11,8 @@ struct mail_posting {
 	int64_t now;
 	struct mail_message_row
 		*m;  /* the sender's own, with its id; its mailbox is not looked at */
-	bool stands; /* it is a draft that was stored before */
+	bool stands; /* it is a draft, or held, and was stored before */
+	bool released; /* somebody has decided that it may go although it has too many new recipients */
 	const struct mail_file *files;
 	size_t file_count;
 };
@@ -32,7 +34,6 @@ const char *mail_reply_subject(struct arena *a, const char *subject);
 int mail_draft(const struct mail_posting *o);
 /* ERR_INVALID with each recipient that cannot be written to and why; ERR_CONFLICT if the mailbox is paused. */
 int mail_check(const struct mail_posting *o);
-/* The same, and then it is sent: with everybody it is for when this is committed. */
+/* The same, and then it is sent: with everybody inside when this is committed, and queued for those outside; or held as a whole.
+ * What goes to the outside goes out of the agent's external mailbox, and is that one's message then. */
 int mail_post(const struct mail_posting *o);
-
-extern const struct statement_set mail_post_sql;

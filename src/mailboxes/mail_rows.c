@@ -315,7 +315,7 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 		err = m->thread_id ? continue_thread(db, a, m) : begin_thread(db, a, m);
 	if (!err)
 		err = db_put(db, &sql[MESSAGE_ADD], m);
-	if (!err && m->state != MailState_draft)
+	if (!err && m->state != MailState_draft && m->state != MailState_held)
 		err = mailbox_count(db, m->tenant_id, m->mailbox_id, m->created_at);
 	return err ? err : tell_mail(db, a, m);
 }
@@ -346,11 +346,11 @@ int mail_message_rewrite(struct db *db, struct arena *a, struct mail_message_row
 	return db_put(db, &sql[THREAD_SAVE], &t);
 }
 
-int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m)
+int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m, int64_t now)
 {
 	int err = mail_message_save(db, a, m);
 
-	return err ? err : mailbox_count(db, m->tenant_id, m->mailbox_id, m->sent_at);
+	return err ? err : mailbox_count(db, m->tenant_id, m->mailbox_id, now);
 }
 
 static int recount_thread(struct db *db, const struct mail_message_row *m)

@@ -1,7 +1,8 @@
 /* mail_rows.h - messages and threads of mail as they are stored.
  *
  *   in:   received -> (it stays; unread or not)        blocked, unreadable: stored, and nobody is woken
- *   out:  draft -> delivered (within the house)        queued, sent, bounced, failed, held: on the way to the outside
+ *   out:  draft -> delivered (within the house)
+ *               -> held -> queued -> sent, bounced, failed: on the way to the outside (mail_send.h)
  *
  * A thread belongs to one mailbox, and what was said in another can never be
  * joined to it: a message finds its thread by the Message-IDs it names, among
@@ -99,8 +100,8 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m);
 /* The same for a draft that says something else now: its thread follows where it is alone in it. */
 int mail_message_rewrite(struct db *db, struct arena *a, struct mail_message_row *m);
-/* A draft has gone out as this: it is counted as mail now. */
-int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m);
+/* A draft, or what was held, has gone out as this: it is counted as mail now. */
+int mail_message_sent(struct db *db, struct arena *a, struct mail_message_row *m, int64_t now);
 int mail_message_mark(struct db *db, struct arena *a, struct mail_message_row *m, bool unread);
 /* Removes its row alone, and its thread when that is empty then: see mail_remove(). */
 int mail_message_remove(struct db *db, const struct mail_message_row *m);

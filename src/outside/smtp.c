@@ -152,6 +152,26 @@ static size_t see_reply(const char *bytes, size_t size, size_t n, void *ctx)
 	return len;
 }
 
+static int see_stop(void *ctx, curl_off_t down, curl_off_t got, curl_off_t up, curl_off_t given)
+{
+	const _Atomic bool *stopping = ctx;
+
+	(void)down;
+	(void)got;
+	(void)up;
+	(void)given;
+	return *stopping;
+}
+
+static void set_stop(CURL *h, const _Atomic bool *stopping)
+{
+	if (!stopping)
+		return;
+	curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, see_stop);
+	curl_easy_setopt(h, CURLOPT_XFERINFODATA, (void *)stopping);
+	curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+}
+
 static void set_relay(
 	CURL *h, const struct smtp_relay *relay, const struct relay_parts *parts, struct arena *a)
 {
@@ -177,6 +197,16 @@ static void set_relay(
 	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
 	curl_easy_setopt(h, CURLOPT_SERVER_RESPONSE_TIMEOUT,
 		(long)(relay->silence_s ? relay->silence_s : SILENCE_S));
+	set_stop(h, relay->stopping);
+}
+
+static void set_watch(CURL *h, struct smtp_state *s)
+{
+	curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, see_reply);
+	curl_easy_setopt(h, CURLOPT_HEADERDATA, s);
+	curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
+	curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, see_command);
+	curl_easy_setopt(h, CURLOPT_DEBUGDATA, s);
 }
 
 static void set_mail(CURL *h, struct smtp_state *s, struct curl_slist *to, struct arena *a)
@@ -187,11 +217,7 @@ static void set_mail(CURL *h, struct smtp_state *s, struct curl_slist *to, struc
 	curl_easy_setopt(h, CURLOPT_INFILESIZE_LARGE, (curl_off_t)s->mail->len);
 	curl_easy_setopt(h, CURLOPT_READFUNCTION, give_message);
 	curl_easy_setopt(h, CURLOPT_READDATA, s);
-	curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, see_reply);
-	curl_easy_setopt(h, CURLOPT_HEADERDATA, s);
-	curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
-	curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, see_command);
-	curl_easy_setopt(h, CURLOPT_DEBUGDATA, s);
+	set_watch(h, s);
 }
 
 /* ---- what came of it ---- */
@@ -246,6 +272,12 @@ static void tell_outcome(
 	ret->text = code == CURLE_USE_SSL_FAILED ? "the relay offers no TLS" : arena_strdup(a, why);
 }
 
+static void tell_bad_relay(const char *fault, struct arena *a, struct smtp_said *ret)
+{
+	*ret = (struct smtp_said){ .outcome = SMTP_LATER,
+		.text = arena_printf(a, "the relay's address %s", fault) };
+}
+
 void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, struct arena *a,
 	struct smtp_said *ret)
 {
@@ -265,9 +297,29 @@ void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, str
 		code = curl_easy_perform(h);
 		tell_outcome(h, code, &s, a, ret);
 	} else {
-		*ret = (struct smtp_said){ .outcome = SMTP_LATER,
-			.text = arena_printf(a, "the relay's address %s", fault) };
+		tell_bad_relay(fault, a, ret);
 	}
 	curl_slist_free_all(to);
+	curl_easy_cleanup(h);
+}
+
+void smtp_try(const struct smtp_relay *relay, struct arena *a, struct smtp_said *ret)
+{
+	static const struct smtp_mail nothing;
+	struct smtp_state s = { .mail = &nothing };
+	CURL *h = curl_easy_init();
+	struct relay_parts parts;
+	const char *fault;
+
+	if (!h)
+		abort();
+	if (relay_read(relay->url, &parts, &fault)) {
+		set_relay(h, relay, &parts, a);
+		set_watch(h, &s);
+		curl_easy_setopt(h, CURLOPT_CONNECT_ONLY, 1L);
+		tell_outcome(h, curl_easy_perform(h), &s, a, ret);
+	} else {
+		tell_bad_relay(fault, a, ret);
+	}
 	curl_easy_cleanup(h);
 }

@@ -21,6 +21,8 @@ struct smtp_relay {
 	const char
 		*authorities; /* a file of certificates that may vouch for it; NULL: the system's */
 	int silence_s;	      /* 0: 60 seconds without a byte end it */
+	const _Atomic bool
+		*stopping; /* once it is true, what is under way is broken off; or NULL */
 };
 
 struct smtp_mail {
@@ -51,3 +53,5 @@ bool smtp_path_is_plain(const char *address);
 /* Both addresses are plain. */
 void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, struct arena *a,
 	struct smtp_said *ret);
+/* Goes there, says hello and who we are, and hands nothing over: SMTP_SENT if all of it is well. */
+void smtp_try(const struct smtp_relay *relay, struct arena *a, struct smtp_said *ret);

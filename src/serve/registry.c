@@ -151,6 +151,10 @@
 	X(mail_wake_sql) \
 	X(mail_tool_sql) \
 	X(mail_post_sql) \
+	X(mail_send_sql) \
+	X(mail_ramp_sql) \
+	X(mail_dkim_sql) \
+	X(mail_letter_sql) \
 	X(mail_answer_sql) \
 	X(agent_slug_sql) \
 	X(agent_import_sql) \

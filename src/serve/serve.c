@@ -31,6 +31,7 @@
 #include "bucket/bucket.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_secret.h"
+#include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "events/hub.h"
@@ -48,7 +49,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 4 };
+enum { JOB_KINDS = 5 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -71,6 +72,7 @@ struct serving {
 	struct keeper *keeper;
 	struct tool_pool *tools;
 	struct mail_reader *mail_reader;
+	struct mail_sender *mail;
 	struct job_kind kinds[JOB_KINDS];
 	struct reload *reload;
 	struct smtp_relay relay;
@@ -300,6 +302,11 @@ static void prepare_queue(struct serving *v)
 	v->kinds[2] = mailbox_job_kind(&v->service.app.store);
 	v->mail_reader = mail_reader_new(v->service.app.store);
 	v->kinds[3] = mail_reader_job_kind(v->mail_reader);
+	v->mail = mail_sender_new(&(struct mail_sender_settings){ .store = v->service.app.store,
+		.vault = v->service.app.vault,
+		.bucket = &v->service.bucket,
+		.relay = &v->service.relay });
+	v->kinds[4] = mail_sender_kind(v->mail);
 	v->service.runner = runner_new(&(struct runner_settings){ .store = v->service.app.store,
 		.kinds = v->kinds,
 		.kind_count = JOB_KINDS,
@@ -398,6 +405,7 @@ static void stop_queue(struct serving *v, int64_t end_ms)
 		runner_stop(v->service.runner, left_until(end_ms));
 	mail_reader_stop(v->mail_reader);
 	broker_stop(v->service.broker, left_until(end_ms));
+	mail_sender_free(v->mail);
 	tool_pool_free(v->tools);
 	sessions_stop(v->service.sessions);
 }

@@ -16,6 +16,7 @@
 #include "broker/broker.h"
 #include "bucket/bucket.h"
 #include "mailboxes/mail_reading.h"
+#include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox_job.h"
 #include "store/engine.h"
 #include "store/pool.h"
@@ -222,6 +223,12 @@ static void prepare_queue(struct fixture *f)
 	f->kinds[2] = mailbox_job_kind(&f->app.store);
 	f->mail_reader = mail_reader_new(f->app.store);
 	f->kinds[3] = mail_reader_job_kind(f->mail_reader);
+	f->service.relay = &f->relay;
+	f->mail = mail_sender_new(&(struct mail_sender_settings){ .store = f->app.store,
+		.vault = f->app.vault,
+		.bucket = (struct bucket *const *)&f->service.bucket,
+		.relay = &f->service.relay });
+	f->kinds[4] = mail_sender_kind(f->mail);
 	f->service.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
 		.kinds = f->kinds,
 		.kind_count = FIXTURE_JOB_KINDS,
@@ -330,6 +337,7 @@ void fixture_close(struct fixture *f)
 	runner_stop(f->service.runner, 10000);
 	mail_reader_stop(f->mail_reader);
 	broker_stop(f->service.broker, 10000);
+	mail_sender_free(f->mail);
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
 	pool_free(f->app.reading);

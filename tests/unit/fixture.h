@@ -8,10 +8,11 @@
 #include <pthread.h>
 
 #include "api/service.h"
+#include "outside/smtp.h"
 #include "queue/runner.h"
 #include "t.h"
 
-enum { FIXTURE_JOB_KINDS = 4 };
+enum { FIXTURE_JOB_KINDS = 5 };
 
 struct fixture {
 	union {
@@ -29,6 +30,8 @@ struct fixture {
 	uint8_t master_key[32];
 	struct tool_pool *tools;
 	struct mail_reader *mail_reader;
+	struct mail_sender *mail;
+	struct smtp_relay relay; /* a test that sends mail fills in its url */
 	struct job_kind kinds[FIXTURE_JOB_KINDS];
 	struct db *db; /* of fixture_sql() and the like */
 	pthread_mutex_t db_lock;

@@ -106,6 +106,8 @@ static const struct statement heirs[] = {
 	HEIR("gone_agent", "responses", "agent_id", "id"),
 	HEIR("gone_agent", "memories", "agent_id", "id"),
 	HEIR("gone_agent", "mail_threads", "agent_id", "id"),
+	HEIR("gone_agent", "mail_sends", "agent_id", "id"),
+	HEIR("gone_agent", "mail_correspondents", "agent_id", "address"),
 };
 STATEMENT_SET(gone_heirs_sql, heirs);
 
@@ -115,7 +117,7 @@ enum {
 	THREAD_HEIRS = 2,
 	CONVERSATION_HEIRS = 1,
 	INTEGRATION_HEIRS = 4,
-	AGENT_HEIRS = 3
+	AGENT_HEIRS = 5
 };
 
 static const struct {

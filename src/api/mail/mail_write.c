@@ -188,8 +188,11 @@ OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 	struct list files = { 0 };
 	int err = mail_named(c, &m);
 
-	if (!err && m.state != MailState_draft)
-		return call_fail(c, ERR_CONFLICT, "Only a draft can be sent.");
+	if (!err && m.state != MailState_draft && m.state != MailState_held)
+		return call_fail(c, ERR_CONFLICT, "Only a draft, or what is held, can be sent.");
+	if (!err && m.state == MailState_held && c->caller.kind == CREDENTIAL_KEY)
+		return call_fail(c, ERR_FORBIDDEN,
+			"What is held is sent by a person who is signed in, not with a key.");
 	if (!err)
 		err = mail_files_of(c->db, c->arena, &m, &files);
 	if (err)
@@ -199,6 +202,7 @@ OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 	m.automatic = false;
 	m.hops = 0;
 	o.stands = true;
+	o.released = m.state == MailState_held;
 	o.files = files.at;
 	o.file_count = files.count;
 	return send_or_keep(c, &o, false, out);
@@ -217,6 +221,7 @@ static const struct route routes[] = {
 		"mail.forward", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
 		.doc = "Hand a message on to others, with its files." },
 	{ METHOD_POST, AGENT_MAIL "/{message_id}/send", &sendMail, PERM_AGENT_MAIL_WRITE, 202,
-		"mail.send", .also = PERM_AGENT_MAIL_READ, .tag = "Mail", .doc = "Send a draft." },
+		"mail.send", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
+		.doc = "Send a draft, or what is held for its new recipients." },
 };
 RESOURCE(mail_write, routes, NULL);

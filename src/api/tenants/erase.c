@@ -130,6 +130,8 @@ static const struct statement sweeps[] = {
 	SWEEP("agent_roles", "agent_id, user_id"),
 	SWEEP("agent_avatars", "agent_id"),
 	SWEEP("agent_imports", "sha256"),
+	SWEEP("mail_sends", "id"),
+	SWEEP("mail_correspondents", "agent_id, address"),
 	SWEEP("mail_attachments", "agent_id, id"),
 	SWEEP("mail_messages", "agent_id, id"),
 	SWEEP("mail_threads", "agent_id, id"),
