@@ -348,7 +348,8 @@ static int move_out(const struct mail_posting *o, const struct reached *r, bool 
 	struct mail_message_row *m = o->m;
 	int err = 0;
 
-	*ret_moved = r->outside_count && strcmp(m->mailbox_id, r->external.id) != 0;
+	*ret_moved =
+		r->outside_count && r->external.id && strcmp(m->mailbox_id, r->external.id) != 0;
 	if (!*ret_moved)
 		return 0;
 	if (o->stands)

@@ -128,6 +128,14 @@ const struct subcommand subcommands[] = {
 		command_machine_key_list },
 	{ "machine-key revoke", "KEY_ID", "Take a machine key back, from the next request on.",
 		command_machine_key_revoke },
+	{ "mail dkim", "DOMAIN [--rotate]",
+		"Make the key that mail from DOMAIN is signed with, if it has none, and print the records to publish in the DNS. With "
+		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used (docs/operating.md).",
+		command_mail_dkim },
+	{ "mail check", NULL,
+		"Go to the relay as the service would, without sending anything, ask the DNS for what should be published, and "
+		"say of each thing that is wrong what mends it. Exits with 1 if anything is.",
+		command_mail_check },
 	{ "version", NULL, "Print the version of the program.", command_version },
 	{ "help", "[--man] [COMMAND [WORD]]",
 		"Print this help, that of one command, or with --man the manual page as roff.",

@@ -1,0 +1,193 @@
+/* mail_commands.c - `lodge mail dkim`: the key that a domain signs its mail with, and the records to publish.
+ *
+ * A domain that has no key is given one, which is used at once: until its record
+ * is published its mail is as good as unsigned.  One that has a key changes it
+ * in two steps, because whoever checks a signature must find its key: --rotate
+ * makes the next key, and once its record is in the DNS --rotate has it used. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fold.h"
+#include "mailboxes/mail_dkim.h"
+#include "mailboxes/mailbox.h"
+#include "outside/dns.h"
+#include "serve/mail_keys.h"
+#include "serve/manual.h"
+#include "serve/open.h"
+
+#define SPF_HINT "v=spf1 include:YOUR-RELAY -all"
+
+enum { STRING_MAX = 255 }; /* of a text in the DNS, which has as many as it needs */
+
+struct dkim_errand {
+	const char *domain;
+	bool rotate;
+	struct mail_dkim key, next;
+	bool has_key, has_next, made, turned;
+};
+
+static int find_keys(struct mail_errand *e, void *ctx)
+{
+	struct dkim_errand *d = ctx;
+	int err = mail_dkim_read(e->db, e->a, e->vault, d->domain, false, &d->key);
+
+	d->has_key = !err;
+	if (err && err != ERR_NOT_FOUND)
+		return err;
+	err = mail_dkim_read(e->db, e->a, e->vault, d->domain, true, &d->next);
+	d->has_next = !err;
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Another command may have been first. */
+static int make_key(struct mail_errand *e, void *ctx)
+{
+	struct dkim_errand *d = ctx;
+	struct mail_dkim fresh;
+	int err = find_keys(e, ctx);
+
+	d->made = !err && (d->has_key ? d->rotate && !d->has_next : true);
+	if (err || !d->made)
+		return err;
+	err = mail_dkim_make(
+		e->a, d->domain, d->has_key ? d->key.selector : NULL, clock_now_us(), &fresh);
+	if (!err)
+		err = mail_dkim_write(e->db, e->a, e->vault, &fresh, d->has_key, clock_now_us());
+	if (d->has_key)
+		d->next = fresh;
+	else
+		d->key = fresh;
+	d->has_next = d->has_key;
+	d->has_key = true;
+	return err;
+}
+
+static int turn_key(struct mail_errand *e, void *ctx)
+{
+	struct dkim_errand *d = ctx;
+
+	return mail_dkim_turn(e->db, e->a, e->vault, d->domain, clock_now_us());
+}
+
+/* ---- what is printed ---- */
+
+static void print_text(const char *name, const char *text)
+{
+	printf("%s. IN TXT", name);
+	for (size_t len = strlen(text), at = 0; at < len; at += STRING_MAX)
+		printf(" \"%.*s\"", STRING_MAX, text + at);
+	printf("\n");
+}
+
+static void print_key(const char *what, const struct mail_dkim *key, struct arena *a)
+{
+	const char *record = mail_dkim_record(a, key);
+
+	printf("; %s\n", what);
+	print_text(mail_dkim_name(a, key), record ? record : "");
+}
+
+static void print_records(const struct dkim_errand *d, const struct settings *s, struct arena *a)
+{
+	bool house = strcmp(d->domain, s->mail_domain) == 0;
+
+	print_key(d->has_next ? "the key in use" : "the key that mail is signed with", &d->key, a);
+	if (d->has_next)
+		print_key(
+			"the next key: publish it, then run this again with --rotate", &d->next, a);
+	printf("; who may send for the domain%s: name what your relay sends from\n",
+		house ? " and for those of the tenants, to which bounces come back" : "");
+	print_text(d->domain, SPF_HINT);
+	if (house)
+		print_text(arena_printf(a, "*.%s", d->domain), SPF_HINT);
+	printf("; what others do with mail that proves nothing\n");
+	print_text(
+		arena_printf(a, "_dmarc.%s", d->domain), "v=DMARC1; p=quarantine; adkim=r; aspf=r");
+	if (!house)
+		return;
+	printf("; where answers and bounces come to: your mail server, for the domain and for those of the tenants under it\n"
+	       "%s. IN MX 10 YOUR-MAIL-SERVER.\n*.%s. IN MX 10 YOUR-MAIL-SERVER.\n"
+	       "; tenants need no keys of their own: TENANT.%s is signed as %s\n",
+		d->domain, d->domain, d->domain, d->domain);
+}
+
+/* ---- the command ---- */
+
+static bool is_published(const struct settings *s, const struct mail_dkim *key, struct arena *a)
+{
+	const char *record = mail_dkim_record(a, key);
+	struct dns_texts texts = { 0 };
+
+	if (dns_texts(
+		    *s->mail_resolver ? s->mail_resolver : NULL, mail_dkim_name(a, key), a, &texts))
+		return false;
+	for (size_t i = 0; i < texts.count; i++)
+		if (record && strcmp(texts.at[i], record) == 0)
+			return true;
+	return false;
+}
+
+static int rotate_keys(struct mail_errand *e, struct dkim_errand *d, const struct settings *s)
+{
+	int err;
+
+	if (!d->rotate || !d->has_next || d->made)
+		return 0;
+	if (!is_published(s, &d->next, e->a))
+		return problem_set(&e->problem, e->a, ERR_CONFLICT,
+			"the record of the next key is not in the DNS yet, at %s: it is used when it is there",
+			mail_dkim_name(e->a, &d->next));
+	err = mail_errand_run(e, turn_key, d);
+	if (!err) {
+		d->key = d->next;
+		d->has_next = false;
+		d->turned = true;
+	}
+	return err;
+}
+
+static const char *domain_of(const struct settings *s, bool *ret_rotate, struct arena *a)
+{
+	const char *domain = "";
+
+	*ret_rotate = false;
+	for (size_t i = 0; i < s->argument_count; i++) {
+		if (strcmp(s->arguments[i], "--rotate") == 0)
+			*ret_rotate = true;
+		else
+			domain = fold_ascii(a, s->arguments[i]);
+	}
+	return domain;
+}
+
+int command_mail_dkim(const struct settings *s, struct arena *a)
+{
+	struct dkim_errand d = { 0 };
+	struct mail_errand e = { 0 };
+	int err;
+
+	d.domain = domain_of(s, &d.rotate, a);
+	if (!*d.domain || !mailbox_domain_valid(d.domain) ||
+		strlen(d.domain) > MAILBOX_DOMAIN_MAX) {
+		problem_set(&e.problem, a, ERR_USAGE, "\"%.100s\" is no domain", d.domain);
+		return complain(&e.problem);
+	}
+	err = mail_errand_open(&e, s, a);
+	if (!err)
+		err = mail_errand_run(&e, make_key, &d);
+	if (!err)
+		err = rotate_keys(&e, &d, s);
+	mail_errand_close(&e);
+	if (err)
+		return complain(&e.problem);
+	if (d.made)
+		fprintf(stderr, "Made %s for %s.\n", d.has_next ? "the next key" : "a key",
+			d.domain);
+	if (d.turned)
+		fprintf(stderr,
+			"Mail from %s is signed with the next key now. Leave the record of the former one for a week.\n",
+			d.domain);
+	print_records(&d, s, a);
+	return 0;
+}

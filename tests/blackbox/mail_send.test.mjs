@@ -1,0 +1,175 @@
+// mail_send.test.mjs - mail to the outside, with real programs on the other side: what they hear, what becomes of a message by what they
+// say, who can prove that it is ours, and that none is lost however often the service dies.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { becomes, equal, match, ok, pause, test, testBoth, until } from "./harness.mjs";
+import { certificate, dkimVerify, names, postfix, relay, simpleParser } from "./mail_peers.mjs";
+
+const DOMAIN = "mail.example";
+const flagsFor = (port, ...more) => ["--mail-domain", DOMAIN, "--smtp-relay", `smtp://127.0.0.1:${port}`, ...more];
+
+/** An agent with an external mailbox that is no longer young. */
+async function desk(server, place) {
+  const tenant = await server.enter();
+  equal((await server.request("PATCH", `/tenant/${tenant}`, { body: { external_mail_enabled: true } })).status, 200, "the tenant");
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "Front desk", slug: "desk" } });
+  equal(made.status, 201, made.text);
+  equal((await server.request("PATCH", `/agents/${made.json.id}`, { body: { external_mail_enabled: true } })).status, 200, "the agent");
+  await place.sql("update mailboxes set created_at = 1");
+  return made.json.id;
+}
+
+async function write(server, agent, body) {
+  const reply = await server.request("POST", `/agents/${agent}/mail`, { body: { subject: "Hello", text: "Text\n.dot\n", ...body } });
+  equal(reply.status, 202, reply.text);
+  return reply.json;
+}
+
+const stateOf = async (server, agent, id) => (await server.request("GET", `/agents/${agent}/mail/${id}`)).json;
+const comesTo = (server, agent, id, state) => becomes(async () => (await stateOf(server, agent, id)).state, state, "the state of the message");
+
+/** The service anew, with all jobs due. */
+async function anew(t, server, place, flags) {
+  equal(await server.stop(), 0, "the end");
+  await place.sql("update jobs set run_at = 1, state = 'waiting' where state = 'delayed'");
+  const next = await t.serve(place, { flags });
+  await next.login();
+  return next;
+}
+
+test("a relay with TLS and a password gets what other programs can read and prove", async (t) => {
+  const { key, cert } = await certificate(t.folder()), place = await t.place();
+  const secret = join(place.folder, "password"), records = {};
+  writeFileSync(secret, "s3cret\n", { mode: 0o600 });
+  const peer = await relay(t, { options: { secure: true, key: readFileSync(key), cert: readFileSync(cert), authOptional: false, onAuth: ({ username, password }, session, done) =>
+    (username === "lodge" && password === "s3cret" ? done(null, { user: username }) : done(new Error("no"))) } });
+  const resolver = await names(t, records);
+  const flags = ["--mail-domain", DOMAIN, "--smtp-relay", `smtps://127.0.0.1:${peer.port}`, "--smtp-relay-ca", cert, "--smtp-relay-user", "lodge",
+    "--smtp-relay-password-file", secret, "--mail-resolver", resolver];
+  const server = await t.serve(place, { flags }), agent = await desk(server, place);
+
+  // The key, and what is published of it.
+  const made = await t.on(place, ["mail", "dkim", DOMAIN, ...flags]);
+  equal(made.status, 0, made.stderr);
+  const found = /^(lodge\d{8}\._domainkey\.mail\.example)\. IN TXT (.*)$/m.exec(made.stdout);
+  ok(found, made.stdout);
+  ok(found[2].match(/"[^"]*"/g).every((piece) => piece.length <= 257), "strings of at most 255 bytes");
+  const before = await t.on(place, ["mail", "check", ...flags]);
+  equal(before.status, 1, before.stdout);
+  match(before.stdout, /^ok +the relay smtps:.* takes us as lodge$/m, "the relay");
+  match(before.stdout, /^WRONG +lodge\d+\._domainkey\.mail\.example is not in the DNS; lodge mail dkim mail\.example/m, "the key");
+  match(before.stdout, /^WRONG +mail\.example has no record of SPF/m, "SPF");
+  match(before.stdout, /^WRONG .*no record of DMARC/m, "DMARC");
+  records[found[1].toLowerCase()] = [found[2].replace(/^"|"$/g, "").replace(/" "/g, "")];
+  records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = ["v=spf1 -all"];
+  records[`_dmarc.${DOMAIN}`] = ["v=DMARC1; p=reject"];
+  const after = await t.on(place, ["mail", "check", ...flags, "--lmtp-listen", "127.0.0.1:2424"]);
+  equal(after.status, 0, after.stdout);
+
+  const sent = await write(server, agent, { to: ["ann@example.org"], cc: ["bob@example.net"], subject: "Grüße ✉ an alle", text: "Liebe Ann,\n.\nÜber\n",
+    html: "<p>Liebe Ann</p>", attachments: [{ filename: "Übersicht für März.csv", content_type: "text/csv", content: Buffer.from("a,b\n").toString("base64") },
+      { filename: "all.bin", content_type: "application/octet-stream", content: Buffer.alloc(300_000, 7).toString("base64") }] });
+  await comesTo(server, agent, sent.id, "sent");
+  equal(peer.taken.length, 2, "messages, one for each recipient");
+  ok(peer.taken[0].raw.equals(peer.taken[1].raw), "the same bytes for both");
+  ok(peer.taken.every((one) => one.user === "lodge"), "signed in");
+  match(peer.taken[0].from, new RegExp(`^b\\+${sent.id}\\.[0-9a-f]{10}@demo\\.mail\\.example$`), "the envelope's sender");
+  const mail = await simpleParser(peer.taken[0].raw);
+  equal(mail.subject, "Grüße ✉ an alle", "subject");
+  equal(mail.from.text, '"Front desk" <desk@demo.mail.example>', "from");
+  equal(mail.text.trim(), "Liebe Ann,\n.\nÜber", "text");
+  equal(mail.html.trim(), "<p>Liebe Ann</p>", "html");
+  equal(mail.messageId, sent.message_id_header, "Message-ID");
+  equal(mail.attachments.map((one) => `${one.filename} ${one.contentType} ${one.size}`).join(), "Übersicht für März.csv text/csv 4,all.bin application/octet-stream 300000", "attachments");
+  ok(mail.attachments[1].content.equals(Buffer.alloc(300_000, 7)), "the bytes of an attachment");
+
+  // mailauth finds the signature good, and bad when a byte differs.
+  const resolve = async (name) => records[name.toLowerCase()]?.map((text) => [text]) ?? Promise.reject(Object.assign(new Error("none"), { code: "ENOTFOUND" }));
+  const judged = async (raw) => (await dkimVerify(raw, { resolver: resolve })).results.map((one) => `${one.signingDomain} ${one.status.result} ${one.status.aligned ?? ""}`.trim());
+  match((await judged(peer.taken[0].raw)).join(), /^mail\.example pass/, "the verdict");
+  match((await judged(Buffer.from(peer.taken[0].raw.toString("latin1").replace("Liebe", "Lieber"), "latin1"))).join(), /^mail\.example (fail|neutral)/, "of one that was changed");
+
+  // The next key is used when its record is there.
+  const turn = () => t.on(place, ["mail", "dkim", DOMAIN, "--rotate", ...flags]);
+  const next = /^; the next key.*\n(\S+)\. IN TXT (.*)$/m.exec((await turn()).stdout);
+  ok(next && next[1] !== found[1], "the next key");
+  const early = await turn();
+  equal(early.status, 1, early.stdout);
+  match(early.stderr, /not in the DNS yet/, "too early");
+  records[next[1].toLowerCase()] = [next[2].replace(/^"|"$/g, "").replace(/" "/g, "")];
+  equal((await turn()).status, 0, "its turn");
+  const second = await write(server, agent, { to: ["ann@example.org"] });
+  await comesTo(server, agent, second.id, "sent");
+  ok(peer.taken.at(-1).raw.includes(`s=${next[1].split(".")[0]};`), "signed with the next key");
+
+  // A relay that nobody vouches for is not spoken to.
+  const stranger = await t.on(place, ["mail", "check", ...flags.filter((flag) => flag !== "--smtp-relay-ca" && flag !== cert)]);
+  match(stranger.stdout, /^WRONG +the relay smtps:.*certificate/m, "a stranger");
+});
+
+test("a message that is refused, put off or cut off is what it says, and the same when it comes again", async (t) => {
+  const place = await t.place(), faults = { "gone@example.org": { code: 550, text: "5.1.1 No such user" }, "grey@example.org": { code: 451, text: "4.7.1 Greylisted" } };
+  let cuts = 1;
+  const peer = await relay(t, { says: (address) => faults[address] });
+  peer.end = (to) => {
+    if (to !== "cut@example.org" || cuts-- <= 0) return undefined;
+    peer.cut(); // it has all of it, and its answer is lost
+    return new Promise(() => {});
+  };
+  const flags = flagsFor(peer.port);
+  let server = await t.serve(place, { flags });
+  const agent = await desk(server, place);
+  const gone = await write(server, agent, { to: ["gone@example.org"] }), grey = await write(server, agent, { to: ["grey@example.org", "ann@example.org"] });
+  const cut = await write(server, agent, { to: ["cut@example.org"] });
+  await comesTo(server, agent, gone.id, "bounced");
+  match((await stateOf(server, agent, gone.id)).error, /^gone@example\.org: 550 5\.1\.1 No such user$/, "why");
+  await until(20_000, "all to be tried", async () => (await place.sql("select count(*) from mail_sends where state = 'queued' and attempts = 1")) === "2");
+  match((await stateOf(server, agent, grey.id)).error, /^grey@example\.org: 451 4\.7\.1/, "why it waits");
+  equal((await server.request("GET", `/tenant/${server.tenant}/mail/suppressions`)).json.items.map((one) => one.address).join(), "gone@example.org", "suppressions");
+  delete faults["grey@example.org"];
+  server = await anew(t, server, place, flags);
+  await comesTo(server, agent, grey.id, "sent");
+  await comesTo(server, agent, cut.id, "sent");
+  const twice = peer.of("cut@example.org");
+  equal(twice.length, 2, "times that it came");
+  ok(twice[0].raw.equals(twice[1].raw), "the same bytes, with the same Message-ID");
+  ok(twice[0].raw.includes(cut.message_id_header), "its Message-ID");
+  equal(peer.of("ann@example.org").length, 1, "times that the other recipient had it");
+});
+
+test("Postfix takes it, and hands it on as it was", async (t) => {
+  const place = await t.place(), last = await relay(t), port = await postfix(t, last.port);
+  const server = await t.serve(place, { flags: flagsFor(port) }), agent = await desk(server, place);
+  const sent = await write(server, agent, { to: ["ann@example.org"], subject: "Ünder way", text: `${"long ".repeat(400)}\n.\n\nend\n` });
+  await comesTo(server, agent, sent.id, "sent");
+  await until(20_000, "Postfix to hand it on", () => last.taken.length === 1);
+  const mail = await simpleParser(last.taken[0].raw);
+  equal(mail.messageId, sent.message_id_header, "Message-ID");
+  equal(mail.text, `${"long ".repeat(400)}\n.\n\nend\n`, "text");
+  match(last.taken[0].from, new RegExp(`^b\\+${sent.id}\\.`), "the envelope's sender");
+});
+
+testBoth("none is lost however often the service dies while fifty wait", async (t, engine) => {
+  const place = await t.place(engine), peer = await relay(t, { end: () => pause(60) });
+  const flags = flagsFor(peer.port, "--job-lease", "1s", "--no-access-log");
+  let server = await t.serve(place, { flags });
+  const agent = await desk(server, place), ids = new Map();
+  for (let i = 0; i < 50; i++) ids.set(`to${i}@example.org`, (await write(server, agent, { to: [`to${i}@example.org`] })).message_id_header);
+  const waiting = async () => Number(await place.sql("select count(*) from mail_sends where state = 'queued'"));
+  let kills = 0;
+  for (; kills < 6 && (await waiting()) > 0; kills++) {
+    const had = peer.taken.length;
+    await until(15_000, "another to come", () => peer.taken.length > had + 2 || peer.taken.length >= 50);
+    await server.kill();
+    server = await t.serve(place, { flags });
+  }
+  ok(kills >= 3, `only ${kills} kills`);
+  await until(60_000, "all to be sent", async () => (await waiting()) === 0);
+  for (const [to, id] of ids) {
+    const had = peer.of(to);
+    ok(had.length >= 1, `${to} has none`);
+    ok(had.every((one) => one.raw.includes(`Message-ID: ${id}\r\n`) && one.raw.equals(had[0].raw)), `${to} has others`);
+  }
+  equal(await place.sql("select count(*) from mail_messages where state = 'sent'"), "50", "messages that are sent");
+  equal(await place.sql("select count(*) from jobs where kind = 'mail.send'"), "0", "jobs that are left");
+});
