@@ -29,8 +29,8 @@ enum {
 struct mail_sender {
 	struct mail_sender_settings settings;
 	struct pool *pool;
-	_Atomic bool stopping;
-	_Atomic size_t refs; /* one for each that is under way, and the owner's */
+	_Atomic int stopping; /* as smtp.h has it */
+	_Atomic size_t refs;  /* one for each that is under way, and the owner's */
 };
 
 enum sending_end {
@@ -243,11 +243,22 @@ static void bury_sending(void *ctx, struct job *job)
 	note(v);
 }
 
+static void leave_sending(void *ctx, struct job *job)
+{
+	struct mail_sender *s = ctx;
+	int none = 0;
+
+	(void)job;
+	atomic_compare_exchange_strong(&s->stopping, &none, 1);
+}
+
 struct job_kind mail_sender_kind(struct mail_sender *s)
 {
-	return (struct job_kind){
-		.name = MAIL_SEND_JOB, .begin = begin_sending, .condemned = bury_sending, .ctx = s
-	};
+	return (struct job_kind){ .name = MAIL_SEND_JOB,
+		.begin = begin_sending,
+		.stop = leave_sending,
+		.condemned = bury_sending,
+		.ctx = s };
 }
 
 struct mail_sender *mail_sender_new(const struct mail_sender_settings *settings)
@@ -268,7 +279,7 @@ void mail_sender_free(struct mail_sender *s)
 {
 	if (!s)
 		return;
-	atomic_store(&s->stopping, true);
+	atomic_store(&s->stopping, 2);
 	pool_free(s->pool);
 	let_go(s);
 }

@@ -23,6 +23,7 @@ enum smtp_stage { STAGE_RELAY, STAGE_MAIL, STAGE_RCPT, STAGE_DATA, STAGE_END };
 
 struct smtp_state {
 	const struct smtp_mail *mail;
+	const _Atomic int *stopping;
 	size_t given;
 	enum smtp_stage stage;
 	bool over; /* we take our leave; what is said to that is of no interest */
@@ -152,24 +153,17 @@ static size_t see_reply(const char *bytes, size_t size, size_t n, void *ctx)
 	return len;
 }
 
+/* Of a message that it has, its answer is worth waiting for. */
 static int see_stop(void *ctx, curl_off_t down, curl_off_t got, curl_off_t up, curl_off_t given)
 {
-	const _Atomic bool *stopping = ctx;
+	const struct smtp_state *s = ctx;
+	int stopping = *s->stopping;
 
 	(void)down;
 	(void)got;
 	(void)up;
 	(void)given;
-	return *stopping;
-}
-
-static void set_stop(CURL *h, const _Atomic bool *stopping)
-{
-	if (!stopping)
-		return;
-	curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, see_stop);
-	curl_easy_setopt(h, CURLOPT_XFERINFODATA, (void *)stopping);
-	curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+	return stopping > 1 || (stopping && s->stage != STAGE_END);
 }
 
 static void set_relay(
@@ -197,11 +191,15 @@ static void set_relay(
 	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
 	curl_easy_setopt(h, CURLOPT_SERVER_RESPONSE_TIMEOUT,
 		(long)(relay->silence_s ? relay->silence_s : SILENCE_S));
-	set_stop(h, relay->stopping);
 }
 
 static void set_watch(CURL *h, struct smtp_state *s)
 {
+	if (s->stopping) {
+		curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, see_stop);
+		curl_easy_setopt(h, CURLOPT_XFERINFODATA, s);
+		curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+	}
 	curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, see_reply);
 	curl_easy_setopt(h, CURLOPT_HEADERDATA, s);
 	curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
@@ -281,7 +279,7 @@ static void tell_bad_relay(const char *fault, struct arena *a, struct smtp_said 
 void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, struct arena *a,
 	struct smtp_said *ret)
 {
-	struct smtp_state s = { .mail = mail };
+	struct smtp_state s = { .mail = mail, .stopping = relay->stopping };
 	struct curl_slist *to = curl_slist_append(NULL, arena_printf(a, "<%s>", mail->to));
 	CURL *h = curl_easy_init();
 	struct relay_parts parts;
@@ -306,7 +304,7 @@ void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, str
 void smtp_try(const struct smtp_relay *relay, struct arena *a, struct smtp_said *ret)
 {
 	static const struct smtp_mail nothing;
-	struct smtp_state s = { .mail = &nothing };
+	struct smtp_state s = { .mail = &nothing, .stopping = relay->stopping };
 	CURL *h = curl_easy_init();
 	struct relay_parts parts;
 	const char *fault;

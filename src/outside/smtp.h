@@ -21,8 +21,8 @@ struct smtp_relay {
 	const char
 		*authorities; /* a file of certificates that may vouch for it; NULL: the system's */
 	int silence_s;	      /* 0: 60 seconds without a byte end it */
-	const _Atomic bool
-		*stopping; /* once it is true, what is under way is broken off; or NULL */
+	/* 1: what the relay has not all of is broken off; 2: everything is; or NULL. */
+	const _Atomic int *stopping;
 };
 
 struct smtp_mail {

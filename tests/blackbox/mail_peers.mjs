@@ -22,17 +22,18 @@ export async function certificate(folder) {
 }
 
 /**
- * A relay that keeps what it takes: taken is [{from, to, raw}].  says(address) may give an error for a recipient, end(address, socket) is
+ * A relay that keeps what it takes: taken is [{from, to, raw}].  says(address) may give an error for a recipient, or "nothing" for no answer, end(address, socket) is
  * called when a message is whole, and may hang up.
  */
 export async function relay(t, { options = {}, says = () => {}, end = () => {}, port = 0 } = {}) {
   const taken = [];
-  const peer = { taken, says, end, of: (to) => taken.filter((one) => one.to === to) };
+  const peer = { taken, asked: [], says, end, of: (to) => taken.filter((one) => one.to === to) };
   const server = new SMTPServer({
     disabledCommands: options.secure ? [] : ["STARTTLS", "AUTH"], authOptional: true, logger: false, ...options,
     onRcptTo(address, session, done) {
       const fault = peer.says(address.address);
-      done(fault ? Object.assign(new Error(fault.text), { responseCode: fault.code }) : null);
+      peer.asked.push(address.address);
+      if (fault !== "nothing") done(fault ? Object.assign(new Error(fault.text), { responseCode: fault.code }) : null);
     },
     onData(stream, session, done) {
       const parts = [];

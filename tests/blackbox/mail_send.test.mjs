@@ -108,7 +108,7 @@ test("a relay with TLS and a password gets what other programs can read and prov
 });
 
 test("a message that is refused, put off or cut off is what it says, and the same when it comes again", async (t) => {
-  const place = await t.place(), faults = { "gone@example.org": { code: 550, text: "5.1.1 No such user" }, "grey@example.org": { code: 451, text: "4.7.1 Greylisted" } };
+  const place = await t.place(), faults = { "gone@example.org": { code: 550, text: "5.1.1 No such user" }, "grey@example.org": { code: 451, text: "4.7.1 Greylisted" }, "hang@example.org": "nothing" };
   let cuts = 1;
   const peer = await relay(t, { says: (address) => faults[address] });
   peer.end = (to) => {
@@ -126,10 +126,14 @@ test("a message that is refused, put off or cut off is what it says, and the sam
   await until(20_000, "all to be tried", async () => (await place.sql("select count(*) from mail_sends where state = 'queued' and attempts = 1")) === "2");
   match((await stateOf(server, agent, grey.id)).error, /^grey@example\.org: 451 4\.7\.1/, "why it waits");
   equal((await server.request("GET", `/tenant/${server.tenant}/mail/suppressions`)).json.items.map((one) => one.address).join(), "gone@example.org", "suppressions");
-  delete faults["grey@example.org"];
+  // A relay that does not answer does not hold up the end of the service.
+  const hang = await write(server, agent, { to: ["hang@example.org"] });
+  await until(20_000, "the relay to be asked", () => peer.asked.includes("hang@example.org"));
+  faults["grey@example.org"] = faults["hang@example.org"] = undefined;
   server = await anew(t, server, place, flags);
   await comesTo(server, agent, grey.id, "sent");
   await comesTo(server, agent, cut.id, "sent");
+  await comesTo(server, agent, hang.id, "sent");
   const twice = peer.of("cut@example.org");
   equal(twice.length, 2, "times that it came");
   ok(twice[0].raw.equals(twice[1].raw), "the same bytes, with the same Message-ID");

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "t.h"
 
 enum { HEARD_MAX = 1 << 20 };
@@ -221,4 +222,53 @@ TEST(smtp_refuses_relays_that_say_too_much)
 	CHECK(smtp_path_is_plain("") && smtp_path_is_plain("\"a(b\"@example.com"));
 	CHECK(!smtp_path_is_plain("a@b.c>\r\nRCPT TO:<d@e.f"));
 	CHECK(!smtp_path_is_plain("a b@c.d") && !smtp_path_is_plain("a@b.c\n"));
+}
+
+TEST(smtp_is_broken_off_when_the_service_stops)
+{
+	struct relay r = { 0 };
+	struct arena a = { 0 };
+	_Atomic int stopping = 1;
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof at;
+	struct smtp_mail mail = { "b@example.com", "ann@example.org", "a\r\n", 3 };
+	struct smtp_relay to = { .hello = "lodge.example", .silence_s = 60, .stopping = &stopping };
+	int64_t began = clock_mono_ms();
+	struct smtp_said said;
+
+	test_step("a relay that says nothing");
+	r.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK(bind(r.listener, (struct sockaddr *)&at, sizeof at) == 0);
+	CHECK(listen(r.listener, 1) == 0);
+	CHECK(getsockname(r.listener, (struct sockaddr *)&at, &n) == 0);
+	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", ntohs(at.sin_port));
+	smtp_send(&to, &mail, &a, &said);
+	CHECK(said.outcome == SMTP_LATER && !said.unsure);
+	smtp_try(&to, &a, &said);
+	CHECK(said.outcome == SMTP_LATER);
+	CHECK(clock_mono_ms() - began < 20000);
+	close(r.listener);
+	arena_free(&a);
+}
+
+TEST(smtp_tries_a_relay_without_a_message)
+{
+	struct relay r = { 0 }, closed = { .greeting = "554 5.7.1 Go away" };
+	struct arena a = { 0 };
+	struct smtp_relay to = { .hello = "lodge.example", .silence_s = 5 };
+	struct smtp_said said;
+
+	relay_open(&r);
+	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", r.port);
+	smtp_try(&to, &a, &said);
+	CHECK(said.outcome == SMTP_SENT);
+	CHECK(strstr(r.heard, "EHLO lodge.example") && !strstr(r.heard, "MAIL"));
+	relay_close(&r);
+	relay_open(&closed);
+	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", closed.port);
+	smtp_try(&to, &a, &said);
+	CHECK(said.outcome == SMTP_LATER && strstr(said.text, "554 5.7.1"));
+	relay_close(&closed);
+	arena_free(&a);
 }
