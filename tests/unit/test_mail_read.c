@@ -112,6 +112,14 @@ TEST(mail_read_joins_threads_of_its_own_mailbox_only)
 			arena_printf(&h.f->arena,
 				"select message_count from mail_threads where id = '%s'", thread)),
 		4);
+	test_step("nor one of another mailbox of the same agent");
+	fixture_sql(h.f, "update mail_threads set mailbox_id = $1 where id = $2",
+		ARGS(T(fixture_id(h.f)), T(thread)));
+	id = mail_arrive(&h,
+		&(struct mail_arrival_row){ .sender = "jo@example.org", .thread_id = thread },
+		HEAD("t7") "\nseventh\n", strlen(HEAD("t7") "\nseventh\n"));
+	r = mail_await(&h, id);
+	CHECK(strcmp(text_at(&r, "thread_id"), thread) != 0);
 	mail_house_close(&h);
 }
 
