@@ -10,6 +10,8 @@
 #include "api/tenants/erase.h"
 #include "helper/helper.h"
 #include "mailboxes/mail_answer.h"
+#include "mailboxes/mail_entry.h"
+#include "mailboxes/mail_send.h"
 #include "mailboxes/mail_tools.h"
 #include "openai/gateway.h"
 #include "webhooks/hook_deliver.h"
@@ -66,6 +68,7 @@ int api_setup(struct service *service, struct arena *a, struct problem *p)
 		return problem_set(p, a, ERR_INTERNAL, "the statements are wrong: %s", sentence);
 	session_on_title(index_session);
 	session_on_answer(mail_answer);
+	mail_on_bounce(mail_bounced);
 	builtin_run_more(mail_tools, mail_tool_count);
 	app->resources = api_resources;
 	app->resource_count = api_resource_count;
