@@ -16,6 +16,7 @@ struct helper;
 struct bucket;
 struct file_mover;
 struct smtp_relay;
+struct letterbox;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
@@ -30,6 +31,7 @@ struct service {
 	struct file_mover *mover;  /* large files of sessions on their way there */
 	const struct smtp_relay
 		*relay; /* takes mail to the outside; its url is NULL where none is set */
+	struct letterbox *letterbox; /* where mail comes in; NULL: nowhere */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "queue/jobs.h"
 #include "store/row.h"
+#include "store/sweep.h"
 
 FIELDS(mail_arrival_row) = {
 	ROW_FIELDS(mail_arrival_row, tenant_id, id, agent_id, mailbox_id, known_by, sender,
@@ -67,7 +69,7 @@ int mail_arrival_done(struct db *db, const char *tenant_id, const char *id, int6
 	return db_run(db, &sql[DONE], NULL, ARGS(T(tenant_id), T(id), N(now)));
 }
 
-int mail_arrival_forget(struct db *db, int64_t before, int64_t most, int64_t *ret_count)
+void mail_arrival_forget(struct store *store, int64_t now)
 {
-	return db_run(db, &sql[FORGET], ret_count, ARGS(N(before), N(most)));
+	sweep_submit(store, &sql[FORGET], now - MAIL_ARRIVAL_KNOWN_DAYS * DAY_US);
 }

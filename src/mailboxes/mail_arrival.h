@@ -13,7 +13,7 @@ enum { MAIL_ARRIVAL_KNOWN_DAYS = 14 };
 
 struct mail_arrival_row {
 	const char *tenant_id, *id, *agent_id, *mailbox_id;
-	const char *known_by;  /* 64 hex digits over Message-ID and body */
+	const char *known_by;  /* 64 hex digits: see mail/known.h */
 	const char *sender;    /* of the envelope; "": the null path */
 	const char *recipient; /* of the envelope, as it was given */
 	const char *thread_id; /* that its signed plus part names; NULL: none */
@@ -36,7 +36,7 @@ int mail_arrival_find(struct db *db, struct arena *a, const char *tenant_id, con
 	struct mail_arrival_row *ret);
 /* It was read: the bytes are named by a message now, or by nobody. */
 int mail_arrival_done(struct db *db, const char *tenant_id, const char *id, int64_t now);
-/* Forgets up to `most` that were read before then. */
-int mail_arrival_forget(struct db *db, int64_t before, int64_t most, int64_t *ret_count);
+/* Has those forgotten that were read MAIL_ARRIVAL_KNOWN_DAYS ago; does not wait. */
+void mail_arrival_forget(struct store *store, int64_t now);
 
 extern const struct statement_set mail_arrival_sql;

@@ -19,14 +19,18 @@ int mail_errand_open(struct mail_errand *e, const struct settings *s, struct are
 	if (err)
 		return err;
 	err = master_key_load(&keys, s->master_key_file, e->db, a, &e->problem);
-	if (!err)
+	if (!err) {
 		e->vault = vault_new(&keys, s->master_key_file);
+		err = holder_join(e->db, a, &e->holder, e->vault); /* a rekey waits for us */
+	}
 	wipe(&keys, sizeof keys);
 	return err;
 }
 
 void mail_errand_close(struct mail_errand *e)
 {
+	if (e->vault)
+		holder_leave(e->db, &e->holder);
 	vault_free(e->vault);
 	db_close(e->db);
 	store_close(e->store);
@@ -48,7 +52,7 @@ int mail_errand_run(struct mail_errand *e, int (*run)(struct mail_errand *e, voi
 	if (err == ERR_SECRET)
 		problem_set(&e->problem, e->a, err,
 			"the key cannot be opened with the present master key");
-	else if (err && err != ERR_NOT_FOUND)
+	else if (err && err != ERR_NOT_FOUND && !e->problem.detail)
 		problem_set(&e->problem, e->a, err, "the store: %s", db_error(e->db));
 	return err;
 }

@@ -1,5 +1,6 @@
 /* mail_keys.h - what the commands about mail share: the store with its keys, and how a record of the DNS is written. */
 #pragma once
+#include "access/holders.h"
 #include "access/vault.h"
 #include "serve/settings.h"
 #include "store/store.h"
@@ -10,6 +11,7 @@ struct mail_errand {
 	struct store *store;
 	struct db *db;
 	struct vault *vault;
+	struct holder holder;
 };
 
 /* Beside a service that runs, or alone. */

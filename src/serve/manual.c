@@ -136,6 +136,15 @@ const struct subcommand subcommands[] = {
 		"Go to the relay as the service would, without sending anything, ask the DNS for what should be published, and "
 		"say of each thing that is wrong what mends it. Exits with 1 if anything is.",
 		command_mail_check },
+	{ "mail deliver", "[--from ADDRESS] RECIPIENT...",
+		"Read a message from standard input and hand it over to the service at lmtp_listen, for a mail server that calls "
+		"a program. Ends with 0 when every recipient has it, 75 when it is to be tried again, 67 when a recipient is refused, "
+		"65 when the message is, 78 when lmtp_listen is not set.",
+		command_mail_deliver },
+	{ "mail intake", "DOMAIN [--rotate]",
+		"Make the secret with which a service signs raw mail that it sends to /hooks/mail/DOMAIN, and print it, which is "
+		"done only then. With --rotate, in the place of the one that is there.",
+		command_mail_intake },
 	{ "version", NULL, "Print the version of the program.", command_version },
 	{ "help", "[--man] [COMMAND [WORD]]",
 		"Print this help, that of one command, or with --man the manual page as roff.",

@@ -51,6 +51,8 @@ int command_machine_key_list(const struct settings *s, struct arena *a);
 int command_machine_key_revoke(const struct settings *s, struct arena *a);
 int command_mail_dkim(const struct settings *s, struct arena *a);
 int command_mail_check(const struct settings *s, struct arena *a);
+int command_mail_deliver(const struct settings *s, struct arena *a);
+int command_mail_intake(const struct settings *s, struct arena *a);
 int command_version(const struct settings *s, struct arena *a);
 int command_help(const struct settings *s, struct arena *a);
 

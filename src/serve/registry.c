@@ -145,6 +145,7 @@
 	X(mailbox_sql) \
 	X(mail_secret_sql) \
 	X(mail_arrival_sql) \
+	X(mail_intake_sql) \
 	X(mail_row_sql) \
 	X(mail_object_sql) \
 	X(mail_rule_sql) \

@@ -29,6 +29,8 @@
 #include "call/held.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "letterbox/letterbox.h"
+#include "mailboxes/mail_arrival.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_secret.h"
 #include "mailboxes/mail_send_job.h"
@@ -287,6 +289,19 @@ static int prepare_broker(struct serving *v)
 					   "no thread for calls to models can be had");
 }
 
+/* Its places are taken before a store is made, as the listener's are. */
+static int prepare_letterbox(struct serving *v)
+{
+	const struct settings *s = v->settings;
+
+	return letterbox_new(&v->service.letterbox,
+		&(struct letterbox_settings){ .lmtp = s->lmtp_listen,
+			.smtp = s->smtp_listen,
+			.host = s->mail_domain,
+			.bytes_max = s->mail_max_bytes.bytes },
+		v->arena, &v->problem);
+}
+
 /* Before the store runs: both listen to it. */
 static void prepare_queue(struct serving *v)
 {
@@ -357,6 +372,8 @@ static int start_serving(struct serving *v)
 	/* The address first: a start that fails there must not have made an administrator. */
 	err = http_server_new(&v->service.app.server, &http, &handler, v->arena, &v->problem);
 	if (!err)
+		err = prepare_letterbox(v);
+	if (!err)
 		err = prepare_store(v);
 	if (err)
 		return err;
@@ -388,6 +405,9 @@ static int start_serving(struct serving *v)
 		err = start_queue(v);
 	v->chain_writer = chain_writer_new(v->service.app.store, v->service.app.chain_key);
 	v->keeper = keeper_new(v->service.app.store, &v->holder);
+	if (!err)
+		err = letterbox_start(v->service.letterbox, v->service.app.store, v->service.bucket,
+			v->service.app.disk);
 	return err ? err : http_server_start(v->service.app.server);
 }
 
@@ -443,8 +463,10 @@ static void stop_serving(struct serving *v)
 			.runner); /* sessions go on elsewhere while requests come to their end here */
 	hub_stop(v->service.app
 			 .hub); /* streams end at once; who listens goes on elsewhere, or later */
+	letterbox_quiet(v->service.letterbox); /* who brings no message now is told to come later */
 	if (v->service.app.server)
 		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
+	letterbox_drain(v->service.letterbox, left_until(began + grace));
 	stop_queue(v, began + grace);
 	pool_free(v->service.app.reading);
 	pool_free(v->service.app.imports);
@@ -467,6 +489,7 @@ static void stop_serving(struct serving *v)
 	sessions_free(v->service.sessions);
 	mail_reader_free(v->mail_reader);
 	broker_free(v->service.broker);
+	letterbox_free(v->service.letterbox);
 	http_server_free(v->service.app.server);
 	store_close(v->service.app.store);
 	file_mover_free(v->service.mover);
@@ -500,6 +523,7 @@ static void maintain_service(struct app *app)
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());
+	mail_arrival_forget(app->store, clock_now_us());
 }
 
 /* What a signal asks for.  Those that others send to have files opened anew ask for nothing here: the log

@@ -209,10 +209,15 @@ static int check_arguments(struct load *l)
 		n++;
 	}
 	for (const char *at = takes; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
 		if (strncmp(at, "--", 2) == 0 || strncmp(at, "[--", 3) == 0)
 			continue;
-		most++;
-		if (*at == '[')
+		most += most < SIZE_MAX;
+		if (strncmp(at + strcspn(at, " .]"), "...", 3) == 0)
+			most = SIZE_MAX; /* as many as there are */
+		if (*at == '[' ||
+			at[len - 1] == ']') /* the latter: the value of a flag that may be given */
 			continue;
 		if (++least == n + 1)
 			first_missing = at;

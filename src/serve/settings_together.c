@@ -47,6 +47,14 @@ int settings_check_together(const struct settings *s, struct arena *a, struct pr
 			"smtp_relay %s: it is given without mail_from or mail_domain, and the service has "
 			"no address to write from",
 			settings_origin(s, "smtp_relay")->words);
+	if ((*s->lmtp_listen || *s->smtp_listen) && !*s->mail_domain) {
+		const char *which = *s->lmtp_listen ? "lmtp_listen" : "smtp_listen";
+
+		return problem_set(p, a, ERR_USAGE,
+			"%s %s: it is given without mail_domain, and nobody here has an address that mail could "
+			"come to",
+			which, settings_origin(s, which)->words);
+	}
 	if (s->session_idle.ms > s->session_lifetime.ms) {
 		const char *which =
 			settings_given(s, "session_idle") ? "session_idle" : "session_lifetime";

@@ -100,8 +100,8 @@ static const struct example {
 	{ "allow_private_addresses", "127.0.0.1:11434, 10.0.0.0/8", "10.0.0.0/33" },
 	{ "mail_domain", "mail.example.org", "nowhere" },
 	{ "mail_from", "lodge@example.org", "example.org" },
-	{ "lmtp_listen", "unix:lmtp.sock", "0.0.0.0:24" },
-	{ "smtp_listen", "[::1]:25,0.0.0.0:25", "nowhere" },
+	{ "lmtp_listen", NULL, "0.0.0.0:24" }, /* only together with mail_domain */
+	{ "smtp_listen", NULL, "nowhere" },
 	{ "smtp_relay", NULL,
 		"relay.example.org" }, /* only together with an address to write from */
 	{ "smtp_relay_user", NULL, NULL },
@@ -553,6 +553,12 @@ TEST(settings_that_belong_together)
 			{ "smtp_relay from --smtp-relay", "mail_from", "mail_domain" } },
 		{ "--smtp-relay=smtps://relay.example.org:465|--mail-domain=example.org", "",
 			{ NULL } },
+		{ "--lmtp-listen=unix:lmtp.sock", "",
+			{ "lmtp_listen from --lmtp-listen", "mail_domain", "address" } },
+		{ "", "LODGE_SMTP_LISTEN=0.0.0.0:25",
+			{ "smtp_listen from LODGE_SMTP_LISTEN", "mail_domain", "address" } },
+		{ "--lmtp-listen=unix:lmtp.sock|--mail-domain=example.org", "", { NULL } },
+		{ "--smtp-listen=[::1]:25,0.0.0.0:25|--mail-domain=example.org", "", { NULL } },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

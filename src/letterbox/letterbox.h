@@ -1,0 +1,45 @@
+/* letterbox.h - where mail servers hand over mail: the sockets of LMTP and SMTP, and their connections.
+ *
+ * A connection is a thread, which may wait for disk and store; there are few of
+ * them, because a mail server needs few.  What is said on one is the machine of
+ * mail/lmtp.h, and what becomes of a message that of mailboxes/mail_intake.h.
+ * Work for the store goes the way of everybody's, so that mail takes no
+ * connection from others. */
+#pragma once
+#include "bucket/bucket.h"
+
+enum {
+	LETTERBOX_CONNECTIONS_MAX = 50,
+	LETTERBOX_IDLE_MS = 5 * 60 * 1000,     /* nothing comes */
+	LETTERBOX_MESSAGE_MS = 30 * 60 * 1000, /* a message comes, and does not end */
+	LETTERBOX_PLACES_MAX = 9,
+};
+
+struct letterbox_settings {
+	const char *lmtp; /* unix:PATH or HOST:PORT; "": nowhere */
+	const char *smtp; /* HOST:PORT, several with commas; "": nowhere */
+	const char *host; /* as it calls itself */
+	int64_t bytes_max;
+	int connections_max, idle_ms, message_ms; /* 0: those above */
+};
+
+struct letterbox;
+
+/* Listens, and takes nobody yet; NULL where nothing is set.  A sentence where it cannot, as when another process is there. */
+int letterbox_new(struct letterbox **ret, const struct letterbox_settings *settings,
+	struct arena *a, struct problem *p);
+int letterbox_start(
+	struct letterbox *b, struct store *store, struct bucket *bucket, struct pool *disk);
+/* These may be given NULL.  Takes nobody any more, and says good-bye to who has no message under way; then waits for the others, for
+ * so long at most. */
+void letterbox_quiet(struct letterbox *b);
+void letterbox_drain(struct letterbox *b, int ms);
+void letterbox_free(struct letterbox *b);
+/* The nth place it listens at, with its port; NULL: there are no more. */
+const char *letterbox_place(const struct letterbox *b, size_t n);
+
+struct letterbox_stats {
+	uint64_t connections, turned_away, open;
+	uint64_t taken, known, refused, later; /* recipients */
+};
+struct letterbox_stats letterbox_stats(const struct letterbox *b);

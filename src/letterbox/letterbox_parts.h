@@ -1,0 +1,45 @@
+/* letterbox_parts.h - what the files of the letterbox share. */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "letterbox/letterbox.h"
+
+/* A socket that is listened on. */
+struct letterbox_place {
+	int fd;
+	bool smtp;
+	char said[256];
+	char *path;	 /* of a socket in the file system; NULL: it has none */
+	struct stat own; /* which file that is */
+};
+
+struct letterbox {
+	struct letterbox_place places[LETTERBOX_PLACES_MAX];
+	size_t place_count;
+	char *host;
+	int64_t bytes_max;
+	int connections_max, idle_ms, message_ms;
+	struct store *store;
+	struct bucket *bucket;
+	struct pool *disk;
+	pthread_t thread; /* that accepts */
+	bool started;
+	int stop; /* an eventfd that stays readable once it stops */
+	_Atomic bool stopping;
+
+	pthread_mutex_t lock;
+	pthread_cond_t fewer;
+	_Atomic int open;
+	struct letterbox_conn *conns;
+	_Atomic uint64_t connections, turned_away, taken, known, refused, later;
+};
+
+/* letterbox_place.c */
+int letterbox_listen(struct letterbox *b, const char *lmtp, const char *smtp, struct arena *a,
+	struct problem *p);
+void letterbox_close(struct letterbox *b);
+
+/* letterbox_conn.c: one connection, from its greeting to its end; it closes nothing. */
+void letterbox_talk(struct letterbox *b, int fd, bool smtp);
