@@ -172,7 +172,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_PRECONDITION:
 		return route_conditional(r);
 	case ERR_TOO_LARGE:
-		return body && !r->op->intake;
+		return body && (!r->op->intake || r->op->bounded_intake);
 	case ERR_MEDIA_TYPE:
 		return body;
 	case ERR_RANGE:

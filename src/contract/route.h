@@ -64,9 +64,10 @@ struct operation {
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */
-	bool open_query;    /* ignores parameters it does not know */
-	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
-	const char *awaits; /* what it cannot succeed without yet, or NULL */
+	bool bounded_intake; /* what `intake` takes has a most of its own: 413 */
+	bool open_query;     /* ignores parameters it does not know */
+	bool browsed;	     /* people come here by a link: a problem is a page to who takes HTML */
+	const char *awaits;  /* what it cannot succeed without yet, or NULL */
 	/* Called for a body that the tables refuse, once the caller is permitted: adds what the operation
 	 * itself would say of the fields that are sound.  Those that are not are as if absent, also where
 	 * they are needed. */

@@ -85,6 +85,14 @@ struct webhook_in {
 bool webhook_verify(const struct webhook_provider *p, struct arena *a, const struct webhook_in *in,
 	const char *const *secrets, size_t count);
 
+/* The same of Standard Webhooks for a body that is not in memory: with the headers of `in`, whose body is not looked at, then its bytes as
+ * they come.  end() frees it. */
+struct webhook_stream;
+struct webhook_stream *webhook_stream_begin(
+	struct arena *a, const struct webhook_in *in, const char *secret);
+void webhook_stream_add(struct webhook_stream *s, const void *bytes, size_t n);
+bool webhook_stream_end(struct webhook_stream *s);
+
 /* A fresh secret in the service's form, and a sentence about what is wrong with one that was given. */
 const char *webhook_secret_new(const struct webhook_provider *p, struct arena *a);
 const char *webhook_secret_fault(const struct webhook_provider *p, const char *text);

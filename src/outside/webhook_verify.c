@@ -269,6 +269,65 @@ bool webhook_verify(const struct webhook_provider *p, struct arena *a, const str
 	return holds;
 }
 
+/* ---- a body that comes in pieces ---- */
+
+struct webhook_stream {
+	struct sha256_run *inner; /* of HMAC, whose outer half follows at the end */
+	uint8_t outer[KEY_MAX];
+	struct signature_claim claim;
+	bool holds; /* so far: headers and secret are what they must be */
+};
+_Static_assert(KEY_MAX == 64, "a key is no longer than a block of SHA-256");
+
+struct webhook_stream *webhook_stream_begin(
+	struct arena *a, const struct webhook_in *in, const char *secret)
+{
+	struct webhook_stream *s = arena_new(a, struct webhook_stream);
+	struct webhook_in head = *in;
+	uint8_t inner[KEY_MAX] = { 0 };
+	size_t n = standard_key(secret, inner);
+
+	head.body = "";
+	head.len = 0;
+	s->claim = (struct signature_claim){ .bytes = "" };
+	s->holds = claim_standard(&webhook_providers[WEBHOOK_STANDARD], a, &head, &s->claim) &&
+		   s->claim.timely && n;
+	memset(inner + n, 0, sizeof inner - n);
+	for (size_t i = 0; i < sizeof inner; i++) {
+		s->outer[i] = inner[i] ^ 0x5c;
+		inner[i] ^= 0x36;
+	}
+	s->inner = sha256_begin();
+	sha256_add(s->inner, inner, sizeof inner);
+	sha256_add(s->inner, s->claim.bytes, s->claim.len);
+	wipe(inner, sizeof inner);
+	return s;
+}
+
+void webhook_stream_add(struct webhook_stream *s, const void *bytes, size_t n)
+{
+	sha256_add(s->inner, bytes, n);
+}
+
+bool webhook_stream_end(struct webhook_stream *s)
+{
+	struct sha256_run *outer = sha256_begin();
+	uint8_t mac[SHA256_LEN];
+	char ours[HEX_LEN + 1];
+	bool same = false;
+
+	sha256_end(s->inner, mac);
+	s->inner = NULL;
+	sha256_add(outer, s->outer, sizeof s->outer);
+	sha256_add(outer, mac, sizeof mac);
+	sha256_end(outer, mac);
+	wipe(s->outer, sizeof s->outer);
+	sodium_bin2base64(ours, sizeof ours, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
+	for (size_t i = 0; i < s->claim.count; i++)
+		same |= same_bytes(ours, BASE64_LEN, s->claim.codes[i].at, s->claim.codes[i].len);
+	return same && s->holds;
+}
+
 /* ---- secrets ---- */
 
 const char *webhook_secret_new(const struct webhook_provider *p, struct arena *a)

@@ -28,6 +28,7 @@
 	X(mail_threads) \
 	X(mail_attachments) \
 	X(mail_rules) \
+	X(mail_hook) \
 	X(admin_mail) \
 	X(agents) \
 	X(roles) \

@@ -490,6 +490,7 @@ const struct row matrix_rows[] = {
 		.fresh = FRESH_SKILL_HOOK },
 	{ "POST /hooks/{}", NEED_SIGNED },
 	{ "POST /hooks/skills/{}", NEED_SIGNED },
+	{ "POST /hooks/mail/{}", NEED_SIGNED },
 	{ "GET " A "/mailboxes", "agent:read" },
 	{ "GET " A "/mailboxes/{}", "agent:read", .may_lack = true },
 	{ "PATCH " A "/mailboxes/{}", "agent:mail:write", "{\"is_active\":true}",

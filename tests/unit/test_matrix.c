@@ -238,6 +238,7 @@ static const struct {
 	{ "createTranscription", "each call is entered in the ledger" },
 	{ "receiveEvent", "each delivery has a log of its own" },
 	{ "callSkill", "each call has a log of its own" },
+	{ "receiveMail", "each message has an arrival of its own" },
 	{ "startOidc", "nobody has signed in yet" },
 	{ "postMcp", "what is begun and stopped has rows of its own: test_mcp_server.c" },
 	{ "postMcpOfTenant", "the same" },
