@@ -1,5 +1,6 @@
 // mail_receive.test.mjs - mail servers and programs of others hand mail over, and what was acknowledged is there once,
 // however the service dies.  LODGE_KILLS is the number of deaths.
+import { createHmac } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import net from "node:net";
@@ -308,3 +309,27 @@ test("two processes over one PostgreSQL take the same letters once", async (t) =
   twins.forEach((one) => one.end());
   await settle(place, sockets[1], sent);
 }, { ms: 60_000 + kills * 5000 });
+
+test("lodge mail intake makes a secret with which mail comes by HTTP", async (t) => {
+  const { place, server } = await house(t);
+  const intake = (...args) => t.on(place, ["mail", "intake", ...args, "--mail-domain", DOMAIN]);
+  const made = await intake(`demo.${DOMAIN}`);
+  equal(made.status, 0, made.stderr);
+  match(made.stdout, /^whsec_[A-Za-z0-9+/=]{44}\n$/, "the secret");
+  const send = (secret) => {
+    const body = "Message-ID: <1@x>\r\n\r\nHello\r\n";
+    const time = String(Math.floor(Date.now() / 1000));
+    const code = createHmac("sha256", Buffer.from(secret.trim().slice(6), "base64")).update(`m1.${time}.${body}`).digest("base64");
+    return server.request("POST", `/hooks/mail/demo.${DOMAIN}`, { token: null, body, headers: { "Content-Type": "message/rfc822", "webhook-id": "m1",
+      "webhook-timestamp": time, "webhook-signature": `v1,${code}`, "X-Lodge-Recipient": DESK } });
+  };
+  equal((await send(made.stdout)).status, 202, "the first");
+  equal((await send(made.stdout)).status, 200, "the same again");
+  match((await intake(`demo.${DOMAIN}`)).stderr, /--rotate/, "a second one");
+  const rotated = await intake(`demo.${DOMAIN}`, "--rotate");
+  equal(rotated.status, 0, rotated.stderr);
+  equal((await send(made.stdout)).status, 401, "the former secret");
+  equal((await send(rotated.stdout)).status, 200, "the new one");
+  match((await intake("example.com")).stderr, /neither mail_domain nor a name below it/, "another's domain");
+  equal(await arrivals(place), "1", "arrivals");
+});

@@ -164,7 +164,7 @@ static int take_mail_bytes(struct call *c, const void *bytes, size_t n)
 
 static int receiveMail_intake(struct call *c)
 {
-	const char *domain = call_param(c, "domain"), *secret;
+	const char *domain = call_param(c, "domain"), *secret = "";
 	struct mail_bringing *m = c->own;
 	struct webhook_in in = { .header = hook_header, .ctx = &c->x->request, .now_us = c->now };
 	int err = find_secret(c, domain, &secret);
