@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "mailboxes/mail_letter.h"
+#include "mailboxes/mail_outgoing.h"
 #include "store/pool.h"
 
 enum {
@@ -46,7 +46,7 @@ struct sending {
 	struct mail_sender *s;
 	struct job *job;
 	struct arena arena;
-	struct mail_letter letter;
+	struct mail_outgoing letter;
 	enum sending_end end;
 	const char *why;
 	struct smtp_said said;
@@ -128,7 +128,7 @@ static int read_letter(struct work *w, struct db *db)
 {
 	struct sending *v = (struct sending *)w;
 
-	return mail_letter_read(db, &v->arena, v->s->settings.vault, v->job->tenant_id,
+	return mail_outgoing_read(db, &v->arena, v->s->settings.vault, v->job->tenant_id,
 		v->job->subject, &v->letter);
 }
 
@@ -140,7 +140,7 @@ static void later(struct sending *v, const char *why)
 
 static void hand_over(struct sending *v)
 {
-	const struct mail_letter *l = &v->letter;
+	const struct mail_outgoing *l = &v->letter;
 	struct smtp_relay relay = **v->s->settings.relay;
 	struct smtp_mail mail = { .from = l->envelope.text,
 		.to = l->send.address,
@@ -185,7 +185,7 @@ static int send_run(struct work *w, struct db *none)
 		later(v, "no relay is set");
 	if (v->end != SENDING_BUSY)
 		return 0;
-	err = mail_letter_write(&v->letter, *v->s->settings.bucket, &v->arena, &fault);
+	err = mail_outgoing_write(&v->letter, *v->s->settings.bucket, &v->arena, &fault);
 	if (!err)
 		hand_over(v);
 	else if (err == ERR_INVALID)

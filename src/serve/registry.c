@@ -156,7 +156,7 @@
 	X(mail_send_sql) \
 	X(mail_ramp_sql) \
 	X(mail_dkim_sql) \
-	X(mail_letter_sql) \
+	X(mail_outgoing_sql) \
 	X(mail_answer_sql) \
 	X(agent_slug_sql) \
 	X(agent_import_sql) \

@@ -1,5 +1,5 @@
-/* mail_letter.c - see mail_letter.h. */
-#include "mailboxes/mail_letter.h"
+/* mail_outgoing.c - see mail_outgoing.h. */
+#include "mailboxes/mail_outgoing.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -12,17 +12,17 @@ enum { SENDER };
 
 /* Who sends, unless that is switched off. */
 static const struct statement sql[] = {
-	[SENDER] = { "mail_letter_sender",
+	[SENDER] = { "mail_outgoing_sender",
 		"select a.name as value from agents a join tenants t on t.id = a.tenant_id "
 		"where a.tenant_id = $1 and a.id = $2 and a.is_active = 1 "
 		"and t.status in ('active', 'trial')",
 		.row = &one_text_schema },
 };
-STATEMENT_SET(mail_letter_sql, sql);
+STATEMENT_SET(mail_outgoing_sql, sql);
 
 /* ---- read ---- */
 
-static int read_why_not(struct db *db, struct arena *a, struct mail_letter *l)
+static int read_why_not(struct db *db, struct arena *a, struct mail_outgoing *l)
 {
 	struct one_text name = { 0 };
 	bool suppressed = false;
@@ -46,7 +46,7 @@ static int read_why_not(struct db *db, struct arena *a, struct mail_letter *l)
 	return err;
 }
 
-static int read_files(struct db *db, struct arena *a, struct mail_letter *l)
+static int read_files(struct db *db, struct arena *a, struct mail_outgoing *l)
 {
 	struct list files = { 0 };
 	int err = mail_files_of(db, a, &l->m, &files);
@@ -64,12 +64,12 @@ static int read_files(struct db *db, struct arena *a, struct mail_letter *l)
 	return err;
 }
 
-int mail_letter_read(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
-	const char *send_id, struct mail_letter *ret)
+int mail_outgoing_read(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
+	const char *send_id, struct mail_outgoing *ret)
 {
 	int err;
 
-	*ret = (struct mail_letter){ 0 };
+	*ret = (struct mail_outgoing){ 0 };
 	err = mail_send_find(db, a, tenant_id, send_id, &ret->send);
 	if (!err && ret->send.state != MailSendState_queued)
 		return ERR_NOT_FOUND;
@@ -139,7 +139,7 @@ static long source_pull(struct compose_source *source, void *into, size_t room)
 }
 
 static struct compose_attachment *attached(
-	struct mail_letter *l, struct bucket *bucket, struct arena *a)
+	struct mail_outgoing *l, struct bucket *bucket, struct arena *a)
 {
 	struct compose_attachment *out =
 		arena_array(a, struct compose_attachment, l->file_count + 1);
@@ -205,7 +205,7 @@ static void refer(struct arena *a, const struct mail_message_row *m, struct comp
 	c->references = out;
 }
 
-static void sign_letter(struct mail_letter *l, struct arena *a, const char **ret_fault)
+static void sign_letter(struct mail_outgoing *l, struct arena *a, const char **ret_fault)
 {
 	const char *header;
 	size_t n;
@@ -223,8 +223,8 @@ static void sign_letter(struct mail_letter *l, struct arena *a, const char **ret
 	memcpy(l->bytes.at + l->first, header, n);
 }
 
-int mail_letter_write(
-	struct mail_letter *l, struct bucket *bucket, struct arena *a, const char **ret_fault)
+int mail_outgoing_write(
+	struct mail_outgoing *l, struct bucket *bucket, struct arena *a, const char **ret_fault)
 {
 	static const char room[SIGNATURE_ROOM];
 	struct letter_sink sink = { .sink = { sink_put }, .to = &l->bytes };

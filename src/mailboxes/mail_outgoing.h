@@ -1,4 +1,4 @@
-/* mail_letter.h - a message of an external mailbox as the bytes that go to the relay.
+/* mail_outgoing.h - a message of an external mailbox as the bytes that go to the relay.
  *
  * First everything it is made of is read from the store, and why it may not go
  * is found out; then, without a transaction, it is composed, signed and held
@@ -11,7 +11,7 @@
 
 enum { MAIL_LETTER_MAX = 48 << 20 }; /* bytes; attachments of 25 MiB are 35 in base64 */
 
-struct mail_letter {
+struct mail_outgoing {
 	struct mail_send_row send;
 	struct mail_message_row m;
 	struct mailbox_row from;
@@ -27,10 +27,10 @@ struct mail_letter {
 };
 
 /* ERR_NOT_FOUND: there is nothing to send any more. */
-int mail_letter_read(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
-	const char *send_id, struct mail_letter *ret);
+int mail_outgoing_read(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
+	const char *send_id, struct mail_outgoing *ret);
 /* It waits for the bucket.  ERR_INVALID with a sentence: it can never be sent; another error with one: not now. */
-int mail_letter_write(
-	struct mail_letter *l, struct bucket *bucket, struct arena *a, const char **ret_fault);
+int mail_outgoing_write(
+	struct mail_outgoing *l, struct bucket *bucket, struct arena *a, const char **ret_fault);
 
-extern const struct statement_set mail_letter_sql;
+extern const struct statement_set mail_outgoing_sql;
