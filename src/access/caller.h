@@ -13,6 +13,7 @@
 #define TOKEN_KEY "lodge_key_"
 #define TOKEN_INVITE "lodge_invite_"
 #define TOKEN_RESET "lodge_reset_"
+#define TOKEN_CONFIRM "lodge_confirm_"
 #define TOKEN_DEVICE "lodge_device_"
 #define TOKEN_MACHINE "lodge_machine_"
 #define COOKIE_NAME "lodge_session"

@@ -17,6 +17,7 @@ struct bucket;
 struct file_mover;
 struct smtp_relay;
 struct letterbox;
+struct letter_post;
 
 enum removal { REMOVE_GONE, REMOVE_TENANTS, REMOVE_ACCOUNTS, REMOVALS };
 
@@ -32,6 +33,7 @@ struct service {
 	const struct smtp_relay
 		*relay; /* takes mail to the outside; its url is NULL where none is set */
 	struct letterbox *letterbox; /* where mail comes in; NULL: nowhere */
+	struct letter_post *letters; /* to people, on their way to the relay */
 	struct hook_log *hook_log;   /* calls of webhooks that were refused */
 	struct hook_post *hook_post; /* events on their way to agents */
 	/* The rows of what was deleted, on their way out. */

@@ -19,6 +19,7 @@ enum {
 	FORGET_ATTEMPTS,
 	FORGET_FAMILIAR,
 	FORGET_RESETS,
+	FORGET_REGISTRATIONS,
 	TOUCH_KEY,
 	TOUCH_LOGIN,
 	TOUCH_MACHINE
@@ -43,6 +44,9 @@ static const struct statement sql[] = {
 	[FORGET_RESETS] = { "forget_resets",
 		"delete from resets where hash in "
 		"(select hash from resets where expires_at < $1 order by expires_at limit $2)" },
+	[FORGET_REGISTRATIONS] = { "forget_registrations",
+		"delete from registrations where id in "
+		"(select id from registrations where expires_at < $1 order by expires_at limit $2)" },
 	[TOUCH_KEY] = { "touch_key", "update api_keys set last_used_at = $2 where hash = $1",
 		.across = "a hash names one key of one tenant" },
 	[TOUCH_LOGIN] = { "touch_login", "update logins set last_used_at = $2 where hash = $1" },
@@ -96,6 +100,7 @@ void maintenance_submit(struct app *app)
 	sweep_submit(app->store, &sql[FORGET_ATTEMPTS], now - THROTTLE_US);
 	sweep_submit(app->store, &sql[FORGET_FAMILIAR], now - FAMILIAR_US);
 	sweep_submit(app->store, &sql[FORGET_RESETS], now);
+	sweep_submit(app->store, &sql[FORGET_REGISTRATIONS], now);
 }
 
 /* Which credentials have a touch under way: a table of recent ones by hash, each cell the minute in

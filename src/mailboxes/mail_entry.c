@@ -383,7 +383,7 @@ int mail_entry(struct db *db, struct arena *a, const struct mail_entry *e, int64
 		err = mail_files_add(db, a, &v.m, v.files, v.file_count);
 	v.m.size_bytes = in->size_bytes;
 	if (!err)
-		err = mail_message_add(db, a, &v.m);
+		err = mail_message_take(db, a, &v.m);
 	if (!err && bounced)
 		err = tell_bounce(&v);
 	else if (!err && e->read)

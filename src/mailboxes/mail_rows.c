@@ -276,10 +276,10 @@ int64_t mail_held(const struct mail_message_row *m)
 	       length_of(m->extracted_text) + length_of(m->html) + length_of(m->html_text);
 }
 
-static int hold(struct db *db, struct mail_message_row *m)
+static int hold(struct db *db, struct mail_message_row *m, int64_t most)
 {
 	int64_t now = mail_held(m);
-	int err = bucket_hold_mail(db, m->tenant_id, bytes_max(), now - m->held_bytes);
+	int err = bucket_hold_mail(db, m->tenant_id, most, now - m->held_bytes);
 
 	m->held_bytes = now;
 	return err;
@@ -304,13 +304,13 @@ static int tell_mail(struct db *db, struct arena *a, const struct mail_message_r
 		m->created_at);
 }
 
-int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
+static int add_within(struct db *db, struct arena *a, struct mail_message_row *m, int64_t most)
 {
 	int err;
 
 	derive(a, m);
 	m->held_bytes = 0;
-	err = hold(db, m);
+	err = hold(db, m, most);
 	if (!err)
 		err = m->thread_id ? continue_thread(db, a, m) : begin_thread(db, a, m);
 	if (!err)
@@ -320,12 +320,22 @@ int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
 	return err ? err : tell_mail(db, a, m);
 }
 
+int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m)
+{
+	return add_within(db, a, m, bytes_max());
+}
+
+int mail_message_take(struct db *db, struct arena *a, struct mail_message_row *m)
+{
+	return add_within(db, a, m, INT64_MAX / 2);
+}
+
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m)
 {
 	int err;
 
 	derive(a, m);
-	err = hold(db, m);
+	err = hold(db, m, bytes_max());
 	return err ? err : db_put(db, &sql[MESSAGE_SAVE], m);
 }
 

@@ -96,6 +96,8 @@ int mail_thread_of(
 /* Adds it to its thread, or to a new one where thread_id is NULL, and counts it.  Fills in what follows from the rest; its id,
  * times and header are given.  ERR_NO_SPACE where the tenant's mail and bucket hold as much as they may: mail_no_room(). */
 int mail_message_add(struct db *db, struct arena *a, struct mail_message_row *m);
+/* The same for one that was taken from outside: whoever sent it was told that it is ours, and so there is room for it. */
+int mail_message_take(struct db *db, struct arena *a, struct mail_message_row *m);
 /* Writes all of it back; ERR_NO_SPACE likewise, if it is longer now. */
 int mail_message_save(struct db *db, struct arena *a, struct mail_message_row *m);
 /* The same for a draft that says something else now: its thread follows where it is alone in it. */

@@ -8,6 +8,7 @@
 	X(system) \
 	X(identity) \
 	X(account) \
+	X(registration) \
 	X(invitations) \
 	X(reset) \
 	X(pages) \
@@ -125,6 +126,9 @@
 	X(account_admin_sql) \
 	X(account_erase_sql) \
 	X(oidc_people_sql) \
+	X(doors_sql) \
+	X(letter_fill_sql) \
+	X(approval_letter_sql) \
 	X(erase_sql) \
 	X(gone_sql) \
 	X(gone_agent_sql) \
@@ -147,6 +151,7 @@
 	X(mail_secret_sql) \
 	X(mail_arrival_sql) \
 	X(mail_intake_sql) \
+	X(letters_sql) \
 	X(mail_row_sql) \
 	X(mail_object_sql) \
 	X(mail_rule_sql) \

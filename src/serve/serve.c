@@ -14,6 +14,8 @@
 #include "access/holders.h"
 #include "access/audit_chain.h"
 #include "api/people/accounts.h"
+#include "api/people/approval_letters.h"
+#include "api/people/letter_fill.h"
 #include "api/service.h"
 #include "serve/registry.h"
 #include "api/tenants/bootstrap.h"
@@ -322,6 +324,12 @@ static void prepare_queue(struct serving *v)
 		.bucket = &v->service.bucket,
 		.relay = &v->service.relay });
 	v->kinds[4] = mail_sender_kind(v->mail);
+	v->service.letters =
+		letter_post_new(&(struct letter_post_settings){ .store = v->service.app.store,
+			.vault = v->service.app.vault,
+			.relay = &v->relay,
+			.fill = letter_fill,
+			.ctx = &v->service.app });
 	v->service.runner = runner_new(&(struct runner_settings){ .store = v->service.app.store,
 		.kinds = v->kinds,
 		.kind_count = JOB_KINDS,
@@ -468,6 +476,7 @@ static void stop_serving(struct serving *v)
 		http_server_drain(v->service.app.server, (int)grace, tick_serving, v);
 	letterbox_drain(v->service.letterbox, left_until(began + grace));
 	stop_queue(v, began + grace);
+	letter_post_stop(v->service.letters);
 	pool_free(v->service.app.reading);
 	pool_free(v->service.app.imports);
 	bucket_stop(v->service.bucket);
@@ -486,6 +495,7 @@ static void stop_serving(struct serving *v)
 	chain_writer_free(v->chain_writer);
 	keeper_free(v->keeper);
 	runner_free(v->service.runner);
+	letter_post_free(v->service.letters);
 	sessions_free(v->service.sessions);
 	mail_reader_free(v->mail_reader);
 	broker_free(v->service.broker);
@@ -524,6 +534,8 @@ static void maintain_service(struct app *app)
 	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());
 	mail_arrival_forget(app->store, clock_now_us());
+	approval_letters_submit(app);
+	letter_post_wake(service_of(app)->letters);
 }
 
 /* What a signal asks for.  Those that others send to have files opened anew ask for nothing here: the log
@@ -594,6 +606,7 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 
 	go_on_removing(&v->service.app);
 	file_mover_start(v->service.mover);
+	letter_post_wake(v->service.letters);
 	while ((got = sigtimedwait(set, NULL, &turn)) < 0 || !obey_signal(v, got)) {
 		if (got > 0 || errno != EAGAIN)
 			continue;

@@ -144,7 +144,7 @@ test("beside a master key no empty store is made, unless on purpose", async (t) 
       const result = await t.on(place, args);
       equal(result.status, 1, `${args[0]} says ${result.stdout}`);
       match(result.stderr, /there is no store at .*but a master key at .*lodge restore.*lodge migrate --new/, args[0]);
-      ok(!result.stdout.includes("password"), "an administrator was made");
+      ok(!result.stdout.includes("with the password"), "an administrator was made");
     }
     ok(!existsSync(file) || statSync(file).size === 0, "a store was made");
   }
@@ -175,7 +175,8 @@ test("a copy that is broken off leaves nothing under its name, and the next is m
 });
 
 /** What the newest migration did to columns, undone: a new one brings its own. */
-const UNDO = ["drop table mail_sends", "drop table mail_correspondents", "drop index mail_messages_by_sender"];
+const UNDO = ["drop index approvals_to_mail", "alter table approvals drop column mailed_at", "alter table invitations drop column mailed", "alter table resets drop column mailed",
+  "drop table registrations", "drop table letters"];
 
 testBoth("a store of an older version is copied as it is", async (t, engine) => {
   const place = await t.place(engine);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "serve/registry.h"
+#include "api/people/letter_fill.h"
 #include "api/tenants/bootstrap.h"
 #include "api/erasure/gone.h"
 #include "webhooks/hook_deliver.h"
@@ -17,6 +18,7 @@
 #include "bucket/bucket.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_send_job.h"
+#include "mailboxes/mailbox.h"
 #include "mailboxes/mailbox_job.h"
 #include "store/engine.h"
 #include "store/pool.h"
@@ -229,6 +231,11 @@ static void prepare_queue(struct fixture *f)
 		.bucket = (struct bucket *const *)&f->service.bucket,
 		.relay = &f->service.relay });
 	f->kinds[4] = mail_sender_kind(f->mail);
+	f->service.letters = letter_post_new(&(struct letter_post_settings){ .store = f->app.store,
+		.vault = f->app.vault,
+		.relay = &f->relay,
+		.fill = letter_fill,
+		.ctx = &f->app });
 	f->service.runner = runner_new(&(struct runner_settings){ .store = f->app.store,
 		.kinds = f->kinds,
 		.kind_count = FIXTURE_JOB_KINDS,
@@ -330,8 +337,17 @@ struct fixture *fixture_open_seeded(void)
 	return open_with(TENANT_SEEDED);
 }
 
+/* What tests choose for the process is the next one's no more. */
+static struct mailbox_policy usual_policy;
+
+__attribute__((constructor)) static void keep_policy(void)
+{
+	usual_policy = *mailbox_policy();
+}
+
 void fixture_close(struct fixture *f)
 {
+	mailbox_policy_set(&usual_policy);
 	hub_stop(f->app.hub); /* streams end, and the in-process server need not wait for them */
 	http_inproc_free(f->inproc);
 	runner_stop(f->service.runner, 10000);
@@ -340,6 +356,7 @@ void fixture_close(struct fixture *f)
 	mail_sender_free(f->mail);
 	tool_pool_free(f->tools);
 	sessions_stop(f->service.sessions);
+	letter_post_stop(f->service.letters);
 	pool_free(f->app.reading);
 	pool_free(f->app.imports);
 	bucket_stop(f->service.bucket);
@@ -348,6 +365,7 @@ void fixture_close(struct fixture *f)
 	store_stop(f->app.store);
 	hub_free(f->app.hub);
 	runner_free(f->service.runner);
+	letter_post_free(f->service.letters);
 	sessions_free(f->service.sessions);
 	mail_reader_free(f->mail_reader);
 	broker_free(f->service.broker);

@@ -31,7 +31,7 @@ struct fixture {
 	struct tool_pool *tools;
 	struct mail_reader *mail_reader;
 	struct mail_sender *mail;
-	struct smtp_relay relay; /* a test that sends mail fills in its url */
+	struct smtp_relay relay; /* a test that sends mail or letters fills in its url */
 	struct job_kind kinds[FIXTURE_JOB_KINDS];
 	struct db *db; /* of fixture_sql() and the like */
 	pthread_mutex_t db_lock;

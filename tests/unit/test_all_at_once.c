@@ -198,10 +198,10 @@ static const struct {
 	const char *why, *names;
 } plain[] = {
 	{ "the tables say all",
-		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmReset "
+		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
 		"createAgent createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
-		"grantModelToAgent healMailboxes login registerAccount setAgentCanAuthorSkills setAgentDefaultRole "
+		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
 		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
 		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },

@@ -23,9 +23,9 @@ static const struct statement all_columns = { .name = "test_columns",
 
 /* Those that belong to the house and to no tenant.  A new table without a tenant_id is entered here, or has one. */
 static const char *const of_the_house[] = { "attempts", "bucket_trash", "familiar", "feed",
-	"idempotency", "identities", "job_runners", "key_holders", "logins", "machine_keys",
-	"mail_secrets", "meta", "models", "oidc_flows", "plans", "resets", "tenants",
-	"user_erasures", "users" };
+	"idempotency", "identities", "job_runners", "key_holders", "letters", "logins",
+	"machine_keys", "mail_secrets", "meta", "models", "oidc_flows", "plans", "registrations",
+	"resets", "tenants", "user_erasures", "users" };
 
 static struct list columns_of(struct fixture *f, struct db **ret_db)
 {

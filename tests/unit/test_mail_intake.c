@@ -149,6 +149,7 @@ static struct door open_door(bool smtp_too)
 	struct problem p = { 0 };
 	struct db *db = NULL;
 
+	runner_leave(f->service.runner); /* what came is looked at before it is read */
 	domain_is(DOMAIN);
 	if (store_connect(f->app.store, &db, &f->arena, &p) ||
 		mail_token_key_load(db, &f->arena, f->app.vault, clock_now_us()))

@@ -229,6 +229,7 @@ export interface InvitationRead { tenant_id: string; tenant_name: string; tenant
 export interface InvitationReadPage { items: (InvitationRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface JobRead { id: string; tenant_id: string; kind: string; subject: string; lane: string; state: "waiting" | "delayed" | "held" | "running" | "dead"; priority: number; attempts: number; max_attempts: number; deaths: number; run_at: string; created_at: string; updated_at: string; waits_for?: string | null; error?: string | null; }
 export interface JsonObjectFormat { type: "json_object"; }
+export interface LetterAsked { accepted: boolean; }
 export interface LoginReply { token: string; expires_at: string; user: Me; }
 export interface LoginRequest { email: string; password: string; }
 export interface MailAttachmentCreate { filename: string; content_type?: string; content?: string | null; key?: string | null; }
@@ -285,8 +286,10 @@ export interface ProviderKeyRead { provider: string; base_url: string | null; cr
 export interface ProviderKeyReadPage { items: (ProviderKeyRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" | "dead"; kind: string; jobs: number; oldest_at: string; }
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
+export interface RegisterConfirm { token: string; }
 export interface RegisterRequest { email: string; name: string; password: string; }
 export interface ResetConfirm { token: string; password: string; }
+export interface ResetRequest { email: string; }
 export interface ResponseApprovalAnswer { type: "mcp_approval_response"; id?: string | null; approval_request_id: string; approve: boolean; reason?: string | null; }
 export interface ResponseApprovalRequest { id: string; type: "mcp_approval_request"; server_label: "lodge"; name: string; arguments: string; }
 export interface ResponseArgumentsDelta { type: "response.function_call_arguments.delta"; sequence_number: number; item_id: string; output_index: number; delta: string; }
@@ -376,7 +379,7 @@ export interface SessionRun { id: string; user_id: string | null; status: string
 export interface SessionSummary { id: string; content: string; created_at: string; }
 export interface SessionUpdate { title?: string | null; metadata?: Record<string, unknown>; }
 export interface SessionUsage { calls: number; prompt_tokens: number; completion_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cost_usd: number; }
-export interface SignInWays { providers: (string)[]; }
+export interface SignInWays { providers: (string)[]; mail: boolean; }
 export interface SkillCreate { name: string; slug: string; description: string; visibility?: "private" | "tenant" | "public"; instructions: string; license?: string | null; compatibility?: string | null; metadata?: Record<string, unknown>; allowed_tools?: (string)[]; created_by_agent_id?: string | null; }
 export interface SkillFile { path: string; size_bytes: number; sha256: string; }
 export interface SkillHookAnswer { status: CallOutcome; }
@@ -502,10 +505,12 @@ export interface Operations {
   "GET /me": { path: {  }; query: {  }; body: undefined; reply: Me };
   "PATCH /me": { path: {  }; query: {  }; body: MeUpdate; reply: Me };
   "POST /auth/accept-invite": { path: {  }; query: {  }; body: AcceptInvite; reply: LoginReply };
-  "POST /auth/register": { path: {  }; query: {  }; body: RegisterRequest; reply: LoginReply };
   "PUT /me/password": { path: {  }; query: {  }; body: PasswordChange; reply: undefined };
+  "POST /auth/register": { path: {  }; query: {  }; body: RegisterRequest; reply: LetterAsked };
+  "POST /auth/confirm": { path: {  }; query: {  }; body: RegisterConfirm; reply: LoginReply };
   "GET /me/invitations": { path: {  }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: InvitationReadPage };
   "POST /me/invitations/{tenant_id}": { path: { tenant_id: string; }; query: {  }; body: InvitationAnswer; reply: Membership };
+  "POST /auth/reset": { path: {  }; query: {  }; body: ResetRequest; reply: LetterAsked };
   "POST /auth/reset/confirm": { path: {  }; query: {  }; body: ResetConfirm; reply: undefined };
   "GET /auth/ways": { path: {  }; query: {  }; body: undefined; reply: SignInWays };
   "GET /auth/oidc/{provider}/start": { path: { provider: string; }; query: { return_to?: string | null | undefined; }; body: undefined; reply: undefined };

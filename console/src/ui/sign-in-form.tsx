@@ -5,7 +5,7 @@ import { plural } from "../lib/format";
 import { signedIn } from "../lib/session";
 import { Button } from "./button";
 
-function wordsOf(p: Problem): string {
+export function wordsOf(p: Problem): string {
   if (p.status !== 429 || !p.retryAfter) return p.detail;
   return `${p.detail} (in ${plural(Math.max(1, Math.ceil(p.retryAfter / 60)), "minute")})`;
 }

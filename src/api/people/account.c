@@ -1,9 +1,9 @@
 /* account.c - what people do about their own account: answering an invitation, their name, their password.
  *
  * A token of an invitation makes an account of an address that has none yet.
- * It proves that somebody holds the token, not that the address is theirs, so
- * it opens no account that stands: those who have one answer in
- * invitations.c, signed in.  The account has the name that is given with the
+ * One that was mailed to the address proves it; the one that whoever invited
+ * was shown proves that somebody holds it, and no more.  Neither opens an
+ * account that stands: those who have one answer in invitations.c, signed in.  The account has the name that is given with the
  * token and the address as that invitation spells it; what other tenants
  * wrote in theirs stays with them. */
 #include <string.h>
@@ -18,6 +18,7 @@
 
 struct invited {
 	const char *tenant_id, *user_id, *email, *password_hash;
+	bool mailed;
 };
 
 FIELDS(invited) = {
@@ -25,6 +26,7 @@ FIELDS(invited) = {
 	FIELD(invited, user_id),
 	FIELD(invited, email),
 	FIELD(invited, password_hash, .nullable = true),
+	FIELD(invited, mailed),
 };
 static SCHEMA(invited, .internal = true);
 
@@ -41,12 +43,12 @@ enum {
 
 struct completed_user {
 	const char *id, *name, *email, *password_hash, *password_tenant_id;
-	int64_t updated_at;
+	int64_t email_proven_at, updated_at;
 };
 
 FIELDS(completed_user) = {
 	ROW_FIELDS(completed_user, id, name, email, password_hash, updated_at),
-	ROW_NULLABLE(completed_user, password_tenant_id),
+	ROW_NULLABLE(completed_user, password_tenant_id, email_proven_at),
 };
 static SCHEMA(completed_user, .internal = true);
 
@@ -55,7 +57,7 @@ static SCHEMA(completed_user, .internal = true);
 static const struct statement sql[] = {
 	[INVITATION_READ] = { "invitation_read",
 		"select i.tenant_id, i.user_id, coalesce(m.invited_email, u.email) as email, "
-		"u.password_hash from invitations i join users u on u.id = i.user_id "
+		"u.password_hash, i.mailed from invitations i join users u on u.id = i.user_id "
 		"join members m on m.tenant_id = i.tenant_id and m.user_id = i.user_id "
 		"where i.hash = $1 and i.expires_at > $2 and not " HAS_ACCOUNT("u"),
 		.row = &invited_schema, .across = BY_HASH },
@@ -66,13 +68,14 @@ static const struct statement sql[] = {
 		"where tenant_id = $1 and user_id = $2" },
 	[USER_COMPLETE] = { "user_complete",
 		"update users set name = :name, email = :email, password_hash = :password_hash, "
-		"password_tenant_id = :password_tenant_id, updated_at = :updated_at "
+		"password_tenant_id = :password_tenant_id, email_proven_at = :email_proven_at, "
+		"updated_at = :updated_at "
 		"where id = :id and not " HAS_ACCOUNT("users"),
 		.args = &completed_user_schema },
 	[USER_RENAME] = { "user_rename",
 		"update users set name = $2, updated_at = $3 where id = $1" },
 	[USER_HASH] = { "user_hash",
-		"select id as user_id, email, password_hash from users where id = $1",
+		"select id as user_id, email, password_hash, 0 as mailed from users where id = $1",
 		.row = &invited_schema },
 	[USER_REHASH] = { "user_rehash", "update users set password_hash = $3, updated_at = $4 "
 					 "where id = $1 and password_hash = $2" },
@@ -146,12 +149,15 @@ OPERATION(acceptInvite, AcceptInvite, LoginReply, .look = acceptInvite_look,
 		return refuse_invitation(c);
 	if (!err)
 		err = db_run(c->db, &sql[USER_COMPLETE], &completed,
-			BY_NAME(completed_user, (&(struct completed_user){ .id = own->who.user_id,
-							.name = in->name,
-							.email = own->who.email,
-							.password_hash = own->new_hash,
-							.password_tenant_id = own->who.tenant_id,
-							.updated_at = c->now })));
+			BY_NAME(completed_user,
+				(&(struct completed_user){ .id = own->who.user_id,
+					.name = in->name,
+					.email = own->who.email,
+					.password_hash = own->new_hash,
+					.password_tenant_id =
+						own->who.mailed ? NULL : own->who.tenant_id,
+					.email_proven_at = own->who.mailed ? c->now : NIL,
+					.updated_at = c->now })));
 	if (!err && !completed)
 		return call_fail(
 			c, ERR_CONFLICT, "The account was completed meanwhile; try again.");
@@ -163,14 +169,6 @@ OPERATION(acceptInvite, AcceptInvite, LoginReply, .look = acceptInvite_look,
 	c->audit.tenant_id = own->who.tenant_id;
 	c->audit.user_id = c->audit.resource_id = own->who.user_id;
 	return err ? err : login_open(c, own->who.user_id, out);
-}
-
-/* Knowing an address is no proof of owning it: this waits for mail. */
-OPERATION(registerAccount, RegisterRequest, LoginReply, .awaits = "mail")
-{
-	c->problem.code = "mail_not_configured";
-	return call_fail(c, ERR_CONFLICT,
-		"A confirmation link cannot be sent: this service has no mail. Ask for an invitation.");
 }
 
 int login_check_person(struct call *c)
@@ -259,10 +257,6 @@ static const struct route routes[] = {
 		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
 		.doc = "Make the account that an invitation is for, and sign in. Whoever has an account "
 		       "answers at /me/invitations instead." },
-	{ METHOD_POST, "/auth/register", &registerAccount, PERM_PUBLIC, 202, "account.register",
-		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
-		.doc = "Ask for a confirmation link to an allowed address; 409 mail_not_configured "
-		       "while the service has no mail." },
 	{ METHOD_PATCH, "/me", &updateMe, PERM_LOGIN, 200, "user.update", .tag = "Identity",
 		.doc = "Change your name." },
 	{ METHOD_PUT, "/me/password", &changePassword, PERM_LOGIN, 204, "user.password",

@@ -44,6 +44,7 @@ enum {
 	FAVORITES_DROP,
 	MEMBER_DROP,
 	ALLOWED_DROP,
+	REGISTRATIONS_DROP,
 	USER_DROP,
 	ERASURE_ADD,
 };
@@ -116,6 +117,8 @@ static const struct statement sql[] = {
 		"delete from members where tenant_id = $1 and user_id = $2" },
 	[ALLOWED_DROP] = { "account_allowed_drop",
 		"delete from allowed_accounts where email_folded = $1", OF_HOUSE },
+	[REGISTRATIONS_DROP] = { "account_registrations_drop",
+		"delete from registrations where email_folded = $1" },
 	[USER_DROP] = { "account_drop", "delete from users where id = $1" },
 	[ERASURE_ADD] = { "account_erasure_add",
 		"insert into user_erasures (user_id, after_tenant, created_at) values ($1, '', $2)" },
@@ -251,7 +254,10 @@ static int remove_rest(struct db *db, struct arena *a, const struct account_row 
 
 	if (!err)
 		err = db_run(db, &sql[ALLOWED_DROP], NULL, ARGS(T(fold_ascii(a, row->email))));
-	/* Logins, identities and links go with the user. */
+	if (!err)
+		err = db_run(
+			db, &sql[REGISTRATIONS_DROP], NULL, ARGS(T(fold_ascii(a, row->email))));
+	/* Logins, identities, links and letters go with the user. */
 	if (!err)
 		err = db_run(db, &sql[USER_DROP], NULL, ARGS(T(row->id)));
 	return err ? err : db_run(db, &sql[ERASURE_ADD], NULL, ARGS(T(row->id), N(now)));

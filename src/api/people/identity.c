@@ -103,9 +103,29 @@ FIELDS(ResetConfirm) = {
 };
 SCHEMA(ResetConfirm, .doc = "A new password, by a link.");
 
+FIELDS(LetterAsked) = {
+	FIELD(LetterAsked, accepted, .required = true,
+		.doc = "Always true: whether anybody has the address is told to that address alone."),
+};
+SCHEMA(LetterAsked, .doc = "A letter was asked for.");
+
+FIELDS(ResetRequest) = {
+	FIELD(ResetRequest, email, .required = true, .email = true, BOUNDS(3, 253),
+		.example = "\"grace@example.org\"",
+		.doc = "Where the link goes, if it has an account."),
+};
+SCHEMA(ResetRequest, .doc = "Somebody who asks for a new password.");
+
+FIELDS(RegisterConfirm) = {
+	FIELD(RegisterConfirm, token, .required = true, .secret = true, BOUNDS(1, 128),
+		.example = "\"lodge_confirm_example\"", .doc = "From the link; good once."),
+};
+SCHEMA(RegisterConfirm, .doc = "An address is confirmed, by a link.");
+
 FIELDS(RegisterRequest) = {
 	FIELD(RegisterRequest, email, .required = true, .email = true, BOUNDS(3, 253),
-		.example = "\"grace@example.org\"", .doc = "Must be allowed by a tenant."),
+		.example = "\"grace@example.org\"",
+		.doc = "Must be allowed by a tenant, or invited."),
 	FIELD(RegisterRequest, name, .required = true, SHOWN_NAME, BOUNDS(1, 255),
 		.example = "\"Grace Example\"", .doc = "Shown to others."),
 	FIELD(RegisterRequest, password, NEW_PASSWORD, .doc = "Yours from then on."),

@@ -50,6 +50,21 @@ struct ResetConfirm {
 };
 SCHEMA_DECLARED(ResetConfirm);
 
+struct LetterAsked {
+	bool accepted;
+};
+SCHEMA_DECLARED(LetterAsked);
+
+struct ResetRequest {
+	const char *email;
+};
+SCHEMA_DECLARED(ResetRequest);
+
+struct RegisterConfirm {
+	const char *token;
+};
+SCHEMA_DECLARED(RegisterConfirm);
+
 struct RegisterRequest {
 	const char *email, *name, *password;
 };

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "access/permission.h"
+#include "api/people/letter_fill.h"
 #include "api/people/login.h"
 #include "api/people/new_user.h"
 #include "api/people/proof.h"
@@ -313,6 +314,22 @@ static int show_as_asked(struct call *c, const char *user_id, const struct Membe
 		ARGS(T(c->caller.tenant_id), T(user_id), T(id.text), T(in->email), T(in->name)));
 }
 
+/* With a token of its own, which only the address sees.  Whoever invites an address again and again has the link in the
+ * answer, and no further letter for a while. */
+static int mail_invitation(struct call *c, const char *user_id, const char *email)
+{
+	int err;
+
+	if (!letter_post_goes(service_of(c->app)->letters))
+		return 0;
+	err = letters_take_invitation(c, email);
+	if (err == ERR_THROTTLED) {
+		c->problem = (struct problem){ 0 };
+		return 0;
+	}
+	return err ? err : letter_add(c->db, LETTER_INVITE, user_id, c->caller.tenant_id, c->now);
+}
+
 OPERATION(addMember, MemberAdd, MemberAdded, .key = "user_id", .may_stand = true)
 {
 	const char *user_id = NULL;
@@ -339,7 +356,8 @@ OPERATION(addMember, MemberAdd, MemberAdded, .key = "user_id", .may_stand = true
 	schema_copy(&member_row_schema, &row, &MemberAdded_schema, out);
 	c->audit.meta =
 		arena_printf(c->arena, "{\"role\":\"%s\"}", tenant_role_words.list[in->role]);
-	return make_invitation(c, user_id, out);
+	err = make_invitation(c, user_id, out);
+	return err ? err : mail_invitation(c, user_id, in->email);
 }
 
 OPERATION(updateMember, MemberUpdate, MemberRead)

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "contract/encode.h"
+#include "mailboxes/letter_post.h"
 #include "outside/oidc.h"
 
 #define FLOW_S 600
@@ -430,11 +431,14 @@ QUERY_OPERATION(finishOidc, oidc_callback_query, NONE, .gives = "text/html", .op
 
 struct SignInWays {
 	struct list providers;
+	bool mail;
 };
 
 FIELDS(SignInWays) = {
 	FIELD(SignInWays, providers, .item = TEXT, .required = true, .example = "[\"sso\"]",
 		.doc = "OpenID providers by their names; a sign-in begins at /auth/oidc/NAME/start."),
+	FIELD(SignInWays, mail, .required = true,
+		.doc = "Whether links are mailed: by /auth/reset and /auth/register."),
 };
 static SCHEMA(SignInWays, .doc = "How people may sign in besides by password.");
 
@@ -444,6 +448,7 @@ OPERATION(readSignInWays, NONE, SignInWays, .storeless = true)
 
 	out->providers =
 		(struct list){ names, oidc_names(service_of(c->app)->oidc, c->arena, names) };
+	out->mail = letter_post_goes(service_of(c->app)->letters);
 	return 0;
 }
 

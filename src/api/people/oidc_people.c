@@ -6,9 +6,6 @@
  * subject's own word, and never from a second subject of the same provider:
  * addresses are given to others, subjects are not.
  *
- * A tenant that allows an address takes in whoever is in no tenant; anybody
- * else is asked, as by an invitation.
- *
  * The provider's word proves the address: what was got hold of without proof,
  * by a token that somebody else may have seen, ends before the login that
  * proves it begins (proof.h).  Invitations stay open until they are answered. */
@@ -16,18 +13,16 @@
 
 #include <string.h>
 
+#include "api/people/doors.h"
 #include "api/people/new_user.h"
-#include "api/plans/plans.h"
 #include "api/people/proof.h"
-#include "search/search.h"
 #include "base/fold.h"
-#include "base/id.h"
 #include "base/json.h"
 #include "contract/rules.h"
 #include "contract/value.h"
 #include "store/row.h"
 
-enum { EMAIL_MAX = 253, NAME_MAX_POINTS = 255, TENANTS_MAX = 1000 };
+enum { EMAIL_MAX = 253, NAME_MAX_POINTS = 255 };
 
 struct person {
 	const char *id, *email_folded;
@@ -47,21 +42,7 @@ enum {
 	IDENTITY_OTHER,
 	IDENTITY_INSERT,
 	PERSON_COMPLETE,
-	MEMBER_ELSEWHERE,
-	DOORS,
-	MEMBER_JOIN,
 };
-
-struct joined_member {
-	const char *tenant_id, *user_id, *status, *invited_as, *invited_email;
-	int64_t created_at;
-};
-
-FIELDS(joined_member) = {
-	ROW_FIELDS(joined_member, tenant_id, user_id, status, created_at),
-	ROW_NULLABLE(joined_member, invited_as, invited_email),
-};
-static SCHEMA(joined_member, .internal = true);
 
 static const struct statement sql[] = {
 	[PERSON_BY_IDENTITY] = { "person_by_identity",
@@ -76,20 +57,9 @@ static const struct statement sql[] = {
 	[PERSON_COMPLETE] = { "person_complete",
 		"update users set email = $2, name = $3, updated_at = $4 "
 		"where id = $1 and not " HAS_ACCOUNT("users") },
-	[MEMBER_ELSEWHERE] = { "oidc_member_elsewhere",
-		"select count(*) from members where user_id = $1 and status = 'active'",
-		.across = "whether somebody is in any tenant" },
 	[IDENTITY_INSERT] = { "identity_insert",
 		"insert into identities (provider, subject, user_id, created_at) "
 		"values ($1, $2, $3, $4)" },
-	[DOORS] = { "oidc_doors",
-		"select a.tenant_id as value from allowed_accounts a where a.email_folded = $1 "
-		"and not exists (select 1 from members m where m.tenant_id = a.tenant_id "
-		"and m.user_id = $2) order by a.tenant_id",
-		.row = &one_text_schema, .across = "an address may be allowed by several tenants" },
-	[MEMBER_JOIN] = { "oidc_join",
-		"insert into members ({*}, role, updated_at) values ({$}, 'MEMBER', :created_at)",
-		.row = &joined_member_schema },
 };
 STATEMENT_SET(oidc_people_sql, sql);
 
@@ -101,67 +71,6 @@ static const char *proven_address(struct arena *a, const struct jwt_claims *clai
 	if (!claims->email_verified || !len || len > EMAIL_MAX || !email_valid(claims->email, len))
 		return NULL;
 	return fold_ascii(a, claims->email);
-}
-
-/* The tenants that allow the address, that the user is not in yet, and that have room. */
-static int open_doors(struct call *c, const char *address, const char *user_id, struct list *ret)
-{
-	struct list all = { 0 };
-	struct one_text *doors;
-	int err = db_all(c->db, c->arena, &sql[DOORS], &all, TENANTS_MAX,
-		ARGS(T(address), T(user_id ? user_id : "")));
-
-	*ret = (struct list){ .at = all.at };
-	doors = all.at;
-	for (size_t i = 0; !err && i < all.count; i++) {
-		struct call probe = *c;
-
-		probe.caller.tenant_id = doors[i].value;
-		err = plan_admits_member(&probe);
-		if (!err)
-			doors[ret->count++] = doors[i];
-		else if (err == ERR_CONFLICT)
-			err = 0;
-		else
-			c->problem = probe.problem;
-	}
-	return err;
-}
-
-/* Whoever is in a tenant is asked, and until they have answered the others see the address they allowed, nobody else. */
-static int join_oidc_tenants(struct call *c, const char *provider, const char *user_id,
-	const char *address, const struct list *doors, bool asked)
-{
-	const struct one_text *door = doors->at;
-	struct id invitation = id_new(NULL);
-	struct audit_entry entry = {
-		.action = asked ? "member.add" : "member.join",
-		.resource_id = asked ? invitation.text : user_id,
-		.user_id = asked ? NULL : user_id,
-		.ip = asked ? NULL : c->ip,
-		.user_agent = asked ? NULL : call_user_agent(c),
-		.meta = arena_printf(c->arena, "{\"provider\":\"%s\"}", provider),
-	};
-	int err = 0;
-
-	for (size_t i = 0; !err && i < doors->count; i++) {
-		entry.tenant_id = door[i].value;
-		err = db_put(c->db, &sql[MEMBER_JOIN],
-			&(struct joined_member){ .tenant_id = entry.tenant_id,
-				.user_id = user_id,
-				.status = asked ? "invited" : "active",
-				.invited_as = invitation.text,
-				.invited_email = address,
-				.created_at = c->now });
-		if (!err)
-			err = search_refresh(
-				c->db, c->arena, entry.tenant_id, MentionType_user, user_id);
-		if (!err)
-			err = tenant_count(c->db, entry.tenant_id, 0, 1);
-		if (!err)
-			err = audit_write(c->db, c->arena, &entry);
-	}
-	return err;
 }
 
 /* The name the provider gives, if it can be one. */
@@ -213,7 +122,6 @@ int oidc_admit(struct call *c, const char *provider, const struct jwt_claims *cl
 	struct person who = { 0 };
 	struct list doors = { 0 };
 	bool known, linked, own, fresh, anothers = false;
-	int64_t elsewhere = 0;
 	int err = db_one(c->db, c->arena, &sql[PERSON_BY_IDENTITY], &who,
 		ARGS(T(provider), T(claims->subject)));
 
@@ -240,7 +148,7 @@ int oidc_admit(struct call *c, const char *provider, const struct jwt_claims *cl
 		return 0;
 	/* Doors open to the account that the address belongs to, and to no other. */
 	own = address && (!known || strcmp(address, who.email_folded) == 0);
-	err = own ? open_doors(c, address, *ret_user_id, &doors) : 0;
+	err = own ? doors_open(c, address, *ret_user_id, &doors) : 0;
 	if (!err && !known && !doors.count) {
 		*ret_refusal = OIDC_NOT_ALLOWED;
 		return 0;
@@ -251,10 +159,9 @@ int oidc_admit(struct call *c, const char *provider, const struct jwt_claims *cl
 		err = link_subject(c, provider, claims, *ret_user_id, known);
 	if (!err && known && own)
 		err = address_prove(c->db, c->arena, *ret_user_id, c->now, &fresh);
-	if (!err && known && doors.count)
-		err = db_int(c->db, &sql[MEMBER_ELSEWHERE], &elsewhere, ARGS(T(*ret_user_id)));
 	if (!err)
-		err = join_oidc_tenants(c, provider, *ret_user_id, address, &doors, elsewhere > 0);
+		err = doors_enter(c, *ret_user_id, address, &doors,
+			arena_printf(c->arena, "{\"provider\":\"%s\"}", provider));
 	/* The same person came twice at the same moment: the next run sees the other. */
 	return err == ERR_DUPLICATE ? ERR_RETRY : err;
 }

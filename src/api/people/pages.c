@@ -1,4 +1,4 @@
-/* pages.c - the two pages that the service has of its own: accepting invitations, and setting a new password.
+/* pages.c - the pages that the service has of its own: accepting invitations, setting a new password, confirming an address.
  *
  * They make a link that somebody was handed work without a console.  The
  * token is behind the # of the address, which a browser sends to nobody, so
@@ -59,6 +59,13 @@ static const char reset_page[] =
 	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends.</p>\n"
 	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" ON TAIL;
 
+/* A button, and nothing by itself: what follows links in letters is not always a person. */
+static const char confirm_page[] =
+	HEAD("Confirm your address")
+	"send the token to <code>POST /auth/confirm</code>.</p></noscript>\n"
+	"<form id=\"confirm\" hidden>\n<p>Your account is made, and this browser signed in, when you confirm.</p>\n"
+	"<button type=\"submit\">Confirm the address</button>\n</form>\n" ON TAIL;
+
 /* The colours are those of the console (console/src/style/tokens.css). */
 static const char style[] =
 	":root{color-scheme:light dark;--bg:light-dark(#fbfaf7,#141210);--raised:light-dark(#fff,#1e1b18);--ink:light-dark(#231f19,#edebe7);"
@@ -101,7 +108,7 @@ static const char script[] =
 	"}\n"
 	"\n"
 	"function show(id) {\n"
-	"  for (const other of ['accept', 'signed', 'login', 'open', 'reset', 'on']) if ($(other)) $(other).hidden = other !== id;\n"
+	"  for (const other of ['accept', 'signed', 'login', 'open', 'reset', 'confirm', 'on']) if ($(other)) $(other).hidden = other !== id;\n"
 	"  const first = id && $(id).querySelector('input');\n"
 	"  if (first) first.focus();\n"
 	"}\n"
@@ -156,6 +163,13 @@ static const char script[] =
 	"  say('The password is set. Sign in with it.');\n"
 	"});\n"
 	"\n"
+	"onSubmit('confirm', async () => {\n"
+	"  const r = await ask('POST', 'auth/confirm', { token });\n"
+	"  if (!r.ok) return say(reason(r), true);\n"
+	"  show('on');\n"
+	"  say('Welcome. You are signed in as ' + r.json.user.email + '.');\n"
+	"});\n"
+	"\n"
 	"onSubmit('login', async () => {\n"
 	"  const r = await ask('POST', 'auth/login', { email: $('email').value, password: $('present').value });\n"
 	"  if (!r.ok) return say(reason(r), true);\n"
@@ -208,8 +222,9 @@ static const char script[] =
 	"  show('signed');\n"
 	"}\n"
 	"\n"
-	"if ($('reset') && token) show('reset');\n"
-	"else if ($('reset')) say('This link is not whole: open it as you were given it.', true);\n"
+	"const own = $('reset') ? 'reset' : $('confirm') ? 'confirm' : '';\n"
+	"if (own && token) show(own);\n"
+	"else if (own) say('This link is not whole: open it as you were given it.', true);\n"
 	"else if (token) begin().catch(() => say('The service cannot be reached.', true));\n"
 	"else list().catch(() => say('The service cannot be reached.', true));\n";
 /* clang-format on */
@@ -227,6 +242,14 @@ OPERATION(resetPage, NONE, NONE, .gives = "text/html; charset=utf-8", .storeless
 {
 	buf_lit(&c->x->reply.extra, POLICY GUARDED);
 	buf_lit(&c->x->reply.body, reset_page);
+	return 0;
+}
+
+OPERATION(confirmPage, NONE, NONE, .gives = "text/html; charset=utf-8", .storeless = true,
+	.open_query = true)
+{
+	buf_lit(&c->x->reply.extra, POLICY GUARDED);
+	buf_lit(&c->x->reply.body, confirm_page);
 	return 0;
 }
 
@@ -266,6 +289,8 @@ static const struct route routes[] = {
 		.doc = "The page on which an invitation is accepted." },
 	{ METHOD_GET, "/reset", &resetPage, PERM_PUBLIC, 200, PAGE,
 		.doc = "The page on which a new password is set." },
+	{ METHOD_GET, "/confirm", &confirmPage, PERM_PUBLIC, 200, PAGE,
+		.doc = "The page on which an address is confirmed." },
 	{ METHOD_GET, "/pages/account.js", &pageScript, PERM_PUBLIC, 200, PAGE,
 		.doc = "Their script." },
 	{ METHOD_GET, "/pages/account.css", &pageStyle, PERM_PUBLIC, 200, PAGE,

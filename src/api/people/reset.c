@@ -1,37 +1,43 @@
-/* reset.c - a new password by a link that the super administrator made.
+/* reset.c - a new password by a link that the super administrator made, or that was mailed to whoever asked.
  *
- * The link was handed to somebody by the operator; it does not prove the
- * address.  Setting the password ends every login, and where the address is
- * not proven every key too, for they may be a stranger's. */
+ * Anybody may ask for a link to any address, and learns nothing by it: who has
+ * an account is found out when the letter is sent (letter_fill.c).  A link that
+ * was mailed proves the address; one that the operator handed to somebody does
+ * not.  Setting the password ends every login, and where the address was not
+ * proven every key too, for they may be a stranger's. */
 #include <string.h>
 
 #include "access/throttle.h"
 #include "call/operation.h"
 #include "api/people/identity.h"
+#include "api/people/letter_fill.h"
 #include "api/people/proof.h"
 #include "base/crypto.h"
+#include "base/fold.h"
 
 struct reset_row {
 	const char *user_id, *email;
-	bool proven;
+	bool proven, mailed;
 };
 
 FIELDS(reset_row) = {
 	FIELD(reset_row, user_id),
 	FIELD(reset_row, email),
 	FIELD(reset_row, proven),
+	FIELD(reset_row, mailed),
 };
 static SCHEMA(reset_row, .internal = true);
 
-enum { RESET_READ, RESET_USE, PASSWORD_SET, LOGINS_END };
+enum { RESET_READ, RESET_USE, RESETS_END, PASSWORD_SET, LOGINS_END };
 
 static const struct statement sql[] = {
 	[RESET_READ] = { "reset_read",
 		"select r.user_id, u.email, case when u.email_proven_at is null then 0 else 1 end "
-		"as proven from resets r join users u on u.id = r.user_id "
-		"where r.hash = $1 and r.expires_at > $2",
+		"as proven, r.mailed from resets r join users u on u.id = r.user_id "
+		"where r.hash = $1 and r.expires_at > $2 and u.is_suspended = 0",
 		.row = &reset_row_schema },
 	[RESET_USE] = { "reset_use", "delete from resets where hash = $1 and expires_at > $2" },
+	[RESETS_END] = { "resets_end", "delete from resets where user_id = $1" },
 	[PASSWORD_SET] = { "reset_password_set",
 		"update users set password_hash = $2, updated_at = $3 where id = $1" },
 	[LOGINS_END] = { "reset_logins_end", "delete from logins where user_id = $1" },
@@ -73,15 +79,28 @@ BODY_STEP(confirmReset, prepare, ResetConfirm)
 	return 0;
 }
 
+/* What was got hold of without proof ends, and with a link that was mailed the address is proven. */
+static int end_others(struct call *c, const struct reset_context *own)
+{
+	const char *user_id = own->who.user_id;
+	bool fresh;
+
+	if (own->who.proven)
+		return db_run(c->db, &sql[LOGINS_END], NULL, ARGS(T(user_id)));
+	return own->who.mailed ? address_prove(c->db, c->arena, user_id, c->now, &fresh)
+			       : address_end_unproven(c->db, c->arena, user_id);
+}
+
 static int set_password(struct call *c, const struct reset_context *own)
 {
 	const char *user_id = own->who.user_id;
-	int err = db_run(
-		c->db, &sql[PASSWORD_SET], NULL, ARGS(T(user_id), T(own->new_hash), N(c->now)));
+	int err = end_others(c, own);
 
 	if (!err)
-		err = own->who.proven ? db_run(c->db, &sql[LOGINS_END], NULL, ARGS(T(user_id)))
-				      : address_end_unproven(c->db, c->arena, user_id);
+		err = db_run(c->db, &sql[PASSWORD_SET], NULL,
+			ARGS(T(user_id), T(own->new_hash), N(c->now)));
+	if (!err)
+		err = db_run(c->db, &sql[RESETS_END], NULL, ARGS(T(user_id)));
 	return err ? err : throttle_unlock(c->db, c->arena, own->who.email);
 }
 
@@ -101,12 +120,32 @@ OPERATION(confirmReset, ResetConfirm, NONE, .look = confirmReset_look,
 		return set_password(c, own);
 	/* Recorded, so the transaction commits although the caller is refused. */
 	c->audit.action = "login.fail";
-	call_fail(c, ERR_UNAUTHENTICATED,
-		"The link is not valid any more; ask the super administrator for another.");
+	call_fail(c, ERR_UNAUTHENTICATED, "The link is not valid any more; ask for another.");
 	return throttle_fail(c->db, c->arena, c->ip, c->now);
 }
 
+BODY_STEP(requestReset, look, ResetRequest)
+{
+	int err = letters_check(c);
+
+	return err ? err : letters_check_room(c, in->email);
+}
+
+OPERATION(requestReset, ResetRequest, LetterAsked, .look = requestReset_look)
+{
+	int err = letters_take_room(c, in->email);
+
+	out->accepted = true;
+	return err ? err
+		   : letter_add(c->db, LETTER_RESET, NULL, fold_ascii(c->arena, in->email), c->now);
+}
+
 static const struct route routes[] = {
+	{ METHOD_POST, "/auth/reset", &requestReset, PERM_PUBLIC, 202, "account.reset",
+		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
+		.doc = "Ask for a link to an address, by which a new password is set: good once and for "
+		       "an hour. 202 whether or not anybody has the address; 409 mail_not_configured "
+		       "while the service has no mail." },
 	{ METHOD_POST, "/auth/reset/confirm", &confirmReset, PERM_PUBLIC, 204, "user.password",
 		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
 		.doc = "Set a new password by a link; every login ends." },

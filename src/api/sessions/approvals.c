@@ -11,9 +11,6 @@
 	"approvals p join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "
 #define WITH_AGENT WITH_SESSION "join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "
 
-/* Whoever holds a role on the agent that has session:approve. */
-#define DECIDES(user) "(a.is_admin_only = 0 and " HOLDS_ROLE(user, "'MANAGER', 'OWNER'") ")"
-
 /* $1 tenant, $2 session */
 #define OF_SESSION "p.tenant_id = $1 and p.session_id = $2"
 /* $1 tenant, $2 user, $3 whether the credential decides at all, $4 whether the caller holds OWNER on

@@ -60,6 +60,9 @@ struct session_actor session_actor_of(const struct call *c);
 	"on x.tenant_id = a.tenant_id and x.group_id = g.group_id and x.user_id = " user " " \
 	"where g.tenant_id = a.tenant_id and g.agent_id = a.id and g.role in (" roles ")))"
 
+/* The same for a role on the agent that has session:approve. */
+#define DECIDES(user) "(a.is_admin_only = 0 and " HOLDS_ROLE(user, "'MANAGER', 'OWNER'") ")"
+
 /* True, in a statement with `agents a` in it, if this user reads what the agent does; `all` is 1 for those who hold
  * OWNER on every agent. */
 #define READS_AGENT(user, all)                                                                 \
