@@ -398,7 +398,7 @@ TEST(mail_ramp_holds_what_reaches_too_many_new_people)
 	CHECK_STR(text_at(&r, "state"), "held");
 	CHECK_STR(text_at(&r, "from"), "desk@demo.mail.example");
 	test_step("later there may be more");
-	fixture_sql(o.f, "update mailboxes set created_at = created_at - $1", ARGS(N(HOUR_US)));
+	fixture_sql(o.f, "update mailboxes set created_at = created_at - $1", ARGS(N(2 * HOUR_US)));
 	r = post(&o, "\"f@example.org\"");
 	CHECK_STR(text_at(&r, "state"), "queued");
 	fixture_sql(o.f,

@@ -197,7 +197,7 @@ SCHEMA(MailAttachmentCreate, .doc = "A file to go with a message: its bytes, or 
 #define TEXT_RULE .required = true, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX)
 #define HTML_FIELD(S)                                                              \
 	FIELD(S, html, .nullable = true, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX), \
-		.doc = "The same as HTML, for readers outside who show it; here html_text says what it shows.")
+		.doc = "The same as HTML, for readers outside who show it. Here only the words in it are shown.")
 
 FIELDS(MailCreate) = {
 	FIELD(MailCreate, to, .required = true, AT_LEAST(1), RECIPIENTS, .doc = "Whom it is for."),
