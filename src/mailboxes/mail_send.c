@@ -28,6 +28,14 @@ FIELDS(mail_send_row) = {
 };
 SCHEMA(mail_send_row, .internal = true);
 
+struct suppression_row {
+	const char *tenant_id, *id, *address, *reason;
+	int64_t created_at;
+};
+FIELDS(suppression_row) = { ROW_FIELDS(
+	suppression_row, tenant_id, id, address, reason, created_at) };
+static SCHEMA(suppression_row, .internal = true);
+
 enum { ADD, FIND, OF_MESSAGE, SAVE, SUPPRESS, SUPPRESSED };
 
 static const struct statement sql[] = {
@@ -43,8 +51,9 @@ static const struct statement sql[] = {
 		"and id = :id",
 		.row = &mail_send_row_schema },
 	[SUPPRESS] = { "mail_suppress",
-		"insert into mail_suppressions (tenant_id, id, address, reason, created_at) "
-		"values ($1, $2, $3, $4, $5) on conflict (tenant_id, address) do nothing" },
+		"insert into mail_suppressions ({*}) "
+		"values ({$}) on conflict (tenant_id, address) do nothing",
+		.row = &suppression_row_schema },
 	[SUPPRESSED] = { "mail_suppressed",
 		"select count(*) from mail_suppressions where tenant_id = $1 and address = $2" },
 };
@@ -185,11 +194,16 @@ static int save(struct db *db, struct arena *a, struct mail_send_row *row, int64
 /* Bad address, of whatever kind: there is nobody. */
 static int suppress(struct db *db, const struct mail_send_row *row, const char *status, int64_t now)
 {
-	return strncmp(status, "5.1.", 4) != 0
-		       ? 0
-		       : db_run(db, &sql[SUPPRESS], NULL,
-				 ARGS(T(row->tenant_id), T(id_new(NULL).text), T(row->address),
-					 T(row->said), N(now)));
+	struct id id = id_new(NULL);
+
+	if (strncmp(status, "5.1.", 4) != 0)
+		return 0;
+	return db_put(db, &sql[SUPPRESS],
+		&(struct suppression_row){ .tenant_id = row->tenant_id,
+			.id = id.text,
+			.address = row->address,
+			.reason = row->said ? row->said : "",
+			.created_at = now });
 }
 
 /* ---- what came of it ---- */

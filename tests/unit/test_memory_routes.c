@@ -372,6 +372,7 @@ static const struct raw {
 			.after = "\r\n--b\r\nContent-Disposition: form-data; "
 				 "name=\"model\"\r\n\r\nm\r\n--b--\r\n" },
 		NULL, BODY_TIMES },
+	{ "message/rfc822", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "text/plain", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "application/yaml", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "application/gzip", "any bytes", { 0 }, make_bytes, BODY_TIMES },
