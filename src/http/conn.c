@@ -307,6 +307,9 @@ void http_conn_close(struct http_conn *c)
 	http_crowd_leave(c);
 	if (c->armed)
 		http_loop_disarm(c);
+	/* A child that is being made has a copy of every descriptor: the end of ours is not the end of its events. */
+	if (c->link.fd >= 0 && l->epoll >= 0)
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->link.fd, NULL);
 	c->link.transport->close(&c->link);
 	c->closed = true;
 	l->open--;

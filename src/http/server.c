@@ -92,6 +92,7 @@ void http_listeners_resume(struct http_loop *l)
 void http_listeners_close(struct http_loop *l)
 {
 	for (struct http_listener *k = l->listeners; k; k = k->next) {
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, k->fd, NULL);
 		close(k->fd);
 		k->fd = -1;
 	}

@@ -61,7 +61,8 @@ void watch_closed(struct async_http *tr, int fd)
 {
 	struct socket_watch *w = watch_of(tr, fd);
 
-	w->events = w->added = 0;
+	watch_drop(w); /* a child that is being made may still have a copy of it */
+	w->events = 0;
 	w->kept = false;
 }
 
