@@ -54,7 +54,7 @@ testBoth("people are invited, register and come back by mail", async (t, engine)
 
   equal((await server.request("POST", `/tenant/${tenant}/allowed-accounts`, { body: { email: "joan@example.org" } })).status, 201, "the allowed account");
   equal((await ask(server, "/auth/register", { email: "joan@example.org", name: "Joan", password: "Joans-own-password" })).status, 202, "registering");
-  const joan = await ask(server, "/auth/confirm", { token: tokenIn(await post.letter(2), "confirm") });
+  const joan = await ask(server, "/auth/confirm", { token: tokenIn(await post.letter(2), "confirm"), password: "Joans-own-password" });
   equal(`${joan.status} ${joan.json.user.memberships.length}`, "200 1", "the account");
 
   equal((await ask(server, "/auth/reset", { email: "nobody@example.org" })).status, 202, "nobody's address");
@@ -98,6 +98,7 @@ test("a forgotten password is set anew, and an account made, in a browser", asyn
   await page.getByLabel("Password").fill("Joans-own-password");
   await page.getByRole("button", { name: "Send the link" }).click();
   await page.goto(linkIn(await post.letter(3), "confirm"));
+  await page.fill("#asked", "Joans-own-password");
   await page.click("#confirm button");
   await page.locator("#say", { hasText: "signed in as joan@example.org" }).waitFor();
 }, { ms: 180_000 });

@@ -44,7 +44,8 @@ static struct answer want_account(struct fixture *f, const char *email)
 
 static struct answer confirm_account(struct fixture *f, const char *token)
 {
-	return ask(f, NULL, arena_printf(&f->arena, "{\"token\":\"%s\"}", token),
+	return ask(f, NULL,
+		arena_printf(&f->arena, "{\"token\":\"%s\",\"password\":\"my own choice\"}", token),
 		"POST /auth/confirm");
 }
 
@@ -184,6 +185,13 @@ TEST(letters_confirm_an_account)
 	again = letter_tray_token(f, letter_tray_letter(&box, 2), "confirm");
 	STATUS(fixture_sign_in(f, "grace@example.org", "my own choice"), 401);
 	STATUS(confirm_account(f, "lodge_confirm_wrong"), 401);
+	test_step("who did not choose the password has not asked for it");
+	STATUS(ask(f, NULL,
+		       arena_printf(&f->arena, "{\"token\":\"%s\",\"password\":\"another choice\"}",
+			       token),
+		       "POST /auth/confirm"),
+		401);
+	CHECK_INT(fixture_count(f, "select count(*) from registrations"), 2);
 	r = confirm_account(f, token);
 	STATUS(r, 200);
 	CHECK(json_is_true(at(&r, "user.email_proven")));

@@ -119,6 +119,9 @@ SCHEMA(ResetRequest, .doc = "Somebody who asks for a new password.");
 FIELDS(RegisterConfirm) = {
 	FIELD(RegisterConfirm, token, .required = true, .secret = true, BOUNDS(1, 128),
 		.example = "\"lodge_confirm_example\"", .doc = "From the link; good once."),
+	FIELD(RegisterConfirm, password, .required = true, .secret = true, BOUNDS(1, 1024),
+		.example = "\"correct horse battery\"",
+		.doc = "The one that was chosen when the account was asked for."),
 };
 SCHEMA(RegisterConfirm, .doc = "An address is confirmed, by a link.");
 

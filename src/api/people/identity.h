@@ -61,7 +61,7 @@ struct ResetRequest {
 SCHEMA_DECLARED(ResetRequest);
 
 struct RegisterConfirm {
-	const char *token;
+	const char *token, *password;
 };
 SCHEMA_DECLARED(RegisterConfirm);
 

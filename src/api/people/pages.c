@@ -63,7 +63,10 @@ static const char reset_page[] =
 static const char confirm_page[] =
 	HEAD("Confirm your address")
 	"send the token to <code>POST /auth/confirm</code>.</p></noscript>\n"
-	"<form id=\"confirm\" hidden>\n<p>Your account is made, and this browser signed in, when you confirm.</p>\n"
+	"<form id=\"confirm\" hidden>\n<p>Your account is made, and this browser signed in, when you confirm. If it was not you who asked "
+	"for it, do not: whoever did chose the password.</p>\n"
+	"<label for=\"asked\">The password that you chose when you asked for the account</label>\n"
+	"<input id=\"asked\" type=\"password\" autocomplete=\"current-password\" required maxlength=\"1024\">\n"
 	"<button type=\"submit\">Confirm the address</button>\n</form>\n" ON TAIL;
 
 /* The colours are those of the console (console/src/style/tokens.css). */
@@ -164,7 +167,7 @@ static const char script[] =
 	"});\n"
 	"\n"
 	"onSubmit('confirm', async () => {\n"
-	"  const r = await ask('POST', 'auth/confirm', { token });\n"
+	"  const r = await ask('POST', 'auth/confirm', { token, password: $('asked').value });\n"
 	"  if (!r.ok) return say(reason(r), true);\n"
 	"  show('on');\n"
 	"  say('Welcome. You are signed in as ' + r.json.user.email + '.');\n"

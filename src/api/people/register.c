@@ -4,7 +4,11 @@
  * asks is told the same, after the same work, whatever address they name: the
  * password is hashed, the request is stored, and what becomes of it is found
  * out when the letter is sent (letter_fill.c).  The link makes the account,
- * which is proven, and takes it into the tenants that allow its address. */
+ * which is proven, and takes it into the tenants that allow its address.
+ *
+ * Anybody may ask for an account with somebody else's address and a password of
+ * their own.  So the link alone makes nothing: whoever confirms also gives the
+ * password, and who did not choose it has an account made by nobody. */
 #include <string.h>
 
 #include "access/throttle.h"
@@ -100,6 +104,7 @@ OPERATION(registerAccount, RegisterRequest, LetterAsked, .look = registerAccount
 struct confirm_context {
 	struct registration_row asked;
 	char hash[65]; /* of the link's token */
+	bool knows;    /* the password that was chosen when it was asked for */
 };
 
 static int read_registration(struct call *c, struct confirm_context *own, const char *token)
@@ -126,6 +131,15 @@ BODY_STEP(confirmRegister, look, RegisterConfirm)
 				    : throttle_check(c->db, c->arena,
 					      &(struct throttle){ .email = "", .ip = c->ip },
 					      c->now, &c->problem);
+}
+
+BODY_STEP(confirmRegister, prepare, RegisterConfirm)
+{
+	struct confirm_context *own = c->own;
+
+	own->knows = own->asked.id &&
+		     password_matches(own->asked.password_hash, in->password, strlen(in->password));
+	return 0;
 }
 
 /* The account: of an address that was only invited, or a new one.  *ret_id stays NULL if there is one already, or the address
@@ -167,18 +181,21 @@ static int refuse_confirmation(struct call *c)
 {
 	c->audit.action = "login.fail";
 	call_fail(c, ERR_UNAUTHENTICATED,
-		"The link is not valid any more. If you have an account here, sign in; else ask for "
-		"another link.");
+		"The link is not valid any more, or the password is not the one that was chosen with it. If "
+		"you have an account here, sign in; else ask for another link.");
 	return throttle_fail(c->db, c->arena, c->ip, c->now);
 }
 
-OPERATION(confirmRegister, RegisterConfirm, LoginReply, .look = confirmRegister_look)
+OPERATION(confirmRegister, RegisterConfirm, LoginReply, .look = confirmRegister_look,
+	.prepare = confirmRegister_prepare)
 {
 	struct confirm_context *own = c->own;
 	struct list doors = { 0 };
 	const char *user_id = NULL;
 	int err = read_registration(c, own, in->token);
 
+	if (!err && !own->knows)
+		return refuse_confirmation(c);
 	if (!err && own->asked.id)
 		err = make_account(c, &own->asked, &doors, &user_id);
 	if (!err && own->asked.id)
@@ -203,6 +220,7 @@ static const struct route routes[] = {
 		       "mail_not_configured while the service has no mail." },
 	{ METHOD_POST, "/auth/confirm", &confirmRegister, PERM_PUBLIC, 200, "account.confirm",
 		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
-		.doc = "Make the account that a mailed link is for, and sign in." },
+		.doc = "Make the account that a mailed link is for, with the password that was chosen when it "
+		       "was asked for, and sign in." },
 };
 RESOURCE(registration, routes, NULL, &register_sql);
