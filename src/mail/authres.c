@@ -2,6 +2,7 @@
  * nothing. */
 #include "mail/authres.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,6 +19,7 @@ const char *mail_verdict_name(enum mail_verdict v)
 
 struct authres_reader {
 	const char *at, *end;
+	bool open; /* a comment or a quoted text has no end */
 };
 
 static bool is_blank(char c)
@@ -40,6 +42,7 @@ static void skip(struct authres_reader *r)
 		else if (!depth && !is_blank(*r->at))
 			return;
 	}
+	r->open |= depth > 0;
 }
 
 /* A word, or a quoted text without its quotes. */
@@ -54,7 +57,10 @@ static struct slice word(struct authres_reader *r)
 
 		while (r->at < r->end && *r->at != '"')
 			r->at += *r->at == '\\' && r->at + 1 < r->end ? 2 : 1;
+		if (r->at > r->end)
+			r->at = r->end;
 		text.len = (size_t)(r->at - text.at);
+		r->open |= r->at == r->end;
 		r->at += r->at < r->end;
 		return text;
 	}
@@ -83,17 +89,33 @@ static void take_result(struct authres *a, struct slice method, struct slice res
 		a->dkim = v; /* one good signature is enough */
 }
 
-/* Behind a semicolon: "method[/version]=result", and then properties up to the next one. */
+/* "header.from=example.org" of DMARC: whose policy it was. */
+static void read_property(struct authres_reader *r, struct slice method, struct authres *a)
+{
+	const char *before = r->at;
+	struct slice name = word(r), value;
+
+	r->at += r->at == before;
+	if (!is_word(method, "dmarc") || !is_word(name, "header.from"))
+		return;
+	skip(r);
+	if (r->at == r->end || *r->at != '=')
+		return;
+	r->at++;
+	value = word(r);
+	snprintf(a->dmarc_from, sizeof a->dmarc_from, "%.*s", (int)value.len, value.at);
+}
+
+/* After a semicolon: "method[/version]=result", and then properties up to the next one. */
 static void read_results(struct authres_reader *r, struct authres *a)
 {
+	struct slice method = { "", 0 };
+
 	while (skip(r), r->at < r->end) {
-		struct slice method, result;
+		struct slice result;
 
 		if (*r->at != ';') { /* a property, or what nobody knows */
-			const char *before = r->at;
-
-			word(r);
-			r->at += r->at == before;
+			read_property(r, method, a);
 			continue;
 		}
 		r->at++;
@@ -115,11 +137,12 @@ struct authres authres_read(const struct mail_header *headers, size_t count, con
 	struct authres a = { 0 };
 
 	for (size_t i = 0; id && *id && i < count; i++) {
-		struct authres_reader r = { headers[i].value, NULL };
+		struct authres_reader r = { .at = headers[i].value };
 
-		if (strcmp(headers[i].name, "authentication-results") != 0 ||
-			strnlen(headers[i].value, AUTHRES_MAX + 1) > AUTHRES_MAX)
+		if (strcmp(headers[i].name, "authentication-results") != 0)
 			continue;
+		if (strnlen(headers[i].value, AUTHRES_MAX + 1) > AUTHRES_MAX)
+			break; /* it may be the topmost: what is below it is not */
 		r.end = headers[i].value + strlen(headers[i].value);
 		if (!is_word(word(&r), id))
 			continue;
@@ -128,6 +151,8 @@ struct authres authres_read(const struct mail_header *headers, size_t count, con
 		if (r.at < r.end && *r.at >= '0' && *r.at <= '9')
 			word(&r); /* the version */
 		read_results(&r, &a);
+		if (r.open) /* something was put into it: nothing of it is believed */
+			a = (struct authres){ .found = true };
 		break;
 	}
 	return a;

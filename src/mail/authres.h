@@ -17,6 +17,7 @@ const char *mail_verdict_name(enum mail_verdict v);
 struct authres {
 	bool found;
 	enum mail_verdict dmarc, dkim, spf;
+	char dmarc_from[254]; /* header.from of the verdict by DMARC; "": it names none */
 };
 
 /* The headers from the top; `id` may be NULL. */

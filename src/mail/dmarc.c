@@ -117,7 +117,10 @@ enum mail_verdict dmarc_judge(const char *from_domain, const struct dmarc_record
 			return MAIL_PASS;
 		spoiled |= s->verdict == MAIL_FAIL;
 	}
-	if (server && server->found && server->dmarc != MAIL_NONE)
-		return server->dmarc;
+	if (server && server->found && server->dmarc == MAIL_FAIL)
+		return MAIL_FAIL;
+	if (server && server->found && server->dmarc == MAIL_PASS &&
+		(!*server->dmarc_from || strcasecmp(server->dmarc_from, from_domain) == 0))
+		return MAIL_PASS;
 	return record && spoiled ? MAIL_FAIL : MAIL_NONE;
 }

@@ -29,6 +29,8 @@ static void add_to_field(struct mail_known *k, const char *bytes, size_t len)
 	if (k->field == KNOWN_AS_TRACE || !len)
 		return;
 	sha256_add(k->rest, bytes, len);
+	if (k->in_id && memchr(bytes, '@', len))
+		k->has_id = true; /* an empty one names nothing */
 	if (k->field == KNOWN_AS_NAMED)
 		sha256_add(k->named, bytes, len);
 }
@@ -43,9 +45,8 @@ static void enter_field(struct mail_known *k)
 	k->field = is_among(traces, k->name, len)  ? KNOWN_AS_TRACE
 		   : is_among(names, k->name, len) ? KNOWN_AS_NAMED
 						   : KNOWN_AS_REST;
-	if (k->field == KNOWN_AS_NAMED && len == strlen(names[0]) &&
-		strncasecmp(k->name, names[0], len) == 0)
-		k->has_id = true;
+	k->in_id = k->field == KNOWN_AS_NAMED && len == strlen(names[0]) &&
+		   strncasecmp(k->name, names[0], len) == 0;
 	add_to_field(k, k->name, k->name_len);
 	k->at = KNOWN_IN_LINE;
 }

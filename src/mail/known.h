@@ -17,7 +17,7 @@ struct mail_known {
 	struct sha256_run *named, *rest; /* by its id, and without one */
 	enum { KNOWN_AT_NAME, KNOWN_IN_LINE, KNOWN_IN_BODY } at;
 	enum { KNOWN_AS_TRACE, KNOWN_AS_REST, KNOWN_AS_NAMED } field; /* the one at hand */
-	bool has_id;
+	bool has_id, in_id;
 	char name[MAIL_KNOWN_NAME_MAX]; /* of the line, as far as it has come */
 	size_t name_len;
 };

@@ -64,7 +64,7 @@ static void write_place(const struct mail_address *m, char ret[MAIL_ADDRESS_MAX 
 			*ret = (char)(*ret | 0x20);
 }
 
-bool mail_verp_make(const uint8_t key[MAIL_KEY_LEN], const char *message_id, const char *domain,
+bool mail_verp_make(const uint8_t key[MAIL_KEY_LEN], const char *send_id, const char *domain,
 	struct mail_address *ret)
 {
 	char text[MAIL_TOKEN_LEN + 4 + MAIL_DOMAIN_MAX], digits[DIGITS + 1];
@@ -72,23 +72,22 @@ bool mail_verp_make(const uint8_t key[MAIL_KEY_LEN], const char *message_id, con
 	int n;
 
 	*ret = (struct mail_address){ 0 };
-	if (!id_valid(message_id, strlen(message_id)) || !mail_domain_valid(domain, strlen(domain)))
+	if (!id_valid(send_id, strlen(send_id)) || !mail_domain_valid(domain, strlen(domain)))
 		return false;
-	sign(key, "bounce", "", message_id, digits);
-	n = snprintf(text, sizeof text, "b+%s.%s@%s", message_id, digits, domain);
+	sign(key, "bounce", "", send_id, digits);
+	n = snprintf(text, sizeof text, "b+%s.%s@%s", send_id, digits, domain);
 	return n > 0 && (size_t)n < sizeof text && mail_address_parse(text, (size_t)n, ret, &fault);
 }
 
 bool mail_verp_read(const uint8_t key[MAIL_KEY_LEN], const struct mail_address *to,
-	const char *domain, struct id *ret_message)
+	const char *domain, struct id *ret_send)
 {
 	struct slice base, plus;
 
 	mail_address_plus(to, &base, &plus);
-	*ret_message = (struct id){ 0 };
+	*ret_send = (struct id){ 0 };
 	return base.len == 1 && (*base.at == 'b' || *base.at == 'B') &&
-	       strcasecmp(to->domain, domain) == 0 &&
-	       read_token(key, "bounce", "", plus, ret_message);
+	       strcasecmp(to->domain, domain) == 0 && read_token(key, "bounce", "", plus, ret_send);
 }
 
 bool mail_thread_make(const uint8_t key[MAIL_KEY_LEN], const struct mail_address *mailbox,

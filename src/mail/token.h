@@ -13,12 +13,12 @@
 
 enum { MAIL_KEY_LEN = 32, MAIL_TOKEN_LEN = ID_LEN + 1 + 10 };
 
-/* b+<message id>.<10 hex>@domain, the envelope sender of what is sent; false if the domain is none. */
-bool mail_verp_make(const uint8_t key[MAIL_KEY_LEN], const char *message_id, const char *domain,
+/* b+<id of a recipient's row>.<10 hex>@domain, the envelope sender of what is sent; false if the domain is none. */
+bool mail_verp_make(const uint8_t key[MAIL_KEY_LEN], const char *send_id, const char *domain,
 	struct mail_address *ret);
-/* Whether a recipient is such an address, and of which message. */
+/* Whether a recipient is such an address, and of which row. */
 bool mail_verp_read(const uint8_t key[MAIL_KEY_LEN], const struct mail_address *to,
-	const char *domain, struct id *ret_message);
+	const char *domain, struct id *ret_send);
 
 /* The mailbox's address with the thread in its plus part, for Reply-To. */
 bool mail_thread_make(const uint8_t key[MAIL_KEY_LEN], const struct mail_address *mailbox,

@@ -120,7 +120,7 @@ static void tell(const struct letter_post *p)
 	if (p->said.outcome != SMTP_SENT && p->last)
 		log_warn("a letter was given up", LOG_S("letter", p->row.id),
 			LOG_S("kind", letter_kind_words.list[p->row.kind]),
-			LOG_N("code", p->said.code), LOG_S("reason", p->said.text));
+			LOG_N("code", p->said.code), LOG_S("status", p->said.enhanced));
 }
 
 /* ---- from one to the next ---- */
@@ -227,7 +227,7 @@ void letter_post_stop(struct letter_post *p)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->stopping = true;
-	p->leaving = 1;
+	p->leaving = 2; /* also where only its answer is waited for */
 	while (p->busy)
 		pthread_cond_wait(&p->rested, &p->lock);
 	pthread_mutex_unlock(&p->lock);

@@ -54,7 +54,8 @@ int mail_arrival_add(
 		&(struct job_new){ .tenant_id = in->tenant_id,
 			.kind = MAIL_READ_JOB,
 			.subject = in->id,
-			.lane = in->mailbox_id },
+			.lane = in->mailbox_id,
+			.max_attempts = MAIL_READ_ATTEMPTS },
 		in->created_at, job);
 }
 

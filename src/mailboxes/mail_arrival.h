@@ -9,7 +9,11 @@
 
 #define MAIL_READ_JOB "mail.read" /* its subject is the arrival's id */
 
-enum { MAIL_ARRIVAL_KNOWN_DAYS = 14 };
+enum {
+	MAIL_ARRIVAL_KNOWN_DAYS = 14,
+	MAIL_READ_ATTEMPTS =
+		600, /* while it is the machine that fails, and not the message: two days */
+};
 
 struct mail_arrival_row {
 	const char *tenant_id, *id, *agent_id, *mailbox_id;
@@ -18,7 +22,7 @@ struct mail_arrival_row {
 	const char *recipient; /* of the envelope, as it was given */
 	const char *thread_id; /* that its signed plus part names; NULL: none */
 	const char *
-		bounced_id; /* the message of this mailbox that came back, by its signed address; NULL: none */
+		bounced_id; /* what came back, by its signed address: the row of one recipient of a message (mail_send.h); NULL: nothing */
 	const char *object_key; /* the bytes; NULL once they are the message's */
 	int64_t size_bytes;
 	int64_t read_at; /* NIL: not yet */

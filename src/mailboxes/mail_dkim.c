@@ -138,3 +138,30 @@ const char *mail_dkim_sign(
 	dkim_key_free(k);
 	return header;
 }
+
+/* The value of p=, which begins the text or stands after a semicolon. */
+static const char *key_in(const char *text)
+{
+	for (const char *at = text; at; at = strchr(at, ';')) {
+		at += *at == ';';
+		at += strspn(at, " \t");
+		if (strncmp(at, "p", 1) == 0 && at[1 + strspn(at + 1, " \t")] == '=')
+			return at + 1 + strspn(at + 1, " \t") + 1;
+	}
+	return NULL;
+}
+
+bool mail_dkim_same(const char *text, const char *record)
+{
+	const char *one = key_in(text), *other = key_in(record);
+
+	while (one && other) {
+		one += strspn(one, " \t");
+		other += strspn(other, " \t");
+		if (!*one || *one == ';' || !*other || *other == ';')
+			return (!*one || *one == ';') && (!*other || *other == ';');
+		if (*one++ != *other++)
+			return false;
+	}
+	return false;
+}

@@ -35,6 +35,8 @@ int mail_dkim_make(
 	struct arena *a, const char *domain, const char *taken, int64_t now, struct mail_dkim *ret);
 /* The text that is published under <selector>._domainkey.<domain>; NULL if the key cannot be read. */
 const char *mail_dkim_record(struct arena *a, const struct mail_dkim *key);
+/* Two texts that publish the same key, whatever blanks and tags stand around it. */
+bool mail_dkim_same(const char *text, const char *record);
 const char *mail_dkim_name(struct arena *a, const struct mail_dkim *key);
 /* The header to put before the message, or NULL. */
 const char *mail_dkim_sign(

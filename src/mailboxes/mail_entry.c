@@ -7,6 +7,8 @@
  * message says so: its raw bytes have them still. */
 #include "mailboxes/mail_entry.h"
 
+#include "mailboxes/mail_send.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -159,9 +161,12 @@ static int thread_of_bounce(struct entering *v, bool *ret)
 {
 	const char *id = v->e->arrival->bounced_id;
 	struct mail_message_row sent;
-	int err = id ? mail_message_find(v->db, v->a, v->m.tenant_id, v->m.agent_id, id, &sent)
-		     : ERR_NOT_FOUND;
+	struct mail_send_row to;
+	int err = id ? mail_send_find(v->db, v->a, v->m.tenant_id, id, &to) : ERR_NOT_FOUND;
 
+	if (!err)
+		err = mail_message_find(
+			v->db, v->a, v->m.tenant_id, v->m.agent_id, to.message_id, &sent);
 	*ret = !err && strcmp(sent.mailbox_id, v->m.mailbox_id) == 0;
 	if (*ret)
 		v->m.thread_id = sent.thread_id;

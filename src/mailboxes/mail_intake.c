@@ -42,12 +42,13 @@ static const struct statement sql[] = {
 		.row = &mail_place_schema },
 	[PLACE_SENT] = { "mail_place_sent",
 		PLACE
+		"join mail_sends s on s.tenant_id = b.tenant_id and s.id = $2 "
 		"join mail_messages m on m.tenant_id = b.tenant_id and m.agent_id = b.agent_id "
-		"and m.id = $2 and m.mailbox_id = b.id and m.direction = 'out' "
+		"and m.id = s.message_id and m.mailbox_id = b.id and m.direction = 'out' "
 		"where t.slug = $1 and b.tenant_id = t.id and b.kind = 'external' "
-		"union all " PLACE
+		"union all " PLACE "join mail_sends s on s.tenant_id = b.tenant_id and s.id = $2 "
 		"join mail_messages m on m.tenant_id = b.tenant_id and m.agent_id = b.agent_id "
-		"and m.id = $2 and m.mailbox_id = b.id and m.direction = 'out' "
+		"and m.id = s.message_id and m.mailbox_id = b.id and m.direction = 'out' "
 		"where t.id = $1 and b.tenant_id = t.id and b.kind = 'external'",
 		.row = &mail_place_schema,
 		.across = "the tenant is named by the domain of the address" },

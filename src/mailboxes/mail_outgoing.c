@@ -256,7 +256,7 @@ int mail_outgoing_write(
 	if (mail_thread_make(mail_token_key(), &c.from.address, l->m.thread_id, &reply_to))
 		c.reply_to = &reply_to;
 	/* At the mailbox's own domain: whoever takes what comes back finds the tenant by it. */
-	if (!mail_verp_make(mail_token_key(), l->m.id, c.from.address.domain, &l->envelope)) {
+	if (!mail_verp_make(mail_token_key(), l->send.id, c.from.address.domain, &l->envelope)) {
 		*ret_fault = "the mailbox has no domain that bounces could come back to";
 		return ERR_INVALID;
 	}

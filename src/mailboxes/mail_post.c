@@ -55,6 +55,15 @@ void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_m
 	mail_list_add(a, &m->refs, to->message_id_header, MAIL_REFERENCES_MAX);
 }
 
+/* The mailbox itself, whatever stands after a plus: answers come to an address with a token. */
+static bool is_own(const char *address, const char *own)
+{
+	size_t local = strcspn(own, "@"), n = strcspn(address, "+@");
+
+	return n == local && strncasecmp(address, own, n) == 0 &&
+	       strcasecmp(address + strcspn(address, "@"), own + local) == 0;
+}
+
 static void reply_to_all(
 	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to)
 {
@@ -64,9 +73,10 @@ static void reply_to_all(
 		for (size_t i = 0; i < from[k]->count; i++) {
 			const char *one = ((const char *const *)from[k]->at)[i];
 
-			if (strcmp(one, m->sender) != 0 && !mail_listed(&m->recipients, one))
-				mail_list_add(a, k ? &m->cc : &m->recipients, one,
-					MAIL_RECIPIENTS_MAX - m->recipients.count);
+			if (!is_own(one, m->sender) && !mail_listed(&m->recipients, one) &&
+				m->recipients.count + m->cc.count < MAIL_RECIPIENTS_MAX)
+				mail_list_add(
+					a, k ? &m->cc : &m->recipients, one, MAIL_RECIPIENTS_MAX);
 		}
 }
 
@@ -110,7 +120,8 @@ static bool is_inside(const char *address)
 	static const char end[] = "." MAILBOX_INTERNAL_DOMAIN;
 	size_t len = strlen(address), n = sizeof end - 1;
 
-	return len > n && strcmp(address + len - n, end) == 0;
+	return (len > n && strcmp(address + len - n, end) == 0) ||
+	       (len >= n && address[len - n] == '@' && strcmp(address + len - n + 1, end + 1) == 0);
 }
 
 struct reached {

@@ -88,7 +88,7 @@ static int look(struct work *w, struct db *db)
 
 static bool is_last(const struct reading *v)
 {
-	return v->job->attempts >= JOB_ATTEMPTS;
+	return v->job->attempts >= MAIL_READ_ATTEMPTS;
 }
 
 /* It is kept as it came. */

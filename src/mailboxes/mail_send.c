@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/utf8_cut.h"
 #include "queue/jobs.h"
 #include "store/row.h"
 
@@ -186,17 +187,19 @@ static int save(struct db *db, struct arena *a, struct mail_send_row *row, int64
 	int err;
 
 	if (row->said && strlen(row->said) > SAID_MAX)
-		row->said = arena_printf(a, "%.*s", SAID_MAX, row->said);
+		row->said = arena_strndup(
+			a, row->said, utf8_cut(row->said, strlen(row->said), SAID_MAX));
 	err = db_put(db, &sql[SAVE], row);
 	return err ? err : tell_message(db, a, row, now);
 }
 
-/* Bad address, of whatever kind: there is nobody. */
+/* Bad address, of whatever kind: there is nobody.  5.1.7 and 5.1.8 are about the sender's. */
 static int suppress(struct db *db, const struct mail_send_row *row, const char *status, int64_t now)
 {
 	struct id id = id_new(NULL);
 
-	if (strncmp(status, "5.1.", 4) != 0)
+	if (strncmp(status, "5.1.", 4) != 0 || strcmp(status, "5.1.7") == 0 ||
+		strcmp(status, "5.1.8") == 0)
 		return 0;
 	return db_put(db, &sql[SUPPRESS],
 		&(struct suppression_row){ .tenant_id = row->tenant_id,
@@ -244,35 +247,7 @@ int mail_send_failed(struct db *db, struct arena *a, const struct mail_send_row 
 	return save(db, a, &out, now);
 }
 
-/* The recipient that is meant: the one that is named, or the only one. */
-static const struct mail_send_row *bounced_row(
-	const struct list *rows, const struct mail_delivery *told)
-{
-	const struct mail_send_row *row = rows->at;
-
-	for (size_t i = 0; told && i < rows->count; i++)
-		if (strcasecmp(row[i].address, told->recipient) == 0)
-			return &row[i];
-	return rows->count == 1 ? row : NULL;
-}
-
-/* Nobody knows which of several it was: the message alone says so. */
-static int bounce_message(struct db *db, struct arena *a, const struct mail_send_row *of,
-	const char *words, int64_t now)
-{
-	struct mail_message_row m;
-	int err = mail_message_find(db, a, of->tenant_id, of->agent_id, of->message_id, &m);
-
-	if (err)
-		return err;
-	if (m.sent_at == NIL)
-		m.sent_at = now;
-	m.state = MailState_bounced;
-	m.error = arena_printf(a, "It came back from one of its recipients: %.*s", SAID_MAX, words);
-	return mail_message_save(db, a, &m);
-}
-
-int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const char *message_id,
+int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const char *send_id,
 	const struct mail_delivery *told, const char *words, int64_t now)
 {
 	bool failed = !told || strcasecmp(told->action, "failed") == 0 ||
@@ -280,21 +255,13 @@ int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const ch
 	const char *said = told && *told->diagnostic ? told->diagnostic
 			   : told && *told->status   ? told->status
 						     : mail_preview(a, words ? words : "");
-	const struct mail_send_row *row;
-	struct mail_send_row out;
-	struct list rows = { 0 };
-	int err = failed ? db_all(db, a, &sql[OF_MESSAGE], &rows, MAIL_RECIPIENTS_MAX,
-				   ARGS(T(tenant_id), T(message_id)))
-			 : 0;
+	struct mail_send_row row;
+	int err = failed ? mail_send_find(db, a, tenant_id, send_id, &row) : ERR_NOT_FOUND;
 
-	if (err || !rows.count)
-		return err;
-	row = bounced_row(&rows, told);
-	if (!row)
-		return bounce_message(db, a, rows.at, said, now);
-	out = *row;
-	out.state = MailSendState_bounced;
-	out.said = *said ? said : "it came back";
-	err = save(db, a, &out, now);
-	return err || !told ? err : suppress(db, &out, told->status, now);
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	row.state = MailSendState_bounced;
+	row.said = *said ? said : "it came back";
+	err = save(db, a, &row, now);
+	return err || !told ? err : suppress(db, &row, told->status, now);
 }

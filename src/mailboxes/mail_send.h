@@ -44,9 +44,9 @@ int mail_send_tried(struct db *db, struct arena *a, const struct mail_send_row *
 /* It is not tried any more. */
 int mail_send_failed(struct db *db, struct arena *a, const struct mail_send_row *row,
 	const char *why, int64_t now);
-/* It came back by its signed address.  `told` is what the server says of a recipient, or NULL where there is nothing but `words`, the
+/* It came back by its signed address, which is that of one recipient: whoever else the report names is not meant.  `told` is what the server says of a recipient, or NULL where there is nothing but `words`, the
  * beginning of the letter; who calls has seen that the letter is no automatic answer.  A message that is gone is no error. */
-int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const char *message_id,
+int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const char *send_id,
 	const struct mail_delivery *told, const char *words, int64_t now);
 
 /* Nothing is sent to it from this tenant. */

@@ -21,7 +21,15 @@ enum {
 	MAIL_TOLD_MAX = 64 << 10, /* bytes of a message that the model is given at once */
 };
 
-enum { SESSION_OF, SESSION_OF_STRANGER, MEMBER, WOKEN_BY_SENDER, WOKEN_IN_THREAD };
+enum {
+	SESSION_OF,
+	SESSION_OF_STRANGER,
+	SESSION_OF_UNPROVEN,
+	MEMBER,
+	WOKEN_BY_SENDER,
+	WOKEN_BY_STRANGERS,
+	WOKEN_IN_THREAD
+};
 
 static const struct statement sql[] = {
 	[SESSION_OF] = { "mail_session_of",
@@ -33,6 +41,14 @@ static const struct statement sql[] = {
 		"select s.id as value from mail_messages m join sessions s on s.tenant_id = m.tenant_id "
 		"and s.id = m.session_id where m.tenant_id = $1 and m.agent_id = $2 and m.thread_id = $3 "
 		"and m.sender = $4 and m.direction = 'in' and s.created_by_id is null "
+		"and m.verdict = 'pass' "
+		"order by m.id desc limit 1",
+		.row = &one_text_schema },
+	[SESSION_OF_UNPROVEN] = { "mail_session_of_unproven",
+		"select s.id as value from mail_messages m join sessions s on s.tenant_id = m.tenant_id "
+		"and s.id = m.session_id where m.tenant_id = $1 and m.agent_id = $2 and m.thread_id = $3 "
+		"and m.sender = $4 and m.direction = 'in' and s.created_by_id is null "
+		"and m.verdict <> 'pass' "
 		"order by m.id desc limit 1",
 		.row = &one_text_schema },
 	[MEMBER] = { "mail_member",
@@ -43,6 +59,9 @@ static const struct statement sql[] = {
 	[WOKEN_BY_SENDER] = { "mail_woken_by_sender",
 		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
 		"and sender = $4 and direction = 'in' and run_id is not null" },
+	[WOKEN_BY_STRANGERS] = { "mail_woken_by_strangers",
+		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
+		"and direction = 'in' and by_user_id is null and run_id is not null" },
 	[WOKEN_IN_THREAD] = { "mail_woken_in_thread",
 		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
 		"and thread_id = $4 and direction = 'in' and run_id is not null" },
@@ -111,8 +130,11 @@ static int find_session(struct waking *w)
 	const struct mail_message_row *m = w->m;
 	struct one_text found = { 0 };
 	const char *whose = w->stranger ? m->sender : m->by_user_id;
-	int err = whose ? db_one(w->db, w->a, &sql[w->stranger ? SESSION_OF_STRANGER : SESSION_OF],
-				  &found,
+	/* Who only says that they are somebody has no part in what was said with the one who is proven. */
+	int which = !w->stranger		     ? SESSION_OF
+		    : m->verdict == MailVerdict_pass ? SESSION_OF_STRANGER
+						     : SESSION_OF_UNPROVEN;
+	int err = whose ? db_one(w->db, w->a, &sql[which], &found,
 				  ARGS(T(m->tenant_id), T(m->agent_id), T(m->thread_id), T(whose)))
 			: ERR_NOT_FOUND;
 
@@ -246,15 +268,20 @@ static int check_storm(const struct waking *w, const char **ret)
 {
 	const struct mail_message_row *m = w->m;
 	const struct id hour = id_least(w->now - HOUR_US), day = id_least(w->now - DAY_US);
-	int64_t by_sender = 0, in_thread = 0;
+	int64_t by_sender = 0, by_strangers = 0, in_thread = 0;
 	int err = db_int(w->db, &sql[WOKEN_BY_SENDER], &by_sender,
 		ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text), T(m->sender)));
 
+	if (!err && w->stranger)
+		err = db_int(w->db, &sql[WOKEN_BY_STRANGERS], &by_strangers,
+			ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text)));
 	if (!err)
 		err = db_int(w->db, &sql[WOKEN_IN_THREAD], &in_thread,
 			ARGS(T(m->tenant_id), T(m->agent_id), T(day.text), T(m->thread_id)));
 	if (by_sender >= MAIL_REPLIES_PER_HOUR)
 		*ret = "Its sender has had the agent work as often as they may within an hour.";
+	else if (by_strangers >= MAIL_STRANGERS_PER_HOUR)
+		*ret = "Strangers have had the agent work as often as they may within an hour.";
 	else if (in_thread >= MAIL_REPLIES_PER_THREAD_DAY)
 		*ret = "This thread has had the agent work as often as it may within a day.";
 	return err;

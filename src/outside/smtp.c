@@ -244,8 +244,13 @@ static void read_enhanced(const char *said, char out[12])
  * which MAIL announces, is the message's. */
 static bool is_final(const struct smtp_state *s)
 {
+	char enhanced[sizeof((struct smtp_said *)0)->enhanced];
+
 	if (s->code < 500)
 		return false;
+	read_enhanced(s->said, enhanced);
+	if (strcmp(enhanced, "5.1.7") == 0 || strcmp(enhanced, "5.1.8") == 0)
+		return false; /* of our own address, which many servers say at RCPT */
 	return s->stage >= STAGE_RCPT || (s->stage == STAGE_MAIL && s->code == 552);
 }
 

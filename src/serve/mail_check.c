@@ -100,7 +100,7 @@ static void check_key(struct mail_checking *c, const struct mail_dkim *key)
 	if (!record || !texts_of(c, name, &texts))
 		return;
 	for (size_t i = 0; i < texts.count; i++)
-		if (strcmp(texts.at[i], record) == 0) {
+		if (mail_dkim_same(texts.at[i], record)) {
 			tell(c, true, "%s has the key that mail is signed with", name);
 			return;
 		}

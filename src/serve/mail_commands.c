@@ -123,7 +123,7 @@ static bool is_published(const struct settings *s, const struct mail_dkim *key, 
 		    *s->mail_resolver ? s->mail_resolver : NULL, mail_dkim_name(a, key), a, &texts))
 		return false;
 	for (size_t i = 0; i < texts.count; i++)
-		if (record && strcmp(texts.at[i], record) == 0)
+		if (record && mail_dkim_same(texts.at[i], record))
 			return true;
 	return false;
 }

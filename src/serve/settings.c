@@ -239,7 +239,7 @@ const struct setting settings_table[] = {
 		       "bad senders. For a network of one's own."),
 	SETTING(smtp_relay, .group = "Mail", .preset = "", BETWEEN(0, 1000), .shows = "URL",
 		.derived = "none: no mail goes to the outside", .check = setting_check_relay,
-		.what = "the address of a relay",
+		.secret = true, .what = "the address of a relay",
 		.wanted =
 			"smtps://HOST:PORT, or smtp://HOST:PORT, which is used with STARTTLS unless it "
 			"is this machine",

@@ -342,6 +342,10 @@ TEST(mail_intake_reads_signed_addresses)
 		"select tenant_id, agent_id, $1, id, $2, 'out', 'sent', 'none', address, '[]', '[]', '[]', '', '', '', "
 		"'[]', 0, '<x>', '[]', 0, '[]', 0, 0, '', '', 1 from mailboxes where kind = 'external'",
 		ARGS(T(sent), T(thread)));
+	fixture_sql(f,
+		"insert into mail_sends (tenant_id, id, agent_id, message_id, address, state, attempts, created_at) "
+		"select tenant_id, id, agent_id, id, 'x@example.org', 'sent', 1, 1 from mail_messages",
+		NO_ARGS);
 	CHECK(mail_address_parse("desk@demo." DOMAIN, strlen("desk@demo." DOMAIN), &own, &fault));
 	test_step("an answer");
 	CHECK(mail_thread_make(mail_token_key(), &own, thread, &address));

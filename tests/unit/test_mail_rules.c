@@ -178,6 +178,9 @@ TEST(mail_believes_one_server)
 		{ "mx.a; dmarc=pass; dmarc=fail", true, MAIL_FAIL, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; dmarc=permerror", true, MAIL_FAIL, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; dmarc=passed", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
+		{ "mx.a; spf=pass smtp.mailfrom=x; dmarc=pass (@evil; dmarc=fail", true, MAIL_NONE,
+			MAIL_NONE, MAIL_NONE }, /* a comment without an end hides what follows */
+		{ "mx.a; dmarc=pass \"; dmarc=fail", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "mx.ab; dmarc=pass", false, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "x.mx.a; dmarc=pass", false, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "; dmarc=pass", false, MAIL_NONE, MAIL_NONE, MAIL_NONE },
@@ -187,6 +190,7 @@ TEST(mail_believes_one_server)
 	struct mail_header two[] = { { "authentication-results", "mx.b; dmarc=pass" },
 		{ "authentication-results", "mx.a; dmarc=fail" },
 		{ "authentication-results", "mx.a; dmarc=pass" } };
+	static char longest[17 * 1024];
 	struct authres got;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -207,6 +211,18 @@ TEST(mail_believes_one_server)
 	two[2].value = "mx.a; dmarc=fail";
 	got = authres_read(two, 3, "mx.a");
 	CHECK_INT(got.dmarc, MAIL_PASS);
+	test_step("one that is too long hides what is below it");
+	memset(longest, 'x', sizeof longest - 1);
+	memcpy(longest, "mx.a; ", 6);
+	two[0].value = longest;
+	got = authres_read(two, 3, "mx.a");
+	CHECK_INT(got.dmarc, MAIL_NONE);
+	test_step("whose policy it was");
+	two[0].value = "mx.a; dmarc=pass (p=reject) header.from=evil.test; spf=pass";
+	got = authres_read(two, 1, "mx.a");
+	CHECK_STR(got.dmarc_from, "evil.test");
+	CHECK_INT(dmarc_judge("good.test", NULL, &(struct dkim_check){ 0 }, &got), MAIL_NONE);
+	CHECK_INT(dmarc_judge("evil.test", NULL, &(struct dkim_check){ 0 }, &got), MAIL_PASS);
 }
 
 /* ---- DMARC ---- */

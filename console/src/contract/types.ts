@@ -288,7 +288,7 @@ export interface ProviderKeyRead { provider: string; base_url: string | null; cr
 export interface ProviderKeyReadPage { items: (ProviderKeyRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" | "dead"; kind: string; jobs: number; oldest_at: string; }
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
-export interface RegisterConfirm { token: string; }
+export interface RegisterConfirm { token: string; password: string; }
 export interface RegisterRequest { email: string; name: string; password: string; }
 export interface ResetConfirm { token: string; password: string; }
 export interface ResetRequest { email: string; }

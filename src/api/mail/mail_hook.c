@@ -69,6 +69,7 @@ struct mail_bringing {
 	int spool;
 	int64_t size;
 	struct mail_incoming *letter;
+	bool bare, after_cr; /* a CR, LF or NUL stands alone; the last byte was a CR */
 };
 
 static void end_bringing(void *data)
@@ -137,6 +138,16 @@ static int too_large(struct call *c)
 		(long long)mailbox_policy()->bytes_max);
 }
 
+/* As LMTP has it: what one reader takes for the end of a line, all must. */
+static void look_at_lines(struct mail_bringing *m, const char *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (at[i] == '\0' || (at[i] == '\n') != m->after_cr)
+			m->bare = true;
+		m->after_cr = at[i] == '\r';
+	}
+}
+
 static int take_mail_bytes(struct call *c, const void *bytes, size_t n)
 {
 	struct mail_bringing *m = c->own;
@@ -145,6 +156,7 @@ static int take_mail_bytes(struct call *c, const void *bytes, size_t n)
 	m->size += (int64_t)n;
 	if (m->size > mailbox_policy()->bytes_max)
 		return too_large(c);
+	look_at_lines(m, at, n);
 	webhook_stream_add(m->signature, bytes, n);
 	if (m->spool < 0)
 		m->spool = bucket_spool(service_of(c->app)->bucket);
@@ -204,6 +216,9 @@ static int receiveMail_look(struct call *c)
 	m->signature = NULL;
 	if (!m->holds)
 		return call_fail(c, ERR_UNAUTHENTICATED, "This message could not be verified.");
+	if (m->bare || m->after_cr)
+		return call_fail(c, ERR_INVALID,
+			"The message has a CR or LF that stands alone, or a NUL: send it with lines that end in CR LF.");
 	m->found = arena_array(c->arena, struct mail_found, m->to.count);
 	for (size_t i = 0; !err && i < m->to.count; i++) {
 		err = mail_find(c->db, c->arena, &m->to.at[i].address,

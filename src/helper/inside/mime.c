@@ -73,7 +73,9 @@ static bool put_header(struct mime *m, GMimeHeader *h)
 	if (!name)
 		return true;
 	unfolded = g_mime_utils_header_unfold(raw ? raw : "");
-	text = g_mime_utils_header_decode_text(m->options, unfolded);
+	/* Of words for people alone: what a machine reads would be made into something else. */
+	text = strcmp(name, "subject") == 0 ? g_mime_utils_header_decode_text(m->options, unfolded)
+					    : g_strdup(unfolded);
 	for (from = text; *from == ' ' || *from == '\t';)
 		from++;
 	buf_init(&b, HELPER_MIME_VALUE_MAX);
