@@ -3,9 +3,10 @@
 #include "base/arena.h"
 
 enum {
-	MAIL_SUBJECT_MAX = 998,	 /* code points */
-	MAIL_TEXT_MAX = 1 << 20, /* code points */
-	MAIL_PREVIEW_MAX = 200,	 /* bytes */
+	MAIL_SUBJECT_MAX = 998,	   /* code points */
+	MAIL_TEXT_MAX = 1 << 20,   /* code points */
+	MAIL_BEFORE_MAX = 1 << 19, /* of what is said before a message that is handed on */
+	MAIL_PREVIEW_MAX = 200,	   /* bytes */
 };
 
 /* A subject or a name as one line that reads as it is: no control characters, and none that turn around what stands beside

@@ -233,7 +233,7 @@ SCHEMA(MailReplyCreate, .doc = "An answer to a message.");
 
 FIELDS(MailForward) = {
 	FIELD(MailForward, to, .required = true, AT_LEAST(1), RECIPIENTS, .doc = "Whom it is for."),
-	FIELD(MailForward, text, .prompt = true, BOUNDS(0, MAIL_TEXT_MAX / 2), .preset = "\"\"",
+	FIELD(MailForward, text, .prompt = true, BOUNDS(0, MAIL_BEFORE_MAX), .preset = "\"\"",
 		.doc = "What is said before the message that is handed on."),
 };
 SCHEMA(MailForward, .doc = "Hands a message on, with its files.");
