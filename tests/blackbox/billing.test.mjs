@@ -11,7 +11,7 @@ testBoth("a provider key is sealed anew with the rest, and never printed", async
   const before = await place.sql("select sealed from provider_keys");
   ok(!before.includes("secret"), "the key lies open in the store");
   const { stdout } = await t.on(place, ["rekey"], { ms: 60_000 });
-  match(stdout, /2 secrets were sealed anew/, "rekey: the provider's key, and that of the audit chain");
+  match(stdout, /3 secrets were sealed anew/, "rekey: the provider's key, that of the audit chain, and that of mail");
   ok((await place.sql("select sealed from provider_keys")) !== before, "the key is still under the old master key");
   const again = await server.request("PUT", path, { body: { api_key: "another-that-is-secret" } });
   equal(again.status, 200, again.text);

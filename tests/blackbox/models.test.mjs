@@ -43,7 +43,7 @@ testBoth("models are imported beside a serving process, and their keys outlive a
   equal(one["claude-x"].pricing.prompt, "0.000003", "the price");
   equal(one.own.config.api_key_set, true, "api_key_set");
   const { stdout } = await t.on(place, ["rekey"], { ms: 60_000 });
-  match(stdout, /2 secrets were sealed anew/, "rekey: the model's key, and that of the audit chain");
+  match(stdout, /3 secrets were sealed anew/, "rekey: the model's key, that of the audit chain, and that of mail");
   const changed = await server.request("PATCH", `/admin/models/${one.own.id}`, {
     body: { config: { base_url: "https://two.example.org", model: "m", headers: { "X-A": "b" } } },
   });

@@ -63,8 +63,9 @@ test("the pages' script is whole", async (t) => {
   const server = await t.serve(await t.place("sqlite"));
   const { text } = await server.request("GET", "/pages/account.js", { token: "" });
   new Script(text); // throws if it cannot be read
-  for (const page of ["/invite", "/reset"]) {
+  const pages = { reset: "/reset", confirm: "/confirm" };
+  for (const page of ["/invite", "/reset", "/confirm"]) {
     const html = (await server.request("GET", page, { token: "" })).text;
-    for (const [, id] of text.matchAll(/onSubmit\('(\w+)'/g)) ok(html.includes(`id="${id}"`) || page === (id === "reset" ? "/invite" : "/reset"), `${page} lacks ${id}`);
+    for (const [, id] of text.matchAll(/onSubmit\('(\w+)'/g)) ok(html.includes(`id="${id}"`) || page !== (pages[id] ?? "/invite"), `${page} lacks ${id}`);
   }
 });

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bin, equal, isRoot, match, ok, pause, psql, root, test, testBoth, until } from "./harness.mjs";
+import { becomes, bin, equal, isRoot, match, ok, pause, psql, root, test, testBoth, until } from "./harness.mjs";
 
 testBoth("a new master key while serving: kept replies open before, during and after it", async (t, engine) => {
   const place = await t.place(engine);
@@ -305,7 +305,7 @@ test("a new master key: two with different key files do not work against each ot
 
 test("a sealed text lies nowhere but where rekey, check and give-up-seals look", async (t) => {
   const place = await t.place("sqlite");
-  const server = await t.serve(place);
+  const server = await t.serve(place, { flags: ["--smtp-relay", "smtp://127.0.0.1:1", "--mail-from", "lodge@example.org"] });
   const at = await tenantOf(server);
   const put = async (method, path, body, status = 201, headers = {}) => {
     const r = await server.request(method, path, { body, headers });
@@ -323,6 +323,8 @@ test("a sealed text lies nowhere but where rekey, check and give-up-seals look",
   const skill = await put("POST", `${at}/skills`, { name: "S", slug: "s", description: "d", instructions: "i" });
   await put("POST", `/agents/${agent}/skills`, { skill_id: skill.id });
   await put("PATCH", `/agents/${agent}/skills/${skill.id}/config`, { config: { key: "s3cret" } }, 200);
+  await put("POST", `${at}/members`, { email: "grace@example.org" });
+  await becomes(() => place.sql("select count(*) from letters where sealed is not null"), "1", "letters that nobody takes");
   equal(await server.stop(), 0, "stopping");
 
   const listed = readFileSync(join(root, "src/access/sealed.h"), "utf8").replaceAll(/\\\n\s*/g, "");

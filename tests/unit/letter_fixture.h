@@ -15,7 +15,7 @@ struct letter_tray {
 		char *to, *text; /* the recipient's line, and the message as it reads */
 	} letters[LETTERBOX_MAX];
 	size_t count;
-	const char *refusal; /* said to a recipient; NULL: all is well */
+	const char *_Atomic refusal; /* said to a recipient; NULL: all is well */
 };
 
 /* From now on the fixture has a relay. */
