@@ -347,7 +347,6 @@ __attribute__((constructor)) static void keep_policy(void)
 
 void fixture_close(struct fixture *f)
 {
-	mailbox_policy_set(&usual_policy);
 	hub_stop(f->app.hub); /* streams end, and the in-process server need not wait for them */
 	http_inproc_free(f->inproc);
 	runner_stop(f->service.runner, 10000);
@@ -363,6 +362,7 @@ void fixture_close(struct fixture *f)
 	pool_free(f->app.disk);
 	pool_free(f->app.slow);
 	store_stop(f->app.store);
+	mailbox_policy_set(&usual_policy); /* nobody reads it any more */
 	hub_free(f->app.hub);
 	runner_free(f->service.runner);
 	letter_post_free(f->service.letters);

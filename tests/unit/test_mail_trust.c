@@ -261,7 +261,7 @@ struct names {
 	int fd;
 	pthread_t thread;
 	_Atomic int asked;
-	bool dmarc; /* the domain has a record */
+	_Atomic bool dmarc; /* the domain has a record */
 };
 
 static void *serve_names(void *arg)
