@@ -231,6 +231,7 @@ struct runner_stats runner_stats(struct runner *r)
 	pthread_mutex_lock(&r->lock);
 	s = r->stats;
 	s.open = r->open_count;
+	s.tenants = tenant_ring_waiting(r->tenant_ring);
 	pthread_mutex_unlock(&r->lock);
 	return s;
 }

@@ -41,6 +41,6 @@ const char *queue_process(void);
 
 struct runner_stats {
 	uint64_t begun, finished, failed, lost;
-	size_t open;
+	size_t open, tenants; /* jobs that run; tenants that may have some that wait */
 };
 struct runner_stats runner_stats(struct runner *r);

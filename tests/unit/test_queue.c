@@ -127,9 +127,11 @@ TEST(queue_tenants_take_turns)
 		CHECK_INT(queue_fixture_begun(s), i + 1);
 		CHECK_INT(queue_fixture_finish(s, i), 0);
 	}
-	/* One that comes now is next, or next but one. */
+	/* One that comes now is next, or next but one, once the runner was told of it. */
 	queue_fixture_wait(s, 13);
+	UNTIL_TRUE(runner_stats(o.runner).tenants == 1);
 	queue_fixture_add(s, 3, &(struct job_new){ .kind = "slow" });
+	UNTIL_TRUE(runner_stats(o.runner).tenants == 2);
 	CHECK_INT(queue_fixture_finish(s, 12), 0);
 	queue_fixture_wait(s, 14);
 	CHECK_INT(queue_fixture_finish(s, 13), 0);

@@ -230,6 +230,8 @@ static int write_queue(struct call *c, struct buf *out)
 		{ "lodge_jobs_lost_total", "counter",
 			"Jobs given to others because this process gave no sign of life.", r.lost },
 		{ "lodge_jobs_open", "gauge", "Jobs this process runs now.", r.open },
+		{ "lodge_jobs_tenants", "gauge",
+			"Tenants that this process will ask for jobs next.", r.tenants },
 		{ "lodge_jobs_oldest_seconds", "gauge",
 			"How long the oldest job that may run has waited.",
 			d.oldest && c->now > d.oldest ? (uint64_t)((c->now - d.oldest) / SECOND_US)
