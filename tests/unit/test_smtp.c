@@ -107,11 +107,17 @@ static void relay_open(struct relay *r)
 	CHECK(pthread_create(&r->thread, NULL, relay_serve, r) == 0);
 }
 
-static void relay_close(struct relay *r)
+/* From here on what it heard may be read. */
+static void relay_end(struct relay *r)
 {
 	shutdown(r->listener, SHUT_RDWR);
 	pthread_join(r->thread, NULL);
 	close(r->listener);
+}
+
+static void relay_close(struct relay *r)
+{
+	relay_end(r);
 	free(r->heard);
 }
 
@@ -139,11 +145,12 @@ TEST(smtp_hands_over_a_message_with_its_dots)
 	said = send_one(&r, "smtp", ".first\r\nb\r\n.\r\n..\r\nc .d\r\n", &a);
 	CHECK(said.outcome == SMTP_SENT && said.code == 250 && !said.unsure);
 	CHECK_STR(said.enhanced, "2.0.0");
+	relay_end(&r);
 	CHECK(strstr(r.heard, "EHLO lodge.example\r\n"));
 	CHECK(strstr(r.heard, "MAIL FROM:<b+1.ab@example.com>"));
 	CHECK(strstr(r.heard, "RCPT TO:<ann@example.org>\r\n"));
 	CHECK(strstr(r.heard, "DATA\r\n..first\r\nb\r\n..\r\n...\r\nc .d\r\n.\r\n"));
-	relay_close(&r);
+	free(r.heard);
 	arena_free(&a);
 }
 
@@ -201,8 +208,9 @@ TEST(smtp_sends_nothing_where_no_one_listens_or_tls_is_missing)
 	relay_open(&r);
 	said = send_one(&r, "smtps", "x\r\n", &a);
 	CHECK(said.outcome == SMTP_LATER && !said.code && !said.unsure);
+	relay_end(&r);
 	CHECK(!strstr(r.heard, "EHLO"));
-	relay_close(&r);
+	free(r.heard);
 	said = send_one(&r, "smtp", "x\r\n", &a);
 	CHECK(said.outcome == SMTP_LATER && !said.code && !said.unsure && *said.text);
 	arena_free(&a);
@@ -263,8 +271,9 @@ TEST(smtp_tries_a_relay_without_a_message)
 	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", r.port);
 	smtp_try(&to, &a, &said);
 	CHECK(said.outcome == SMTP_SENT);
+	relay_end(&r);
 	CHECK(strstr(r.heard, "EHLO lodge.example") && !strstr(r.heard, "MAIL"));
-	relay_close(&r);
+	free(r.heard);
 	relay_open(&closed);
 	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", closed.port);
 	smtp_try(&to, &a, &said);
