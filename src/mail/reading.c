@@ -39,6 +39,53 @@ static struct mail_people people_of(struct arena *a, const struct helper_mail *m
 	return all;
 }
 
+/* Outside of quotes nothing that parts addresses, groups them, or is said beside them. */
+static bool is_plain(const char *value)
+{
+	bool quoted = false;
+
+	for (const char *p = value; *p; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		else if (quoted && *p == '\\' && p[1])
+			p++;
+		else if (!quoted && strchr("(),:;\\", *p))
+			return false;
+	}
+	return !quoted;
+}
+
+/* Whether the name has an address in it that is another one. */
+static bool is_misleading(const struct mail_person *p)
+{
+	static const char around[] = " \t\"'`<>()[]{},;:|";
+	const char *at = p->name;
+
+	while (*(at += strspn(at, around))) {
+		size_t n = strcspn(at, around);
+		const char *sign = memchr(at, '@', n);
+
+		if (sign && sign > at && sign + 1 < at + n &&
+			(n != strlen(p->address.text) || strncasecmp(at, p->address.text, n) != 0))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* As strict as can be: a parser that is kind to what is written badly takes the first of several addresses, and whoever judged
+ * the message before took another. */
+static bool is_one_mailbox(struct arena *a, const char *value, const struct mail_person *found)
+{
+	struct mail_people strict;
+	const char *fault;
+
+	return value && is_plain(value) &&
+	       mail_people_parse(a, value, strlen(value), 1, &strict, &fault) &&
+	       strict.count == 1 && mail_address_same(&strict.at[0].address, &found->address) &&
+	       !is_misleading(found);
+}
+
 /* The one who wrote it: two, or a From that is there twice, are nobody that could be trusted. */
 static const struct mail_person *author_of(struct arena *a, const struct helper_mail *m)
 {
@@ -49,7 +96,10 @@ static const struct mail_person *author_of(struct arena *a, const struct helper_
 		headers += strcmp(m->fields[i].name, "from") == 0;
 	for (size_t i = 0; i < m->person_count; i++)
 		named += strcmp(m->people[i].field, "from") == 0;
-	return headers == 1 && named == 1 && from.count == 1 ? &from.at[0] : NULL;
+	return headers == 1 && named == 1 && from.count == 1 &&
+			       is_one_mailbox(a, field_value(m, "from"), &from.at[0])
+		       ? &from.at[0]
+		       : NULL;
 }
 
 /* ---- ids ---- */

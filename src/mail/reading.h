@@ -12,7 +12,7 @@
 enum { MAIL_READ_REFERENCES_MAX = 100, MAIL_READ_PREVIEW_MAX = 200 };
 
 struct mail_read {
-	const struct mail_person *from;	      /* NULL: there is none, or more than one */
+	const struct mail_person *from;	      /* NULL: From is not exactly one plain address */
 	struct mail_people to, cc, reply_to;  /* those that are addresses */
 	const char *subject;		      /* "" */
 	const char *message_id, *in_reply_to; /* without < and >; NULL: there is none */
