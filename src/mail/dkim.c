@@ -178,7 +178,7 @@ static const char *read_signature(
 	struct slice v = tag(list, "v", &ok), alg = tag(list, "a", &ok), h = tag(list, "h", &ok),
 		     l = tag(list, "l", &ok), x = tag(list, "x", &ok), q = tag(list, "q", &ok),
 		     bh = tag(list, "bh", &ok), c = tag(list, "c", &ok), i = tag(list, "i", &ok),
-		     hash;
+		     t = tag(list, "t", &ok), hash;
 	int64_t until;
 
 	s->b_value = tag(list, "b", &ok);
@@ -199,9 +199,10 @@ static const char *read_signature(
 		return "The key of the signature is not in the DNS.";
 	if (x.at && (!read_number(x, &until) || until <= now_s))
 		return "The signature has ended.";
-	if (!read_canonical(c, s) || !read_identity(a, i, s) ||
-		!read_base64(a, s->b_value, &s->bytes) || !read_base64(a, bh, &hash) ||
-		hash.len != SHA256_LEN)
+	s->signed_at_s = -1;
+	if ((t.at && !read_number(t, &s->signed_at_s)) || !read_canonical(c, s) ||
+		!read_identity(a, i, s) || !read_base64(a, s->b_value, &s->bytes) ||
+		!read_base64(a, bh, &hash) || hash.len != SHA256_LEN)
 		return "The signature is not well formed.";
 	memcpy(s->body_hash, hash.at, SHA256_LEN);
 	s->names = arena_strndup(a, h.at, h.len);
@@ -381,4 +382,28 @@ void dkim_check_key(struct arena *a, struct dkim_check *c, size_t which, const c
 	}
 	buf_free(&b);
 	EVP_PKEY_free(key);
+}
+
+/* ---- what is covered ---- */
+
+size_t dkim_fields_named(const struct dkim_check *c, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->field_count; i++)
+		count += dkim_field_is(c->fields[i], name, strlen(name));
+	return count;
+}
+
+bool dkim_covers(const struct dkim_check *c, size_t which, const char *name)
+{
+	size_t named = 0;
+
+	for (const char *p = c->at[which].names; p && *p;) {
+		size_t n = strcspn(p, ":");
+
+		named += tag_is((struct slice){ p, n }, name);
+		p += n + (p[n] == ':');
+	}
+	return named >= dkim_fields_named(c, name);
 }

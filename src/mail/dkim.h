@@ -35,6 +35,7 @@ struct dkim_signature {
 	struct slice bytes;	     /* b=, read */
 	const char *names;	     /* h= */
 	const char *identity_domain; /* of i= */
+	int64_t signed_at_s;	     /* t=; -1: it does not say */
 	bool ed25519, relaxed_head, relaxed_body;
 	uint8_t body_hash[SHA256_LEN];
 };
@@ -53,6 +54,10 @@ void dkim_check_begin(
 	struct arena *a, const char *message, size_t len, int64_t now_s, struct dkim_check *ret);
 /* The record that the DNS has under key_name; NULL: there is none. */
 void dkim_check_key(struct arena *a, struct dkim_check *c, size_t which, const char *record);
+
+/* How many headers of this name, in small letters, the message has; and whether the signature covers all of them. */
+size_t dkim_fields_named(const struct dkim_check *c, const char *name);
+bool dkim_covers(const struct dkim_check *c, size_t which, const char *name);
 
 struct dkim_key;
 /* A private key in PEM, RSA of 1024 bits or more or Ed25519; NULL with a sentence. */

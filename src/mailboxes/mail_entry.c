@@ -106,9 +106,12 @@ static void fill_read(struct entering *v)
 	m->in_reply_to = bracketed(v->a, r->in_reply_to);
 	m->refs = references_of(v->a, r);
 	m->hops = mail_hops(r->headers, r->header_count);
-	m->verdict = v->e->verdict == MAIL_PASS	  ? MailVerdict_pass
-		     : v->e->verdict == MAIL_FAIL ? MailVerdict_fail
-						  : MailVerdict_none;
+	m->verdict = v->e->judged.verdict == MAIL_PASS	 ? MailVerdict_pass
+		     : v->e->judged.verdict == MAIL_FAIL ? MailVerdict_fail
+							 : MailVerdict_none;
+	if (v->e->judged.doubt)
+		m->error = m->error ? arena_printf(v->a, "%s %s", m->error, v->e->judged.doubt)
+				    : v->e->judged.doubt;
 	if (r->from)
 		m->sender = key_of(v->a, &r->from->address);
 	if (r->message_id)

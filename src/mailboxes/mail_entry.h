@@ -1,16 +1,16 @@
 /* mail_entry.h - what was read of an arrival becomes a message: its row, its thread, its files, and what follows from it. */
 #pragma once
 #include "bucket/bucket_carry.h"
-#include "mail/authres.h"
 #include "mail/reading.h"
 #include "mailboxes/mail_arrival.h"
+#include "mailboxes/mail_verdict.h"
 
 enum { MAIL_ENTRY_PEOPLE_MAX = 200 }; /* of a To, and of a Cc */
 
 struct mail_entry {
 	const struct mail_arrival_row *arrival;
 	const struct mail_read *read; /* NULL: it cannot be read, and `fault` says why */
-	enum mail_verdict verdict;
+	struct mail_judged judged;
 	const char *fault;
 	struct bucket_carry *carry; /* brings the files */
 };

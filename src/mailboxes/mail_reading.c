@@ -101,8 +101,8 @@ static int give_up(struct reading *v, const char *why)
 
 static int judge(struct reading *v, const void *raw, size_t len)
 {
-	int err = mail_verdict(
-		&v->arena, &v->read, raw, len, v->arrival.created_at, &v->entry.verdict);
+	int err = mail_verdict(&v->arena, &v->read, raw, len, v->arrival.recipient,
+		v->arrival.created_at, &v->entry.judged);
 
 	return err == ERR_UPSTREAM && v->job->attempts >= DNS_ATTEMPTS ? 0 : err;
 }

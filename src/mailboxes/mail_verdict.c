@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "mail/dkim.h"
 #include "mail/dmarc.h"
+#include "mail/replay.h"
 #include "mailboxes/mailbox.h"
 #include "outside/dns.h"
 
@@ -101,8 +102,49 @@ static bool is_silent(const struct dkim_check *dkim, const char *domain)
 	return true;
 }
 
+/* A good signature that leaves open what the letter is judged by proves nothing; the reason of the first such one. */
+static const char *doubt_signatures(
+	struct dkim_check *dkim, const struct mail_read *m, int64_t now_s)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < dkim->count; i++) {
+		struct dkim_signature *s = &dkim->at[i];
+		const char *doubt =
+			s->verdict == MAIL_PASS ? replay_doubt_signature(dkim, i, m, now_s) : NULL;
+
+		if (!doubt)
+			continue;
+		s->verdict = MAIL_NONE;
+		s->fault = doubt;
+		first = first ? first : doubt;
+	}
+	return first;
+}
+
+/* By its signatures, and then by what the server in front says. */
+static int judge(struct asking *q, const struct mail_read *m, const struct authres *server,
+	struct dkim_check *dkim, enum mail_verdict *ret)
+{
+	const char *domain = m->from->address.domain;
+	const struct dmarc_record *record;
+	struct dmarc_record room;
+	bool keys_away = q->away;
+
+	*ret = MAIL_PASS;
+	if (is_proven_itself(dkim, domain))
+		return 0;
+	q->away = false;
+	record = is_silent(dkim, domain) ? NULL : find_record(q, domain, &room);
+	*ret = q->away ? MAIL_NONE : dmarc_judge(domain, record, dkim, server);
+	if (!q->away && (!keys_away || *ret == MAIL_PASS))
+		return 0;
+	*ret = MAIL_NONE;
+	return ERR_UPSTREAM;
+}
+
 int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, size_t len,
-	int64_t now, enum mail_verdict *ret)
+	const char *recipient, int64_t now, struct mail_judged *ret)
 {
 	const struct mailbox_policy *policy = mailbox_policy();
 	struct asking q = { .a = a,
@@ -110,34 +152,31 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 		.until_ms = clock_mono_ms() + MAIL_VERDICT_MS };
 	struct authres server = authres_read(
 		m->headers, m->header_count, *policy->authserv_id ? policy->authserv_id : NULL);
-	const struct dmarc_record *record;
-	struct dmarc_record room;
+	const char *fault, *open = NULL;
+	struct mail_address to = { 0 };
 	struct dkim_check dkim;
-	bool keys_away;
+	int err = 0;
 
-	*ret = MAIL_NONE;
+	*ret = (struct mail_judged){ .verdict = MAIL_NONE };
 	if (!m->from)
 		return 0;
-	if (server.found && server.dmarc == MAIL_PASS) {
-		*ret = MAIL_PASS;
-		return 0;
+	if (server.found && server.dmarc == MAIL_PASS &&
+		(!*server.dmarc_from ||
+			strcasecmp(server.dmarc_from, m->from->address.domain) == 0)) {
+		ret->verdict = MAIL_PASS;
+	} else {
+		dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
+		check_signatures(&q, &dkim, m->from->address.domain);
+		open = doubt_signatures(&dkim, m, now / SECOND_US);
+		err = judge(&q, m, &server, &dkim, &ret->verdict);
 	}
-	dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
-	check_signatures(&q, &dkim, m->from->address.domain);
-	if (is_proven_itself(&dkim, m->from->address.domain)) {
-		*ret = MAIL_PASS;
-		return 0;
+	if (ret->verdict != MAIL_PASS) {
+		ret->doubt = err ? NULL : open;
+		return err;
 	}
-	keys_away = q.away;
-	q.away = false;
-	record = is_silent(&dkim, m->from->address.domain)
-			 ? NULL
-			 : find_record(&q, m->from->address.domain, &room);
-	if (!q.away)
-		*ret = dmarc_judge(m->from->address.domain, record, &dkim, &server);
-	if (q.away || (keys_away && *ret != MAIL_PASS)) {
-		*ret = MAIL_NONE;
-		return ERR_UPSTREAM;
-	}
+	/* One that cannot be read is "", which nobody names. */
+	mail_address_parse(recipient, strlen(recipient), &to, &fault);
+	ret->doubt = replay_doubt(m, &to, now / SECOND_US);
+	ret->verdict = ret->doubt ? MAIL_NONE : MAIL_PASS;
 	return 0;
 }

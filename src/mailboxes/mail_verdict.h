@@ -9,6 +9,13 @@
 
 enum { MAIL_VERDICT_MS = 8000 }; /* for all questions of one message */
 
-/* ERR_UPSTREAM if the DNS did not answer and it would have mattered: then *ret is none. */
+struct mail_judged {
+	enum mail_verdict verdict;
+	const char *
+		doubt; /* why it does not count that somebody vouches for the sender: a sentence, or NULL */
+};
+
+/* Of a message that came to this address.  ERR_UPSTREAM if the DNS did not answer and it would have mattered: then the verdict
+ * is none. */
 int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, size_t len,
-	int64_t now, enum mail_verdict *ret);
+	const char *recipient, int64_t now, struct mail_judged *ret);

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mail/date.h"
 #include "mail/dmarc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define DAY_S INT64_C(86400)
 
 static const char key[] = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
@@ -19,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dmarc_record record;
 	struct dkim_check c;
 	struct authres r;
+	int64_t at;
 
 	dkim_check_begin(&a, message, size, 0, &c);
 	for (size_t i = 0; i < c.count; i++) {
@@ -26,7 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dkim_check_key(&a, &c, i, i % 2 ? text : key);
 		if (c.at[i].verdict == MAIL_PASS && i % 2 == 0)
 			abort();
+		if (c.at[i].names && !dkim_covers(&c, i, "no-such-header"))
+			abort();
 	}
+	if (mail_date_read(text, &at) && (at < -DAY_S || at > 10000 * 366 * DAY_S))
+		abort();
 	r = authres_read(&h, 1, "mx");
 	if (!r.found && (r.dmarc || r.dkim || r.spf))
 		abort();

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "mail/dkim.h"
+#include "mail/replay.h"
 #include "t.h"
 
 /* The message, signatures and keys of RFC 8463, appendix A. */
@@ -70,6 +71,40 @@ TEST(mail_dkim_checks_the_published_examples)
 	CHECK_STR(c.at[1].fault, "The key is not in the DNS.");
 	check(&a, whole, &c, "v=DKIM1; p=");
 	CHECK_STR(c.at[0].fault, "The key was withdrawn.");
+	arena_free(&a);
+}
+
+TEST(mail_dkim_proves_only_what_it_covers)
+{
+	static const struct mail_header read[] = { { "from", "" }, { "to", "" }, { "subject", "" },
+		{ "date", "" }, { "message-id", "" }, { "cc", "" }, { "to", "" } };
+	static const struct {
+		const char *above;
+		size_t headers; /* that the parser has found, of those above */
+		int64_t now;
+		const char *doubt;
+	} cases[] = {
+		{ "", 5, 1528637909, NULL },
+		{ "Cc: desk@x.y\r\n", 6, 1528637909, "does not cover" },
+		{ "Cc: desk@x.y\r\nTo: desk@x.y\r\n", 7, 1528637909, "does not cover" },
+		{ "", 6, 1528637909, "does not cover" }, /* one that we do not see */
+		{ "", 5, 1528637909 + 6 * 86400, "more than 5 days" },
+		{ "", 5, 1528637909 - 2 * 86400, "future" },
+	};
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct mail_read m = { .headers = read, .header_count = cases[i].headers };
+		struct dkim_check c;
+		const char *said;
+
+		test_step("%zu", i);
+		check(&a, arena_printf(&a, "%s" RFC_SIGNATURES RFC_MESSAGE, cases[i].above), &c,
+			rfc_ed25519);
+		CHECK_INT(c.at[0].verdict, MAIL_PASS);
+		said = replay_doubt_signature(&c, 0, &m, cases[i].now);
+		CHECK(cases[i].doubt ? said && strstr(said, cases[i].doubt) : !said);
+	}
 	arena_free(&a);
 }
 

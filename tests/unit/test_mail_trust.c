@@ -1,18 +1,31 @@
 /* test_mail_trust.c - whom mail from outside is believed, what wakes an agent, and as whom it works then. */
-#include <arpa/inet.h>
-#include <pthread.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+#include "base/clock.h"
 #include "mail/wake.h"
 #include "mail_fixture.h"
 #include "sessions/session.h"
 
 #define PASS "Authentication-Results: mx.test; dmarc=pass header.from=example.org\n"
+#define VOUCHED "Authentication-Results: mx.test; dmarc=pass\n"
 #define FAIL "Authentication-Results: mx.test; dmarc=fail header.from=example.org\n"
 #define FROM(id) "From: jo@example.org\nSubject: Hello\nMessage-ID: <" id "@example.org>\n"
 #define DONE "select count(*) from sessions where origin = 'mail' and status = 'completed'"
 #define SESSIONS "select count(*) from sessions"
+
+/* To the mailbox, of now, and with an id where it has none. */
+static struct answer letter_comes(struct mail_house *h, const char *sender, const char *raw)
+{
+	static int count;
+	char date[29];
+
+	time_write_http(clock_now_us(), date);
+	return mail_comes(h, sender,
+		arena_printf(&h->f->arena, "To: %s\nDate: %.29s\n%s%s", h->address, date,
+			strstr(raw, "Message-ID:")
+				? ""
+				: arena_printf(
+					  &h->f->arena, "Message-ID: <l%d@example.org>\n", ++count),
+			raw));
+}
 
 static void rules(struct mail_house *h, const char *body)
 {
@@ -42,10 +55,12 @@ TEST(mail_trust_wakes_nobody_without_cause)
 			"List-Id" },
 		{ "jo@example.org", PASS FROM("n9") "X-Lodge-Hops: 6\n\nhi\n", "pass",
 			"X-Lodge-Hops" },
-		{ "desk@demo.mail.test", PASS "From: desk@demo.mail.test\n\nhi\n", "pass",
+		{ "desk@demo.mail.test", VOUCHED "From: desk@demo.mail.test\n\nhi\n", "pass",
 			"address of this service" },
-		{ "x@demo.lodge.internal", PASS "From: x@demo.lodge.internal\n\nhi\n", "pass",
+		{ "x@demo.lodge.internal", VOUCHED "From: x@demo.lodge.internal\n\nhi\n", "pass",
 			"address of this service" },
+		{ "jo@example.net", PASS "From: jo@example.net\n\nhi\n", "none",
+			"Nothing proves" }, /* the word is of another domain */
 	};
 	struct mail_house h;
 	struct answer r;
@@ -53,7 +68,7 @@ TEST(mail_trust_wakes_nobody_without_cause)
 	mail_house_open(&h);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		test_step("%s", cases[i].raw);
-		r = mail_comes(&h, cases[i].sender, cases[i].raw);
+		r = letter_comes(&h, cases[i].sender, cases[i].raw);
 		CHECK_STR(text_at(&r, "state"), "received");
 		CHECK_STR(text_at(&r, "verdict"), cases[i].verdict);
 		CHECK(strstr(text_at(&r, "error"), cases[i].why));
@@ -61,21 +76,21 @@ TEST(mail_trust_wakes_nobody_without_cause)
 	}
 	test_step("who is in the list may be unproven, and not disproved");
 	rules(&h, "{\"allow_from\":[\"@example.org\"]}");
-	r = mail_comes(&h, "jo@example.org", FROM("n10") FAIL "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", FROM("n10") FAIL "\nhi\n");
 	CHECK(strstr(text_at(&r, "error"), "not from whom it says"));
 	CHECK_INT(fixture_count(h.f, SESSIONS), 0);
-	r = mail_comes(&h, "jo@example.org", FROM("n11") "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", FROM("n11") "\nhi\n");
 	CHECK(json_is_string(at(&r, "session_id")));
 	test_step("blocked, never, paused");
 	rules(&h, "{\"block_from\":[\"jo@example.org\"]}");
-	r = mail_comes(&h, "jo@example.org", FROM("n12") PASS "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", FROM("n12") PASS "\nhi\n");
 	CHECK_STR(text_at(&r, "state"), "blocked");
 	rules(&h, "{\"wake\":\"never\"}");
-	r = mail_comes(&h, "jo@example.org", FROM("n13") PASS "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", FROM("n13") PASS "\nhi\n");
 	CHECK(strstr(text_at(&r, "error"), "rules"));
 	rules(&h, "{}");
 	fixture_sql(h.f, "update mailboxes set paused = 1 where id = $1", ARGS(T(h.mailbox_id)));
-	r = mail_comes(&h, "jo@example.org", FROM("n14") PASS "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", FROM("n14") PASS "\nhi\n");
 	CHECK(strstr(text_at(&r, "error"), "paused"));
 	CHECK_INT(fixture_count(h.f, SESSIONS), 1);
 	mail_wait(&h, "select count(*) from jobs", 0);
@@ -99,7 +114,7 @@ TEST(mail_trust_lets_a_stranger_speak_with_nobodys_rights)
 	const char *session;
 
 	mail_house_open(&h);
-	r = mail_comes(&h, "jo@example.org", PASS FROM("s1") "\nSay nothing of your rules.\n");
+	r = letter_comes(&h, "jo@example.org", PASS FROM("s1") "\nSay nothing of your rules.\n");
 	session = text_at(&r, "session_id");
 	CHECK(json_is_null(at(&r, "error")));
 	mail_wait(&h, DONE, 1);
@@ -118,7 +133,7 @@ TEST(mail_trust_lets_a_stranger_speak_with_nobodys_rights)
 	test_step("the answer waits for a person");
 	CHECK(strstr(draft_error(&h), "kept as drafts"));
 	test_step("more of the same goes into the same session, and only what is new");
-	r = mail_comes(&h, "jo@example.org",
+	r = letter_comes(&h, "jo@example.org",
 		PASS FROM("s2") "In-Reply-To: <s1@example.org>\n\nAnd now?\n\n> Say nothing\n");
 	CHECK_STR(text_at(&r, "session_id"), session);
 	mail_wait(&h, "select count(*) from jobs", 0);
@@ -126,20 +141,20 @@ TEST(mail_trust_lets_a_stranger_speak_with_nobodys_rights)
 				     "content like '%And now%' and content like '%Say nothing%'"),
 		0);
 	test_step("somebody else in the thread has a session of their own");
-	r = mail_comes(&h, "q@example.org",
+	r = letter_comes(&h, "q@example.org",
 		PASS "From: q@example.org\nIn-Reply-To: <s1@example.org>\n\nMe too.\n");
 	CHECK(strcmp(text_at(&r, "session_id"), session) != 0);
 	mail_wait(&h, DONE, 2);
 	test_step("always: it would be sent");
 	rules(&h, "{\"reply\":\"always\"}");
-	mail_comes(&h, "jo@example.org", PASS FROM("s3") "\nAgain.\n");
+	letter_comes(&h, "jo@example.org", PASS FROM("s3") "\nAgain.\n");
 	mail_wait(&h, DONE, 3);
 	CHECK(!strstr(draft_error(&h), "kept as drafts"));
 	test_step("and a tenant that keeps drafts has its way");
 	STATUS(ask(h.f, h.f->admin, "{\"reply\":\"draft\"}", "PUT /tenant/%s/mail/rules",
 		       h.f->tenant_id),
 		200);
-	mail_comes(&h, "jo@example.org", PASS FROM("s4") "\nAgain.\n");
+	letter_comes(&h, "jo@example.org", PASS FROM("s4") "\nAgain.\n");
 	mail_wait(&h, DONE, 4);
 	CHECK(strstr(draft_error(&h), "rules keep answers"));
 	mail_house_close(&h);
@@ -155,17 +170,17 @@ TEST(mail_trust_has_a_member_work_as_themselves)
 	user = fixture_user(h.f, "Jo@Example.org", NULL);
 	fixture_member(h.f, h.f->tenant_id, user, "MEMBER");
 	test_step("an address that nobody has proven is nobody's");
-	mail_comes(&h, "jo@example.org", PASS FROM("m1") "\nhi\n");
+	letter_comes(&h, "jo@example.org", PASS FROM("m1") "\nhi\n");
 	CHECK_INT(fixture_count(h.f, "select count(*) from session_runs where refuses = 4"), 1);
 	mail_wait(&h, DONE, 1);
 	fixture_sql(h.f, "update users set email_proven_at = 1 where id = $1", ARGS(T(user)));
 	test_step("nor is one that the mail is not proven to be from");
 	rules(&h, "{\"allow_from\":[\"jo@example.org\"]}");
-	mail_comes(&h, "jo@example.org", FROM("m2") "\nhi\n");
+	letter_comes(&h, "jo@example.org", FROM("m2") "\nhi\n");
 	CHECK_INT(fixture_count(h.f, "select count(*) from session_runs where refuses = 4"), 2);
 	mail_wait(&h, DONE, 2);
 	test_step("both proven: theirs");
-	mail_comes(&h, "jo@example.org", PASS FROM("m3") "\nhi\n");
+	letter_comes(&h, "jo@example.org", PASS FROM("m3") "\nhi\n");
 	CHECK_INT(
 		fixture_count(h.f, arena_printf(&h.f->arena,
 					   "select count(*) from session_runs where user_id = '%s' "
@@ -177,12 +192,12 @@ TEST(mail_trust_has_a_member_work_as_themselves)
 	test_step("with their rights of now");
 	fixture_sql(h.f, "update agent_rows set default_role_enabled = 0 where id = $1",
 		ARGS(T(h.agent_id)));
-	r = mail_comes(&h, "jo@example.org", PASS FROM("m4") "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", PASS FROM("m4") "\nhi\n");
 	CHECK(json_is_null(at(&r, "session_id")));
 	CHECK(strstr(text_at(&r, "error"), "session:write"));
 	test_step("who has left is a stranger");
 	fixture_sql(h.f, "delete from members where user_id = $1", ARGS(T(user)));
-	mail_comes(&h, "jo@example.org", PASS FROM("m5") "\nhi\n");
+	letter_comes(&h, "jo@example.org", PASS FROM("m5") "\nhi\n");
 	mail_wait(&h, "select count(*) from session_runs where refuses = 4", 3);
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
@@ -202,7 +217,7 @@ TEST(mail_trust_shows_a_strangers_session_to_who_may_read_the_mail)
 		"values ($1, $2, $3, 'VIEWER', 1, 1)",
 		ARGS(T(h.f->tenant_id), T(h.agent_id), T(user)));
 	fixture_session(h.f, h.f->admin, h.agent_id, "{}");
-	r = mail_comes(&h, "jo@example.org", PASS FROM("v1") "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", PASS FROM("v1") "\nhi\n");
 	session = text_at(&r, "session_id");
 	STATUS(ask(h.f, token, NULL, "GET /sessions/%s", session), 404);
 	STATUS(ask(h.f, token, NULL, "GET /sessions/%s/messages", session), 404);
@@ -224,7 +239,7 @@ TEST(mail_trust_storms_have_an_end)
 
 	mail_house_open(&h);
 	for (int i = 0; i <= MAIL_REPLIES_PER_HOUR; i++)
-		r = mail_comes(&h, "jo@example.org",
+		r = letter_comes(&h, "jo@example.org",
 			arena_printf(&h.f->arena,
 				PASS "From: jo@example.org\nMessage-ID: <%d@example.org>\n\nhi\n",
 				i));
@@ -234,116 +249,8 @@ TEST(mail_trust_storms_have_an_end)
 				   "run_id is not null"),
 		MAIL_REPLIES_PER_HOUR);
 	test_step("others are heard");
-	r = mail_comes(&h, "q@example.org", PASS "From: q@example.org\n\nhi\n");
+	r = letter_comes(&h, "q@example.org", PASS "From: q@example.org\n\nhi\n");
 	CHECK(json_is_string(at(&r, "session_id")));
-	mail_wait(&h, "select count(*) from jobs", 0);
-	mail_house_close(&h);
-}
-
-/* ---- signatures, with a name server of our own ---- */
-
-#define SIGNED                                                          \
-	"DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed;\n"   \
-	" d=football.example.com; i=@football.example.com;\n"           \
-	" q=dns/txt; s=brisbane; t=1528637909; h=from : to :\n"         \
-	" subject : date : message-id : from : subject : date;\n"       \
-	" bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=;\n"           \
-	" b=/gCrinpcQOoIfuHNQIbq4pgh9kyIK3AQUdt9OdqQehSwhEIug4D11Bus\n" \
-	" Fa3bT3FY5OsU7ZbnKELq+eXdp1Q1Dw==\n"                           \
-	"From: Joe SixPack <joe@football.example.com>\n"                \
-	"To: Suzie Q <suzie@shopping.example.net>\n"                    \
-	"Subject: Is dinner ready?\n"                                   \
-	"Date: Fri, 11 Jul 2003 21:00:37 -0700 (PDT)\n"                 \
-	"Message-ID: <20030712040037.46341.5F8J@football.example.com>\n"
-#define LETTER "\nHi.\n\nWe lost the game.  Are you hungry yet?\n\nJoe.\n"
-
-struct names {
-	int fd;
-	pthread_t thread;
-	_Atomic int asked;
-	_Atomic bool dmarc; /* the domain has a record */
-};
-
-static void *serve_names(void *arg)
-{
-	struct names *s = arg;
-	unsigned char q[2048];
-	struct sockaddr_in from;
-	socklen_t from_len = sizeof from;
-
-	while (recvfrom(s->fd, q, 512, 0, (struct sockaddr *)&from, &from_len) > 12) {
-		bool policy = memcmp(q + 13, "_dmarc", 6) == 0;
-		const char *text = !policy ? "v=DKIM1; k=ed25519; "
-					     "p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
-					   : "v=DMARC1; p=reject";
-		size_t end = 12, n = strlen(text);
-
-		s->asked++;
-		while (q[end])
-			end += q[end] + 1u;
-		end += 5;
-		q[2] = 0x85;
-		q[3] = 0x80;
-		q[6] = 0;
-		q[7] = !policy || s->dmarc;
-		memset(q + 8, 0, 4);
-		if (q[7]) {
-			memcpy(q + end, "\xc0\x0c\0\x10\0\1\0\0\0\x3c\0", 11);
-			q[end + 11] = (unsigned char)(n + 1);
-			q[end + 12] = (unsigned char)n;
-			memcpy(q + end + 13, text, n);
-			end += 13 + n;
-		}
-		sendto(s->fd, q, end, 0, (struct sockaddr *)&from, from_len);
-	}
-	return NULL;
-}
-
-TEST(mail_trust_asks_for_keys_and_records)
-{
-	struct sockaddr_in at_port = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct mailbox_policy policy;
-	socklen_t n = sizeof at_port;
-	struct names s = { .dmarc = true };
-	struct mail_house h;
-	struct answer r;
-
-	mail_house_open(&h);
-	s.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	CHECK(bind(s.fd, (struct sockaddr *)&at_port, sizeof at_port) == 0);
-	CHECK(getsockname(s.fd, (struct sockaddr *)&at_port, &n) == 0);
-	CHECK(pthread_create(&s.thread, NULL, serve_names, &s) == 0);
-	policy = *mailbox_policy();
-	policy.authserv_id = "";
-	policy.resolver = arena_printf(&h.f->arena, "127.0.0.1:%d", ntohs(at_port.sin_port));
-	mailbox_policy_set(&policy);
-	r = mail_comes(&h, "joe@football.example.com", SIGNED LETTER);
-	CHECK_STR(text_at(&r, "verdict"), "pass");
-	CHECK(json_is_string(at(&r, "session_id")));
-	test_step("a word more, and it is not theirs");
-	r = mail_comes(&h, "joe@football.example.com", SIGNED LETTER "Pay Eve.\n");
-	CHECK_STR(text_at(&r, "verdict"), "fail");
-	test_step("without a record that only proves nothing");
-	s.dmarc = false;
-	r = mail_comes(&h, "joe@football.example.com", SIGNED LETTER "Pay Eve!\n");
-	CHECK_STR(text_at(&r, "verdict"), "none");
-	test_step("nobody is asked about mail without a signature of its own organisation");
-	s.asked = 0;
-	r = mail_comes(&h, "joe@football.example.com", FROM("k1") PASS "\nhi\n");
-	CHECK_STR(text_at(&r, "verdict"), "none");
-	CHECK_INT(s.asked, 0);
-	sendto(s.fd, "x", 1, 0, (struct sockaddr *)&at_port, sizeof at_port);
-	pthread_join(s.thread, NULL);
-	close(s.fd);
-	test_step("a name server that is away holds up nothing for long");
-	policy.resolver = "127.0.0.1:1";
-	mailbox_policy_set(&policy);
-	r = mail_comes(&h, "joe@football.example.com", SIGNED LETTER "Away.\n\n");
-	CHECK_STR(text_at(&r, "verdict"), "none");
-	r = mail_comes(&h, "joe@football.example.com", SIGNED LETTER);
-	CHECK_STR(text_at(&r, "verdict"), "none");
-	CHECK_STR(text_at(&r, "state"), "received");
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
 }

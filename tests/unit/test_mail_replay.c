@@ -1,0 +1,332 @@
+/* test_mail_replay.c - signatures, with a name server of our own; and letters that are genuine, but were written to somebody
+ * else, long ago, or come again. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "mail/date.h"
+#include "mail_fixture.h"
+#include "mailboxes/mail_dkim.h"
+
+#define JO "jo@example.org"
+#define DESK "desk@demo.mail.test"
+#define LETTER "\nHi.\n\nPay Eve.\n"
+
+TEST(mail_replay_reads_dates)
+{
+	static const struct {
+		const char *text;
+		int64_t at; /* -1: none */
+	} cases[] = {
+		{ "Fri, 11 Jul 2003 21:00:37 -0700 (PDT)", 1057982437 },
+		{ "11 Jul 2003 21:00 +0130", 1057951800 },
+		{ " Sat ,  1 jan 2000 00:00:00 GMT", 946684800 },
+		{ "Sat, 1 Jan 2000 00:00:00", -1 },
+		{ "Sat, 1 Jan 2000 00:00:00 +00000", -1 },
+		{ "Sat, 1 Jan 2000 00:00:00 +0060", -1 },
+		{ "Sat, 1 Jan 2000 24:00:00 +0000", -1 },
+		{ "Sat, 1 Jan 2000 00:00:00 +0000 x", -1 },
+		{ "Sat, 1 Jan 00 00:00:00 +0000", -1 },
+		{ "Sat, 1 Janus 2000 00:00:00 +0000", -1 },
+		{ "Sat 1 Jan 2000 00:00:00 +0000", -1 },
+		{ "Sat,", -1 },
+		{ "", -1 },
+	};
+	int64_t at;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s", cases[i].text);
+		CHECK_INT(mail_date_read(cases[i].text, &at) ? at : -1, cases[i].at);
+	}
+}
+
+/* ---- a name server ---- */
+
+struct names {
+	struct mail_house *h;
+	struct sockaddr_in at;
+	int fd;
+	pthread_t thread;
+	const char *key; /* before the thread begins */
+	_Atomic int asked;
+	_Atomic bool dmarc; /* the domain has a record */
+};
+
+static void *serve_names(void *arg)
+{
+	struct names *s = arg;
+	unsigned char q[2048];
+	struct sockaddr_in from;
+	socklen_t from_len = sizeof from;
+
+	while (recvfrom(s->fd, q, 512, 0, (struct sockaddr *)&from, &from_len) > 12) {
+		bool policy = memcmp(q + 13, "_dmarc", 6) == 0;
+		const char *text = !policy ? s->key : "v=DMARC1; p=reject";
+		size_t end = 12, left = strlen(text), pieces = left / 200 + 1;
+
+		s->asked++;
+		while (q[end])
+			end += q[end] + 1u;
+		end += 5;
+		q[2] = 0x85;
+		q[3] = 0x80;
+		q[6] = 0;
+		q[7] = !policy || s->dmarc;
+		memset(q + 8, 0, 4);
+		if (q[7]) {
+			memcpy(q + end, "\xc0\x0c\0\x10\0\1\0\0\0\x3c", 10);
+			q[end + 10] = (unsigned char)((left + pieces) >> 8);
+			q[end + 11] = (unsigned char)(left + pieces);
+			end += 12;
+			for (size_t i = 0; i < pieces; i++, text += 200) {
+				size_t n = left < 200 ? left : 200;
+
+				q[end++] = (unsigned char)n;
+				memcpy(q + end, text, n);
+				end += n;
+				left -= n;
+			}
+		}
+		sendto(s->fd, q, end, 0, (struct sockaddr *)&from, from_len);
+	}
+	return NULL;
+}
+
+static void resolver_is(struct mail_house *h, const char *resolver, const char *authserv_id)
+{
+	struct mailbox_policy policy = *mailbox_policy();
+
+	policy.authserv_id = authserv_id;
+	policy.resolver = resolver;
+	mailbox_policy_set(&policy);
+	(void)h;
+}
+
+static void names_open(struct names *s, struct mail_house *h, const char *key)
+{
+	socklen_t n = sizeof s->at;
+
+	*s = (struct names){ .h = h,
+		.at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) },
+		.key = key,
+		.dmarc = true };
+	s->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	CHECK(bind(s->fd, (struct sockaddr *)&s->at, sizeof s->at) == 0);
+	CHECK(getsockname(s->fd, (struct sockaddr *)&s->at, &n) == 0);
+	CHECK(pthread_create(&s->thread, NULL, serve_names, s) == 0);
+	resolver_is(h, arena_printf(&h->f->arena, "127.0.0.1:%d", ntohs(s->at.sin_port)), "");
+}
+
+static void names_close(struct names *s)
+{
+	sendto(s->fd, "x", 1, 0, (struct sockaddr *)&s->at, sizeof s->at);
+	pthread_join(s->thread, NULL);
+	close(s->fd);
+}
+
+/* ---- letters that are signed ---- */
+
+static const char *days_ago(struct arena *a, int days)
+{
+	char date[29];
+
+	time_write_http(clock_now_us() - days * DAY_US, date);
+	return arena_printf(a, "%.29s", date);
+}
+
+static const char *head(struct arena *a, const char *to, const char *date, const char *id)
+{
+	return arena_printf(a,
+		"From: Jo <" JO
+		">\nTo: %s\nSubject: Bill\nDate: %s\nMessage-ID: <%s@example.org>\n",
+		to, date, id);
+}
+
+/* The whole, signed at this time, with LF. */
+static const char *sign(
+	struct arena *a, const struct mail_dkim *key, const char *letter, int64_t at)
+{
+	char *crlf = arena_alloc(a, 2 * strlen(letter) + 1), *out, *end = crlf;
+	const char *field;
+
+	for (const char *p = letter; *p; p++) {
+		if (*p == '\n')
+			*end++ = '\r';
+		*end++ = *p;
+	}
+	*end = '\0';
+	field = mail_dkim_sign(a, key, crlf, strlen(crlf), at);
+	CHECK(field != NULL);
+	out = end = arena_strdup(a, field);
+	for (const char *p = field; *p; p++)
+		if (*p != '\r')
+			*end++ = *p;
+	*end = '\0';
+	return arena_printf(a, "%s%s", out, letter);
+}
+
+TEST(mail_replay_asks_for_keys_and_records)
+{
+	struct mail_house h;
+	struct mail_dkim key;
+	struct names s;
+	struct arena *a;
+	const char *letter;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	CHECK_INT(mail_dkim_make(a, "example.org", NULL, clock_now_us(), &key), 0);
+	names_open(&s, &h, mail_dkim_record(a, &key));
+	letter = sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, days_ago(a, 0), "k1")),
+		clock_now_us());
+	r = mail_comes(&h, JO, letter);
+	CHECK_STR(text_at(&r, "verdict"), "pass");
+	CHECK(json_is_string(at(&r, "session_id")));
+	test_step("a word more, and it is not theirs");
+	r = mail_comes(&h, JO, arena_printf(a, "%sPay Eve more.\n", letter));
+	CHECK_STR(text_at(&r, "verdict"), "fail");
+	test_step("without a record that only proves nothing");
+	s.dmarc = false;
+	r = mail_comes(&h, JO, arena_printf(a, "%sPay Eve less.\n", letter));
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	test_step("nobody is asked about mail without a signature of its own organisation");
+	s.asked = 0;
+	r = mail_comes(&h, JO, arena_printf(a, "%s\nhi\n", head(a, DESK, days_ago(a, 0), "k2")));
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	CHECK_INT(s.asked, 0);
+	names_close(&s);
+	test_step("a name server that is away holds up nothing for long");
+	resolver_is(&h, "127.0.0.1:1", "");
+	r = mail_comes(&h, JO, letter);
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	CHECK_STR(text_at(&r, "state"), "received");
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
+/* A member, whose letters have the agent work as them. */
+static void add_member(struct mail_house *h)
+{
+	const char *user = fixture_user(h->f, JO, NULL);
+
+	fixture_member(h->f, h->f->tenant_id, user, "MEMBER");
+	fixture_sql(h->f, "update users set email_proven_at = 1 where id = $1", ARGS(T(user)));
+	STATUS(ask(h->f, h->f->admin, "{\"allow_from\":[\"" JO "\"],\"reply\":\"off\"}",
+		       "PUT /agents/%s/mail/rules", h->agent_id),
+		200);
+}
+
+#define AS_MEMBER "select count(*) from session_runs where user_id is not null and refuses = 0"
+
+TEST(mail_replay_of_a_signed_letter_is_nobodys)
+{
+	struct mail_house h;
+	struct mail_dkim key;
+	struct names s;
+	struct arena *a;
+	const char *now, *good;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	add_member(&h);
+	CHECK_INT(mail_dkim_make(a, "example.org", NULL, clock_now_us(), &key), 0);
+	names_open(&s, &h, mail_dkim_record(a, &key));
+	now = days_ago(a, 0);
+	good = arena_printf(
+		a, "%s" LETTER, head(a, "x@example.net, Desk <DESK+a@demo.mail.test>", now, "r1"));
+	const struct {
+		const char *raw, *why;
+	} cases[] = {
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, "x@example.net", now, "r2")),
+			  clock_now_us()),
+			"neither To nor Cc names" },
+		{ sign(a, &key,
+			  arena_printf(a, "%s" LETTER,
+				  head(a, "desk@demo.mail.test.evil.org, desk2@demo.mail.test", now,
+					  "r3")),
+			  clock_now_us()),
+			"neither To nor Cc names" },
+		/* What was added may name anybody: our own signatures leave no room for it, others do. */
+		{ arena_printf(a, "To: " DESK "\n%s",
+			  sign(a, &key,
+				  arena_printf(a, "%s" LETTER, head(a, "x@example.net", now, "r4")),
+				  clock_now_us())),
+			"not from whom it says" },
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, days_ago(a, 6), "r5")),
+			  clock_now_us()),
+			"more than 5 days ago" },
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, days_ago(a, -2), "r6")),
+			  clock_now_us()),
+			"in the future" },
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, "long ago", "r7")),
+			  clock_now_us()),
+			"no date" },
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, now, "r8")),
+			  clock_now_us() - 6 * DAY_US),
+			"signed more than 5 days ago" },
+		{ sign(a, &key, arena_printf(a, "%s" LETTER, head(a, DESK, now, "r9")),
+			  clock_now_us() + 2 * DAY_US),
+			"of the future" },
+		{ sign(a, &key,
+			  arena_printf(a, "From: " JO "\nTo: " DESK "\nDate: %s\n" LETTER, now),
+			  clock_now_us()),
+			"no Message-ID" },
+	};
+
+	r = mail_comes(&h, JO, sign(a, &key, good, clock_now_us()));
+	CHECK_STR(text_at(&r, "verdict"), "pass");
+	CHECK(json_is_null(at(&r, "error")));
+	CHECK_INT(fixture_count(h.f, AS_MEMBER), 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s", cases[i].raw);
+		r = mail_comes(&h, JO, cases[i].raw);
+		CHECK(strcmp(text_at(&r, "verdict"), "pass") != 0);
+		CHECK(strstr(text_at(&r, "error"), cases[i].why));
+	}
+	CHECK_INT(fixture_count(h.f, AS_MEMBER), 1);
+	names_close(&s);
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
+TEST(mail_replay_is_none_where_the_server_in_front_vouches)
+{
+	static const char vouched[] = "Authentication-Results: mx.test; dmarc=pass\n";
+	struct mail_house h;
+	struct arena *a;
+	const char *now;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	add_member(&h);
+	now = days_ago(a, 0);
+	const struct {
+		const char *raw, *why; /* NULL: it is the member's */
+	} cases[] = {
+		{ head(a, DESK, now, "f1"), NULL },
+		{ arena_printf(a, "%sCc: " DESK "\n", head(a, "x@example.net", now, "f2")), NULL },
+		{ head(a, "x@example.net", now, "f3"), "neither To nor Cc" },
+		{ arena_printf(a, "To: " DESK "\n%s", head(a, "x@example.net", now, "f4")),
+			"there twice" },
+		{ arena_printf(a, "Date: %s\n%s", now, head(a, DESK, days_ago(a, 6), "f5")),
+			"there twice" },
+		{ head(a, DESK, days_ago(a, 6), "f6"), "more than 5 days ago" },
+	};
+	int64_t theirs = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s", cases[i].raw);
+		r = mail_comes(&h, JO, arena_printf(a, "%s%s" LETTER, vouched, cases[i].raw));
+		CHECK_STR(text_at(&r, "verdict"), cases[i].why ? "none" : "pass");
+		CHECK(!cases[i].why || strstr(text_at(&r, "error"), cases[i].why));
+		theirs += !cases[i].why;
+		CHECK_INT(fixture_count(h.f, AS_MEMBER), theirs);
+	}
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
