@@ -287,11 +287,12 @@ static const char *or_null(const char *id)
 static int add_arrival(const struct mail_incoming *l, struct db *db, struct arena *a,
 	const struct letter_part *part, struct mail_recipient *r, int64_t now)
 {
+	char known_by[MAIL_KNOWN_LEN + 1];
 	struct mail_arrival_row row = { .tenant_id = r->tenant_id,
 		.id = r->arrival_id,
 		.agent_id = r->agent_id,
 		.mailbox_id = r->mailbox_id,
-		.known_by = l->known_by,
+		.known_by = known_by,
 		.sender = l->sender,
 		.recipient = r->address,
 		.thread_id = or_null(r->thread_id),
@@ -309,6 +310,8 @@ static int add_arrival(const struct mail_incoming *l, struct db *db, struct aren
 		return 0;
 	}
 	copy_id(r->arrival_id, id_new(NULL).text);
+	memcpy(known_by, l->known_by, sizeof known_by);
+	mail_known_envelope(known_by, l->sender, *r->bounced_id ? r->bounced_id : r->thread_id);
 	if (!err)
 		err = mail_arrival_add(db, a, &row, &known);
 	r->taking = known ? MAIL_KNOWN : MAIL_TAKES;

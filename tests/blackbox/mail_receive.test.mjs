@@ -55,14 +55,14 @@ test("lodge mail deliver hands over what a pipe brings, and says by its status w
   equal(good.status, 0, good.stderr);
   equal(onlyBytes(join(place.data, "bucket")), `${text.replaceAll("\n", "\r\n")}\r\n`, "what is kept");
   equal(await arrivals(place, "sender = 'jo@example.net'"), "1", "arrivals");
-  equal((await deliver(text, DESK)).status, 0, "again");
+  equal((await deliver(text, "--from", "jo@example.net", DESK)).status, 0, "again");
   const wrong = async (status, pattern, ...args) => {
     const end = await deliver(...args);
     equal(end.status, status, end.stderr);
     match(end.stderr, pattern, "what it says");
     equal(end.stderr.trimEnd().split("\n").length, 1, "lines");
   };
-  await wrong(67, /550 5\.1\.1/, text, `nobody@demo.${DOMAIN}`, DESK);
+  await wrong(67, /550 5\.1\.1/, text, "--from", "jo@example.net", `nobody@demo.${DOMAIN}`, DESK);
   await wrong(67, /no address/, text, "nobody");
   await wrong(65, /550 5\.6\.11/, "a\rb\n", DESK);
   await wrong(64, /nobody is named/, text, "--from", "jo@example.net");

@@ -330,3 +330,34 @@ TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
 }
+
+TEST(mail_replay_has_an_agent_work_once)
+{
+	static const char vouched[] = "Authentication-Results: mx.test; dmarc=pass\n";
+	struct mail_house h;
+	struct arena *a;
+	const char *letter;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	add_member(&h);
+	letter = arena_printf(a, "%s" LETTER, head(a, DESK, days_ago(a, 0), "o1"));
+	test_step("copies that are not believed, or wake nobody, came ahead");
+	r = mail_comes(&h, JO, letter);
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	CHECK(json_is_string(at(&r, "session_id"))); /* as anybody whom the rules name */
+	r = mail_comes(&h, "", arena_printf(a, "%s%s", vouched, letter));
+	CHECK(json_is_null(at(&r, "session_id")));
+	CHECK_INT(fixture_count(h.f, AS_MEMBER), 0);
+	test_step("the letter");
+	r = mail_comes(&h, JO, arena_printf(a, "%s%s", vouched, letter));
+	CHECK(json_is_null(at(&r, "error")));
+	CHECK_INT(fixture_count(h.f, AS_MEMBER), 1);
+	test_step("and copies of it");
+	r = mail_comes(&h, JO, arena_printf(a, "%sX-Junk: 1\n%s", vouched, letter));
+	CHECK_STR(text_at(&r, "error"), "It came before, and had the agent work then.");
+	CHECK_INT(fixture_count(h.f, AS_MEMBER), 1);
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
