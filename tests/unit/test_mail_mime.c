@@ -161,6 +161,48 @@ TEST(mail_mime_reads_encoded_words_that_follow_each_other)
 	helper_free(h);
 }
 
+TEST(mail_mime_reads_names_of_files_like_subjects)
+{
+	static const char words[] =
+		"=?UTF-8?B?4oCccQ==?=\r\n =?utf-8?b?dQ==?= =?UTF-8?B?b3RlLnBkZg==?=";
+	static const struct {
+		const char *head, *name;
+	} cases[] = {
+		{ "Content-Type: a/b\r\nContent-Disposition: attachment; filename=\"%s\"",
+			"\u201cquote.pdf" },
+		{ "Content-Disposition: attachment\r\nContent-Type: a/b;\r\n name=\"%s\"",
+			"\u201cquote.pdf" },
+		{ "Content-Type: message/rfc822;\r\n name=\"%s\"", "\u201cquote.pdf" },
+		{ "Content-Type: a/b; name=\"%s\"\r\nContent-Disposition: attachment; filename=x.y",
+			"x.y" },
+		{ "Content-Type: a/b; x=\"%s\"\r\nContent-Disposition: attachment;\r\n"
+		  " filename*=UTF-8''%%e2%%82%%ac.y",
+			"\u20ac.y" },
+	};
+	struct helper *h = helper_new(NULL);
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena a = { 0 };
+		struct mail_read r;
+
+		test_step("%s", cases[i].head);
+		CHECK_INT(
+			reads(h, &a,
+				arena_printf(&a,
+					"From: a@b.c\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+					"--b\r\n%s\r\n\r\nSubject: %s\r\n\r\n--b--\r\n",
+					arena_printf(&a, cases[i].head, words), words),
+				&r),
+			0);
+		CHECK_INT((long long)r.attachment_count, 1);
+		CHECK_STR(r.attachments[0].name, cases[i].name);
+		test_step("and what it holds is as it was");
+		CHECK(memmem(r.attachments[0].bytes, r.attachments[0].len, "4oCccQ==", 8));
+		arena_free(&a);
+	}
+	helper_free(h);
+}
+
 TEST(mail_trusts_no_two_senders)
 {
 	static const struct {

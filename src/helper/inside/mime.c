@@ -11,6 +11,8 @@
 
 #include "helper/inside/mime_parts.h"
 
+enum { HELPER_MIME_PARTED_MAX = 1 << 20 }; /* that a head of 256 kB grows by at most */
+
 struct mime {
 	struct outlet *out;
 	GMimeParserOptions *options;
@@ -233,13 +235,49 @@ static bool add_text(struct buf *to, const GByteArray *bytes, const char *charse
 	return false;
 }
 
+/* A parameter of a part's header, with its encoded words made readable as those of the head are; NULL: there is none. */
+static char *file_in(struct mime *m, GMimeObject *object, const char *header, bool disposition)
+{
+	GMimeHeader *h =
+		g_mime_header_list_get_header(g_mime_object_get_header_list(object), header);
+	char *unfolded = g_mime_utils_header_unfold(h ? g_mime_header_get_raw_value(h) : "");
+	GMimeContentDisposition *cd = NULL;
+	GMimeContentType *ct = NULL;
+	const char *text = unfolded;
+	struct buf parted;
+	char *name;
+
+	buf_init(&parted, strlen(unfolded) + HELPER_MIME_PARTED_MAX);
+	if (mime_part_words(&parted, unfolded, strlen(unfolded)))
+		text = buf_text(&parted);
+	if (disposition) {
+		cd = g_mime_content_disposition_parse(m->options, text);
+		name = g_strdup(g_mime_content_disposition_get_parameter(cd, "filename"));
+		g_object_unref(cd);
+	} else {
+		ct = g_mime_content_type_parse(m->options, text);
+		name = g_strdup(g_mime_content_type_get_parameter(ct, "name"));
+		g_object_unref(ct);
+	}
+	buf_free(&parted);
+	g_free(unfolded);
+	return name;
+}
+
+static char *file_of(struct mime *m, GMimeObject *object)
+{
+	char *name = file_in(m, object, "Content-Disposition", true);
+
+	return name ? name : file_in(m, object, "Content-Type", false);
+}
+
 static bool put_leaf(struct mime *m, GMimeObject *object)
 {
 	GMimeContentType *ct = g_mime_object_get_content_type(object);
 	GMimePart *part = (GMimePart *)object;
 	const char *disposition = g_mime_object_get_disposition(object);
 	const char *charset = g_mime_object_get_content_type_parameter(object, "charset");
-	const char *file = g_mime_part_get_filename(part);
+	char *file = file_of(m, object);
 	bool attached = (disposition && strcasecmp(disposition, "attachment") == 0) || file;
 	char *type = ct ? g_mime_content_type_get_mime_type(ct) : g_strdup("text/plain");
 	GByteArray *bytes = decode(m, part);
@@ -259,6 +297,7 @@ static bool put_leaf(struct mime *m, GMimeObject *object)
 	if (bytes)
 		g_byte_array_free(bytes, TRUE);
 	g_free(type);
+	g_free(file);
 	return good;
 }
 
@@ -267,6 +306,7 @@ static bool put_inner(struct mime *m, GMimeObject *object)
 {
 	GMimeMessage *inner = g_mime_message_part_get_message((GMimeMessagePart *)object);
 	GMimeStream *stream = g_mime_stream_mem_new();
+	char *file = file_of(m, object);
 	GByteArray *bytes;
 	bool good;
 
@@ -275,11 +315,11 @@ static bool put_inner(struct mime *m, GMimeObject *object)
 	bytes = g_mime_stream_mem_get_byte_array((GMimeStreamMem *)stream);
 	m->decoded += bytes->len;
 	good = m->decoded <= HELPER_MIME_DECODED_MAX
-		       ? put_attached(m, g_mime_object_get_content_type_parameter(object, "name"),
-				 "message/rfc822", g_mime_object_get_content_id(object),
-				 bytes->data, bytes->len)
+		       ? put_attached(m, file, "message/rfc822",
+				 g_mime_object_get_content_id(object), bytes->data, bytes->len)
 		       : outlet_fault(m->out, 0, "The message is decoded to too many bytes.");
 	g_object_unref(stream);
+	g_free(file);
 	return good;
 }
 
@@ -332,8 +372,6 @@ static bool put_message(struct mime *m, GMimeMessage *message)
 	       put_part(m, g_mime_message_get_mime_part(message), 1) && put_texts(m) &&
 	       outlet_end(m->out);
 }
-
-enum { HELPER_MIME_PARTED_MAX = 1 << 20 }; /* that a head of 256 kB grows by at most */
 
 bool read_mime(const char *bytes, size_t len, struct outlet *o)
 {

@@ -13,7 +13,8 @@ void mime_put_line(struct buf *b, const char *text, size_t len);
 /* A file name that means a file in no folder, whatever was sent; `number` for one that has none. */
 void mime_safe_name(
 	char ret[HELPER_MIME_NAME_MAX + 1], const char *name, const char *type, size_t number);
-/* mime_words.c: the message with such encoded words in its head that can be read one by one; false: it is to be read as it is. */
+/* mime_words.c: the message, or a header alone, with such encoded words in its head that can be read one by one; false: it is to be
+ * read as it is. */
 bool mime_part_words(struct buf *b, const char *bytes, size_t len);
 /* The fields of a message/delivery-status, in groups; false where it was refused. */
 bool mime_put_status(const char *text, size_t len, size_t *count, struct outlet *o);
