@@ -9,9 +9,13 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/json.h"
 #include "mailboxes/mail_post.h"
+
+enum { ADDRESS_TEXT_MAX = 4096 }; /* of an address with every byte escaped twice */
 
 enum { WOKEN_BY, LAST_WORDS, TO_ADDRESS, IN_THREAD };
 
@@ -26,8 +30,9 @@ static const struct statement sql[] = {
 		"order by id desc limit 1",
 		.row = &one_text_schema },
 	[TO_ADDRESS] = { "mail_automatic_to",
-		"select count(*) from mail_messages where automatic = 1 and tenant_id = $1 "
-		"and agent_id = $2 and recipients = $3 and created_at > $4 and state <> 'draft'" },
+		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
+		"and automatic = 1 and direction = 'out' and state <> 'draft' "
+		"and (recipients like $4 escape '!' or cc like $4 escape '!' or bcc like $4 escape '!')" },
 	[IN_THREAD] = { "mail_automatic_in",
 		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 "
 		"and thread_id = $3 and automatic = 1 and created_at > $4 and state <> 'draft'" },
@@ -40,17 +45,56 @@ int mail_woken_by(struct db *db, struct arena *a, const char *tenant_id, const c
 	return db_one(db, a, &sql[WOKEN_BY], ret, ARGS(T(tenant_id), T(run_id)));
 }
 
+/* Finds the address in a list of them as it is stored, for LIKE ... ESCAPE '!'. */
+static const char *listed_pattern(struct arena *a, const char *address)
+{
+	struct buf quoted, out;
+
+	buf_init(&quoted, ADDRESS_TEXT_MAX);
+	buf_init(&out, ADDRESS_TEXT_MAX);
+	json_write_string(&quoted, address, strlen(address));
+	buf_putc(&out, '%');
+	for (size_t i = 0; i < quoted.len; i++) {
+		if (strchr("%_!", quoted.at[i]))
+			buf_putc(&out, '!');
+		buf_putc(&out, quoted.at[i]);
+	}
+	buf_putc(&out, '%');
+	buf_free(&quoted);
+	return arena_take(a, &out);
+}
+
+/* How many went to that of its addresses that had most of them. */
+static int count_most(
+	struct db *db, struct arena *a, const struct mail_message_row *m, int64_t now, int64_t *ret)
+{
+	const struct list *const lists[] = { &m->recipients, &m->cc, &m->bcc };
+	const struct id hour = id_least(now - HOUR_US);
+	int err = 0;
+
+	*ret = 0;
+	for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+		for (size_t i = 0; !err && i < lists[k]->count; i++) {
+			const char *to = ((const char *const *)lists[k]->at)[i];
+			int64_t count = 0;
+
+			err = db_int(db, &sql[TO_ADDRESS], &count,
+				ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text),
+					T(listed_pattern(a, to))));
+			*ret = count > *ret ? count : *ret;
+		}
+	return err;
+}
+
 int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row *m, bool stranger,
 	const char **ret, int64_t now)
 {
-	const char *to = arena_printf(a, "[\"%s\"]", *(const char *const *)m->recipients.at);
 	struct mail_rules_held rules;
 	int64_t to_one = 0, in_thread = 0;
 	int err = mail_rules_held(db, a, m->tenant_id, m->agent_id, &rules);
 
 	if (!err)
-		err = db_int(db, &sql[TO_ADDRESS], &to_one,
-			ARGS(T(m->tenant_id), T(m->agent_id), T(to), N(now - HOUR_US)));
+		err = count_most(db, a, m, now, &to_one);
 	if (!err)
 		err = db_int(db, &sql[IN_THREAD], &in_thread,
 			ARGS(T(m->tenant_id), T(m->agent_id), T(m->thread_id), N(now - DAY_US)));
@@ -62,7 +106,7 @@ int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row 
 	else if (stranger && mail_rules_reply(&rules) != MailReply_always)
 		*ret = "Answers to people outside are kept as drafts, unless the rules say always.";
 	else if (to_one >= MAIL_REPLIES_PER_HOUR)
-		*ret = "This address had as many automatic answers as it may within an hour.";
+		*ret = "An address of it had as many automatic answers as it may within an hour.";
 	else if (in_thread >= MAIL_REPLIES_PER_THREAD_DAY)
 		*ret = "This thread had as many automatic answers as it may within a day.";
 	return 0;

@@ -199,7 +199,7 @@ static void add_answers(struct fixture *f, int count)
 			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, "
 			"labels, unread, message_id_header, refs, size_bytes, attachments, hops, "
 			"automatic, subject_folded, preview_folded, created_at) select tenant_id, agent_id, "
-			"'c' || n.i, mailbox_id, thread_id, direction, state, verdict, sender, recipients, "
+			"'c0' || n.i, mailbox_id, thread_id, direction, state, verdict, sender, recipients, "
 			"cc, bcc, subject, preview, body, labels, unread, message_id_header, refs, "
 			"size_bytes, attachments, hops, automatic, subject_folded, preview_folded, "
 			"created_at - $2 from mail_messages, %s where id = (select max(m.id) from "
@@ -225,7 +225,9 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 1);
 	CHECK(strstr(text_at(&r, "items.0.error"), "within an hour"));
 	test_step("an hour later");
-	fixture_sql(f, "update mail_messages set created_at = created_at - $1 where automatic = 1",
+	fixture_sql(f,
+		"update mail_messages set id = 'c00' || substr(id, 4), created_at = created_at - $1 "
+		"where automatic = 1",
 		ARGS(N(HOUR_US)));
 	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
 	wait_for(f,
@@ -239,6 +241,74 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 	wait_for(f, "select count(*) from mail_messages where state = 'draft'", 2);
 	r = ask(f, f->admin, NULL, "GET /agents/%s/mail?state=draft", back);
 	CHECK(strstr(text_at(&r, "items.0.error"), "within a day"));
+	fixture_close(f);
+}
+
+struct kept {
+	struct fixture *f;
+	const char *agent_id, *to;
+	bool cc, kept;
+};
+
+static int ask_kept(struct db *db, void *data)
+{
+	struct kept *k = data;
+	const struct list to = { &k->to, 1 };
+	const struct mail_message_row m = { .tenant_id = k->f->tenant_id,
+		.agent_id = k->agent_id,
+		.recipients = k->cc ? (struct list){ 0 } : to,
+		.cc = k->cc ? to : (struct list){ 0 } };
+	const char *why = NULL;
+	int err = mail_why_kept(db, &k->f->arena, &m, false, &why, clock_now_us());
+
+	k->kept = why && strstr(why, "within an hour");
+	return err;
+}
+
+TEST(mail_answers_are_counted_for_each_address)
+{
+	static const struct {
+		const char *recipients, *cc, *to;
+		bool kept;
+	} cases[] = {
+		{ "[\"a@x.y\"]", "[]", "a@x.y", true },
+		{ "[\"a@x.y\",\"b@x.y\"]", "[]", "b@x.y", true },
+		{ "[\"a@x.y\"]", "[\"b@x.y\",\"c@x.y\"]", "b@x.y", true },
+		{ "[\"\\\"a b\\\"@x.y\"]", "[]", "\"a b\"@x.y", true },
+		{ "[\"aa@x.y\"]", "[]", "a@x.y", false },
+		{ "[\"a@x.y\"]", "[]", "_@x.y", false },
+		{ "[\"a@x.y\"]", "[]", "%", false },
+	};
+	struct fixture *f = fixture_open();
+	const char *desk = fixture_agent(f, "desk");
+	struct kept k = { .f = f, .agent_id = fixture_agent(f, "back") };
+
+	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
+	wait_for(f, DONE, 1);
+	for (int i = 1; i < MAIL_REPLIES_PER_HOUR; i++)
+		fixture_sql(f,
+			"insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, "
+			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, "
+			"labels, unread, message_id_header, refs, size_bytes, attachments, hops, "
+			"automatic, subject_folded, preview_folded, created_at) select tenant_id, agent_id, "
+			"$1, mailbox_id, thread_id, direction, state, verdict, sender, recipients, cc, bcc, "
+			"subject, preview, body, labels, unread, message_id_header, refs, size_bytes, "
+			"attachments, hops, automatic, subject_folded, preview_folded, created_at "
+			"from mail_messages where automatic = 1 and direction = 'out' and id = "
+			"(select min(m.id) from mail_messages m where m.automatic = 1 "
+			"and m.direction = 'out')",
+			ARGS(T(fixture_id(f))));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s of %s, %s", cases[i].to, cases[i].recipients, cases[i].cc);
+		fixture_sql(f,
+			"update mail_messages set recipients = $1, cc = $2 where direction = 'out' and "
+			"automatic = 1",
+			ARGS(T(cases[i].recipients), T(cases[i].cc)));
+		k.to = cases[i].to;
+		k.cc = i % 2;
+		CHECK_INT(fixture_work(f, ask_kept, &k), 0);
+		CHECK_INT(k.kept, cases[i].kept);
+	}
 	fixture_close(f);
 }
 

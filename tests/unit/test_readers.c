@@ -183,9 +183,8 @@ static const struct exception shown[] = {
 /* Taken from the whole row, as it is stored and shown, by whoever acts on it. */
 static const struct exception acted_on[] = {
 	{ "assistants", " temperature tools top_p " },
-	{ "letters", " kind user_id " }, /* what it says, and to whom */
-	{ "mail_messages",
-		" attachments bcc html in_reply_to " }, /* into the rows of who gets it */
+	{ "letters", " kind user_id " },		       /* what it says, and to whom */
+	{ "mail_messages", " attachments html in_reply_to " }, /* into the rows of who gets it */
 	{ "mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "tenant_mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "registrations", " name " },	 /* into the account */
