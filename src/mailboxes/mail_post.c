@@ -80,15 +80,16 @@ static void reply_to_all(
 		}
 }
 
-void mail_address_reply(
+bool mail_address_reply(
 	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to, bool all)
 {
 	if (to->direction == MailDirection_out)
 		m->recipients = to->recipients;
-	else
+	else if (*to->sender) /* else it has no From, and nobody wants to hear of it */
 		mail_list_add(a, &m->recipients, to->sender, 1);
 	if (all)
 		reply_to_all(a, m, to);
+	return m->recipients.count || m->cc.count;
 }
 
 const char *mail_reply_subject(struct arena *a, const char *subject)

@@ -23,8 +23,11 @@ struct mail_message_row mail_new(
 /* Makes of a message the reply to another: the thread, and what it refers to. */
 void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_message_row *to);
 
-/* Whom the answer to it is for: its sender, or where oneself wrote it those it was for; or everybody who had it. */
-void mail_address_reply(
+/* Whom the answer to it is for: its sender, or where oneself wrote it those it was for; or everybody who had it.
+ * False: nobody is left. */
+#define MAIL_NOBODY_WROTE \
+	"There is nobody to answer: the message names no sender, or went to blind copies only."
+bool mail_address_reply(
 	struct arena *a, struct mail_message_row *m, const struct mail_message_row *to, bool all);
 
 /* "Re: " before a subject that has none yet. */

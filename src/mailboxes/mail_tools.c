@@ -340,7 +340,10 @@ static int mail_tool_reply(struct builtin_call *c)
 	m = new_message(c, &box, text);
 	mail_refer(c->arena, &m, &to);
 	m.subject = mail_reply_subject(c->arena, to.subject);
-	mail_address_reply(c->arena, &m, &to, all);
+	if (!mail_address_reply(c->arena, &m, &to, all)) {
+		tool_answer_fail(c->arena, c->answer, MAIL_NOBODY_WROTE);
+		return 0;
+	}
 	return send_message(c, &m, draft);
 }
 

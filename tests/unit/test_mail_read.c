@@ -265,3 +265,30 @@ TEST(mail_read_tells_of_what_came_back)
 	mail_house_close(&h);
 	mail_note_bounces(false);
 }
+
+TEST(mail_read_of_nobody_is_not_answered)
+{
+	struct mail_house h;
+	struct answer r;
+	const char *id;
+
+	mail_house_open(&h);
+	r = mail_comes(&h, "", "Subject: x\nTo: desk@demo.mail.test\n\nhi\n");
+	CHECK_STR(text_at(&r, "from"), "");
+	id = text_at(&r, "id");
+	r = ask(h.f, h.f->admin, "{\"text\":\"t\",\"draft\":true}", "POST /agents/%s/mail/%s/reply",
+		h.agent_id, id);
+	STATUS(r, 409);
+	CHECK(strstr(text_at(&r, "detail"), "nobody to answer"));
+	STATUS(ask(h.f, h.f->admin, "{\"text\":\"t\",\"all\":true}",
+		       "POST /agents/%s/mail/%s/reply", h.agent_id, id),
+		409);
+	CHECK_INT(fixture_count(h.f, "select count(*) from mail_messages"), 1);
+	test_step("others who had it are");
+	r = mail_comes(&h, "", "Subject: x\nTo: desk@demo.mail.test, q@example.org\n\nhi\n");
+	r = ask(h.f, h.f->admin, "{\"text\":\"t\",\"all\":true,\"draft\":true}",
+		"POST /agents/%s/mail/%s/reply", h.agent_id, text_at(&r, "id"));
+	STATUS(r, 202);
+	CHECK_STR(text_at(&r, "to.0"), "q@example.org");
+	mail_house_close(&h);
+}

@@ -136,7 +136,8 @@ OPERATION(replyMail, MailReplyCreate, MailMessageRead, .check = replyMail_check,
 	m = new_message(c, &from, in->text, in->html);
 	mail_refer(c->arena, &m, &to);
 	m.subject = mail_reply_subject(c->arena, to.subject);
-	mail_address_reply(c->arena, &m, &to, in->all);
+	if (!mail_address_reply(c->arena, &m, &to, in->all))
+		return call_fail(c, ERR_CONFLICT, MAIL_NOBODY_WROTE);
 	err = mail_keep_files(c, &o);
 	return err ? err : send_or_keep(c, &o, in->draft, out);
 }
