@@ -131,6 +131,7 @@ struct reached {
 	const char *outside[MAIL_RECIPIENTS_MAX];
 	size_t outside_count;
 	struct mailbox_row external; /* of the agent; id NULL: it has none */
+	const char *domain;	     /* of the tenant's external addresses; NULL: there are none */
 };
 
 static bool is_reached(const struct reached *r, const char *id)
@@ -242,12 +243,13 @@ static int reach_outside(const struct mail_posting *o, const char *field, size_t
 		return reach_box(o, field, at, &box, r);
 	if (err != ERR_NOT_FOUND)
 		return err;
-	if (r->external.id && strcmp(strchr(r->external.address, '@'), domain) == 0)
+	/* Whether or not the agent could write there: else a hidden agent's address is told from one that nobody has. */
+	if (r->domain && strcmp(r->domain, domain + 1) == 0)
 		return refuse(o, field, at, "unknown", "is no address of this tenant");
 	return reach_relay(o, field, at, address, r);
 }
 
-/* The agent's mailbox for mail to the outside, if it has one. */
+/* The agent's mailbox for mail to the outside, if it has one, and where the tenant's lie. */
 static int find_external(const struct mail_posting *o, struct reached *r)
 {
 	int err = mailbox_of(
@@ -255,7 +257,9 @@ static int find_external(const struct mail_posting *o, struct reached *r)
 
 	if (err)
 		r->external.id = NULL;
-	return err == ERR_NOT_FOUND ? 0 : err;
+	if (err && err != ERR_NOT_FOUND)
+		return err;
+	return mailbox_domain_of(o->db, o->a, o->m->tenant_id, &r->domain);
 }
 
 static int reach_all(const struct mail_posting *o, struct reached *r)

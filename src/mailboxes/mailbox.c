@@ -121,7 +121,19 @@ FIELDS(mailbox_facts) = { ROW_FIELDS(mailbox_facts, tenant_id, agent_id, slug, t
 	ROW_NULLABLE(mailbox_facts, internal_id, external_id, external_address) };
 static SCHEMA(mailbox_facts, .internal = true);
 
-enum { FIND, FIND_AT, FIND_OF, PAUSE, COUNT, ADD, READDRESS, FACTS_ONE, FACTS_ALL, FACTS_TENANT };
+enum {
+	FIND,
+	FIND_AT,
+	FIND_OF,
+	SLUG,
+	PAUSE,
+	COUNT,
+	ADD,
+	READDRESS,
+	FACTS_ONE,
+	FACTS_ALL,
+	FACTS_TENANT
+};
 
 /* A page of agents first, and then what each has, by index: joined as a whole, PostgreSQL reads every mailbox for each page. */
 #define EXTERNAL(column)                                                         \
@@ -148,6 +160,8 @@ static const struct statement sql[] = {
 	[FIND_OF] = { "mailbox_of",
 		"select {*} from mailboxes where tenant_id = $1 and agent_id = $2 and kind = $3",
 		.row = &mailbox_row_schema },
+	[SLUG] = { "mailbox_tenant_slug", "select slug as value from tenants where id = $1",
+		.row = &one_text_schema },
 	[PAUSE] = { "mailbox_pause",
 		"update mailboxes set paused = $3 where tenant_id = $1 and id = $2" },
 	[COUNT] = { "mailbox_count",
@@ -187,6 +201,18 @@ int mailbox_of(struct db *db, struct arena *a, const char *tenant_id, const char
 {
 	return db_one(db, a, &sql[FIND_OF], ret,
 		ARGS(T(tenant_id), T(agent_id), T(MailboxKind_list[kind])));
+}
+
+int mailbox_domain_of(struct db *db, struct arena *a, const char *tenant_id, const char **ret)
+{
+	struct one_text slug;
+	int err = *policy_now.domain ? db_one(db, a, &sql[SLUG], &slug, ARGS(T(tenant_id)))
+				     : ERR_NOT_FOUND;
+
+	*ret = err ? NULL
+		   : arena_printf(a, "%s.%s", name_or_id(slug.value, tenant_id, LABEL_MAX),
+			     policy_now.domain);
+	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 int mailbox_pause(struct db *db, const char *tenant_id, const char *id, bool paused)

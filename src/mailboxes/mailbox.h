@@ -68,6 +68,8 @@ int mailbox_at(struct db *db, struct arena *a, const char *tenant_id, const char
 	struct mailbox_row *ret);
 int mailbox_of(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	enum MailboxKind kind, struct mailbox_row *ret);
+/* What stands behind the @ of the tenant's external addresses, whether or not it has any; NULL: the house has no domain. */
+int mailbox_domain_of(struct db *db, struct arena *a, const char *tenant_id, const char **ret);
 int mailbox_pause(struct db *db, const char *tenant_id, const char *id, bool paused);
 /* One message more came or went, now. */
 int mailbox_count(struct db *db, const char *tenant_id, const char *id, int64_t now);

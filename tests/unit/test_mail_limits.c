@@ -216,6 +216,7 @@ TEST(mail_finds_no_agent_that_is_hidden)
 	struct post p = post_open();
 	struct fixture *f = p.f;
 	const char *token = member_with(f, "m@example.org", p.desk, "MANAGER"), *id;
+	struct mailbox_policy policy;
 	struct answer r;
 
 	r = ask(f, token, HELLO, "POST /agents/%s/mail", p.desk);
@@ -227,6 +228,25 @@ TEST(mail_finds_no_agent_that_is_hidden)
 		"{\"to\":[\"nobody@demo.lodge.internal\"],\"subject\":\"s\",\"text\":\"t\"}",
 		"POST /agents/%s/mail", p.desk);
 	CHECK(refuses(&r, "to[0]", "unknown"));
+	test_step("nor by what is said of external addresses, by an agent that has none");
+	policy = *mailbox_policy();
+	policy.domain = "mail.test";
+	mailbox_policy_set(&policy);
+	fixture_sql(f,
+		"insert into mailboxes (tenant_id, id, agent_id, kind, address, enabled, paused, "
+		"message_count, created_at) values ($1, $2, $3, 'external', 'back@demo.mail.test', 1, 0, "
+		"0, 1)",
+		ARGS(T(f->tenant_id), T(fixture_id(f)), T(p.back)));
+	for (size_t i = 0; i < 3; i++) {
+		r = ask(f, token,
+			arena_printf(&f->arena,
+				"{\"to\":[\"%s@demo.mail.test\"],\"subject\":\"s\",\"text\":\"t\"}",
+				(const char *[]){ "back", "back+x", "nobody" }[i]),
+			"POST /agents/%s/mail", p.desk);
+		CHECK(refuses(&r, "to[0]", "unknown"));
+	}
+	policy.domain = "";
+	mailbox_policy_set(&policy);
 	test_step("nor by a draft that an administrator left");
 	r = write_mail(&p, "{" TO_BACK ",\"subject\":\"S\",\"text\":\"t\",\"draft\":true}");
 	STATUS(r, 202);
