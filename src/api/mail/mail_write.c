@@ -191,9 +191,9 @@ OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 
 	if (!err && m.state != MailState_draft && m.state != MailState_held)
 		return call_fail(c, ERR_CONFLICT, "Only a draft, or what is held, can be sent.");
-	if (!err && m.state == MailState_held && c->caller.kind == CREDENTIAL_KEY)
+	if (!err && m.state == MailState_held && c->caller.kind != CREDENTIAL_LOGIN)
 		return call_fail(c, ERR_FORBIDDEN,
-			"What is held is sent by a person who is signed in, not with a key.");
+			"What is held is sent by a person who is signed in, not with a key or a token.");
 	if (!err)
 		err = mail_files_of(c->db, c->arena, &m, &files);
 	if (err)
