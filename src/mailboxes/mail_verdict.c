@@ -122,6 +122,26 @@ static const char *doubt_signatures(
 	return first;
 }
 
+/* The server in front does not say which signature it has found good.  Whichever it was is still there: so each of the From's
+ * organisation must cover what the letter is judged by, though none is checked again, since that server may have written
+ * into the letter. */
+static const char *doubt_vouched(
+	const struct dkim_check *dkim, const struct mail_read *m, int64_t now_s)
+{
+	const char *doubt =
+		dkim_fields_named(dkim, "dkim-signature") > dkim->count
+			? "Its sender is not taken for proven: it has more signatures than are looked at."
+			: NULL;
+
+	for (size_t i = 0; i < dkim->count && !doubt; i++) {
+		const struct dkim_signature *s = &dkim->at[i];
+
+		if (s->domain && dmarc_aligned(m->from->address.domain, s->domain, false))
+			doubt = s->names ? replay_doubt_signature(dkim, i, m, now_s) : s->fault;
+	}
+	return doubt;
+}
+
 /* By its signatures, and then by what the server in front says. */
 static int judge(struct asking *q, const struct mail_read *m, const struct authres *server,
 	struct dkim_check *dkim, enum mail_verdict *ret)
@@ -160,12 +180,13 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 	*ret = (struct mail_judged){ .verdict = MAIL_NONE };
 	if (!m->from)
 		return 0;
+	dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
 	if (server.found && server.dmarc == MAIL_PASS &&
 		(!*server.dmarc_from ||
 			strcasecmp(server.dmarc_from, m->from->address.domain) == 0)) {
-		ret->verdict = MAIL_PASS;
+		open = doubt_vouched(&dkim, m, now / SECOND_US);
+		ret->verdict = open ? MAIL_NONE : MAIL_PASS;
 	} else {
-		dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
 		check_signatures(&q, &dkim, m->from->address.domain);
 		open = doubt_signatures(&dkim, m, now / SECOND_US);
 		err = judge(&q, m, &server, &dkim, &ret->verdict);

@@ -293,6 +293,13 @@ TEST(mail_replay_of_a_signed_letter_is_nobodys)
 	mail_house_close(&h);
 }
 
+#define CLAIM(domain, names)                                                               \
+	"DKIM-Signature: v=1; a=rsa-sha256; d=" domain "; s=s; h=" names "; b=AAAA;\n bh=" \
+	"2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=\n"
+
+#define TWO CLAIM("a.test", "from") CLAIM("b.test", "from")
+#define EIGHT TWO TWO TWO TWO
+
 TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 {
 	static const char vouched[] = "Authentication-Results: mx.test; dmarc=pass\n";
@@ -304,6 +311,8 @@ TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 	mail_house_open(&h);
 	a = &h.f->arena;
 	add_member(&h);
+	STATUS(ask(h.f, h.f->admin, "{\"reply\":\"off\"}", "PUT /agents/%s/mail/rules", h.agent_id),
+		200);
 	now = days_ago(a, 0);
 	const struct {
 		const char *raw, *why; /* NULL: it is the member's */
@@ -316,6 +325,23 @@ TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 		{ arena_printf(a, "Date: %s\n%s", now, head(a, DESK, days_ago(a, 6), "f5")),
 			"there twice" },
 		{ head(a, DESK, days_ago(a, 6), "f6"), "more than 5 days ago" },
+		/* Whichever of its signatures was good, none leaves room for what was added. */
+		{ arena_printf(a, CLAIM("example.org", "from:to:subject:date:message-id") "%s",
+			  head(a, DESK, now, "f7")),
+			NULL },
+		{ arena_printf(a,
+			  CLAIM("example.org", "from:to:subject:date:message-id") "Cc: " DESK
+										  "\n%s",
+			  head(a, "x@example.net", now, "f8")),
+			"does not cover" },
+		{ arena_printf(a, CLAIM("example.org", "from:to:subject:date:message-id; l=5") "%s",
+			  head(a, DESK, now, "f9")),
+			"only a part of the body" },
+		{ arena_printf(
+			  a, EIGHT CLAIM("example.org", "from") "%s", head(a, DESK, now, "f11")),
+			"more signatures" },
+		{ arena_printf(a, CLAIM("example.net", "from") "%s", head(a, DESK, now, "f10")),
+			NULL },
 	};
 	int64_t theirs = 0;
 
