@@ -17,14 +17,6 @@
 
 enum { BREATH_MS = 100 };
 
-/* A connection on its thread. */
-struct letterbox_conn {
-	struct letterbox *box;
-	struct letterbox_conn *next, **at; /* under the lock */
-	int fd;
-	bool smtp;
-};
-
 int letterbox_new(struct letterbox **ret, const struct letterbox_settings *settings,
 	struct arena *a, struct problem *p)
 {
@@ -44,6 +36,8 @@ int letterbox_new(struct letterbox **ret, const struct letterbox_settings *setti
 		settings->connections_max ? settings->connections_max : LETTERBOX_CONNECTIONS_MAX;
 	b->idle_ms = settings->idle_ms ? settings->idle_ms : LETTERBOX_IDLE_MS;
 	b->message_ms = settings->message_ms ? settings->message_ms : LETTERBOX_MESSAGE_MS;
+	b->slow_ms = settings->slow_ms ? settings->slow_ms : LETTERBOX_SLOW_MS;
+	b->spare_ms = settings->spare_ms ? settings->spare_ms : LETTERBOX_SPARE_MS;
 	pthread_mutex_init(&b->lock, NULL);
 	thread_cond_init(&b->fewer);
 	b->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -68,6 +62,7 @@ static void leave_box(struct letterbox_conn *c)
 		c->next->at = c->at;
 	close(c->fd); /* under the lock: nobody shuts down a number that is somebody else's by then */
 	b->open--;
+	b->giving_way -= c->gives_way;
 	pthread_cond_broadcast(&b->fewer);
 	pthread_mutex_unlock(&b->lock);
 	free(c);
@@ -77,7 +72,7 @@ static void *conn_main(void *data)
 {
 	struct letterbox_conn *c = data;
 
-	letterbox_talk(c->box, c->fd, c->smtp);
+	letterbox_talk(c);
 	leave_box(c);
 	return NULL;
 }
@@ -92,6 +87,29 @@ static void turn_away(struct letterbox *b, int fd)
 	close(fd);
 }
 
+/* Under the lock: who has waited for a command longest, and for long, is to leave, so that those who say nothing keep nobody out.
+ * What it does not read any more wakes its thread. */
+static bool make_room(struct letterbox *b)
+{
+	struct letterbox_conn *idlest = NULL;
+	int64_t since = clock_mono_ms() - b->spare_ms;
+
+	if (b->open >= 2 * b->connections_max)
+		return false; /* those who were told are not gone yet */
+	for (struct letterbox_conn *c = b->conns; c; c = c->next)
+		if (!c->gives_way && c->waits_since_ms && c->waits_since_ms <= since) {
+			idlest = c;
+			since = c->waits_since_ms;
+		}
+	if (!idlest)
+		return false;
+	idlest->gives_way = true;
+	b->giving_way++;
+	b->gave_way++;
+	shutdown(idlest->fd, SHUT_RD);
+	return true;
+}
+
 static void let_in(struct letterbox *b, int fd, bool smtp)
 {
 	struct letterbox_conn *c;
@@ -99,7 +117,7 @@ static void let_in(struct letterbox *b, int fd, bool smtp)
 	bool full;
 
 	pthread_mutex_lock(&b->lock);
-	full = b->open >= b->connections_max;
+	full = b->open - b->giving_way >= b->connections_max && !make_room(b);
 	if (!full)
 		b->open++;
 	pthread_mutex_unlock(&b->lock);
@@ -227,6 +245,7 @@ struct letterbox_stats letterbox_stats(const struct letterbox *b)
 {
 	return (struct letterbox_stats){ .connections = b->connections,
 		.turned_away = b->turned_away,
+		.gave_way = b->gave_way,
 		.open = (uint64_t)b->open,
 		.taken = b->taken,
 		.known = b->known,

@@ -10,8 +10,13 @@
 
 enum {
 	LETTERBOX_CONNECTIONS_MAX = 50,
-	LETTERBOX_IDLE_MS = 5 * 60 * 1000,     /* nothing comes */
-	LETTERBOX_MESSAGE_MS = 30 * 60 * 1000, /* a message comes, and does not end */
+	LETTERBOX_IDLE_MS =
+		5 * 60 * 1000, /* no command comes to its end, or no byte of a message */
+	LETTERBOX_MESSAGE_MS =
+		30 * 60 * 1000,		/* no message begins; or one comes, and does not end */
+	LETTERBOX_SLOW_MS = 60 * 1000,	/* how far a message may lag behind its rate */
+	LETTERBOX_RATE = 500,		/* bytes of a message in a second, at least */
+	LETTERBOX_SPARE_MS = 10 * 1000, /* who waits for a command so long gives way to others */
 	LETTERBOX_PLACES_MAX = 9,
 };
 
@@ -20,7 +25,7 @@ struct letterbox_settings {
 	const char *smtp; /* HOST:PORT, several with commas; "": nowhere */
 	const char *host; /* as it calls itself */
 	int64_t bytes_max;
-	int connections_max, idle_ms, message_ms; /* 0: those above */
+	int connections_max, idle_ms, message_ms, slow_ms, spare_ms; /* 0: those above */
 };
 
 struct letterbox;
@@ -39,7 +44,7 @@ void letterbox_free(struct letterbox *b);
 const char *letterbox_place(const struct letterbox *b, size_t n);
 
 struct letterbox_stats {
-	uint64_t connections, turned_away, open;
+	uint64_t connections, turned_away, gave_way, open;
 	uint64_t taken, known, refused, later; /* recipients */
 };
 struct letterbox_stats letterbox_stats(const struct letterbox *b);

@@ -22,11 +22,15 @@ enum { IN_MAX = 32 * 1024, OUT_MAX = 8 * 1024, SEND_MS = 60 * 1000 };
 
 struct talk {
 	struct letterbox *box;
+	struct letterbox_conn *conn;
 	int fd;
 	struct lmtp machine;
 	struct mail_incoming *letter;
 	struct lmtp_sender sender;
-	int64_t message_end_ms; /* by when a message must be there */
+	unsigned lines;		/* of which was waited for the next */
+	int64_t command_end_ms; /* by when that must be there */
+	int64_t message_end_ms; /* by when a message must begin, and when it does, end */
+	int64_t data_ms;	/* when it began */
 	bool gone;		/* the peer */
 	size_t out_len;
 	char out[OUT_MAX], in[IN_MAX];
@@ -166,6 +170,13 @@ static void talk_data(void *owner)
 {
 	struct talk *t = owner;
 
+	t->data_ms = clock_mono_ms();
+	t->message_end_ms = t->data_ms + t->box->message_ms;
+}
+
+/* The next one has its own time. */
+static void message_over(struct talk *t)
+{
 	t->message_end_ms = clock_mono_ms() + t->box->message_ms;
 }
 
@@ -236,6 +247,7 @@ static void talk_end(void *owner)
 	       taken = 0, first = 0, said;
 
 	mail_incoming_finish(t->letter);
+	message_over(t);
 	if (t->machine.smtp)
 		keep_tenants(t, 0, tenants);
 	for (size_t i = 0; !t->machine.smtp && i < tenants; i++)
@@ -263,6 +275,7 @@ static void talk_end(void *owner)
 static void talk_dropped(void *owner)
 {
 	talk_forget(owner);
+	message_over(owner);
 }
 
 static const struct lmtp_calls calls = { .mail = talk_mail,
@@ -276,46 +289,76 @@ static const struct lmtp_calls calls = { .mail = talk_mail,
 
 /* ---- its turns ---- */
 
+static int64_t least(int64_t one, int64_t other)
+{
+	return one < other ? one : other;
+}
+
+/* How long the peer may say nothing more: a message keeps to a rate on the whole, and a command comes to its end. */
+static int64_t time_left(struct talk *t, bool in_data, int64_t now)
+{
+	int64_t slow =
+		t->data_ms + t->box->slow_ms + (int64_t)t->machine.size * 1000 / LETTERBOX_RATE;
+
+	if (in_data)
+		return least(least(t->message_end_ms, slow) - now, t->box->idle_ms);
+	if (t->lines != t->machine.lines || !t->command_end_ms) {
+		t->lines = t->machine.lines;
+		t->command_end_ms = now + t->box->idle_ms;
+	}
+	return least(t->command_end_ms, t->message_end_ms) - now;
+}
+
 /* Until there are bytes, or a reason to leave; false: it is over. */
 static bool wait_for_bytes(struct talk *t)
 {
 	struct pollfd fds[2] = { { .fd = t->fd, .events = POLLIN },
 		{ .fd = t->box->stop, .events = POLLIN } };
 	bool in_data = t->machine.state == LMTP_DATA;
-	int64_t left = in_data ? t->message_end_ms - clock_mono_ms() : t->box->idle_ms;
+	int64_t now = clock_mono_ms(), left = time_left(t, in_data, now);
 	int ready;
 
 	if (t->box->stopping && !in_data) {
 		lmtp_leave(&t->machine, "4.3.0", "The service stops");
 		return false;
 	}
-	if (left > t->box->idle_ms)
-		left = t->box->idle_ms;
+	t->conn->waits_since_ms = in_data ? 0 : t->command_end_ms - t->box->idle_ms;
 	/* A message under way is waited for, whether the service stops or not. */
-	ready = poll(fds, in_data ? 1 : 2, left > 0 ? (int)left : 0);
+	ready = left > 0 ? poll(fds, in_data ? 1 : 2, (int)left) : 0;
+	t->conn->waits_since_ms = 0;
+	if (t->conn->gives_way) {
+		lmtp_leave(&t->machine, "4.3.2", "Others wait for this connection");
+		return false;
+	}
 	if (ready == 0)
-		lmtp_leave(&t->machine, "4.4.2", "Nothing came for too long");
+		lmtp_leave(&t->machine, "4.4.2",
+			in_data ? "The message comes too slowly" : "Nothing came for too long");
 	return ready > 0 || (ready < 0 && errno == EINTR);
 }
 
 static void push_all(struct talk *t, size_t len)
 {
+	int64_t before = clock_mono_ms();
 	size_t used = 0;
 
 	while (used < len && t->machine.state != LMTP_CLOSED)
 		used += lmtp_push(&t->machine, t->in + used, len - used);
+	t->data_ms += clock_mono_ms() - before; /* what our disk takes is not the peer's */
 }
 
-void letterbox_talk(struct letterbox *b, int fd, bool smtp)
+void letterbox_talk(struct letterbox_conn *c)
 {
+	struct letterbox *b = c->box;
 	struct talk *t = memory_zeroed(sizeof *t);
 
 	t->box = b;
-	t->fd = fd;
-	lmtp_begin(&t->machine, &calls, t, b->host, (uint64_t)b->bytes_max, smtp);
+	t->conn = c;
+	t->fd = c->fd;
+	t->message_end_ms = clock_mono_ms() + b->message_ms;
+	lmtp_begin(&t->machine, &calls, t, b->host, (uint64_t)b->bytes_max, c->smtp);
 	flush_out(t);
 	while (!t->gone && t->machine.state != LMTP_CLOSED && wait_for_bytes(t)) {
-		ssize_t n = recv(fd, t->in, sizeof t->in, 0);
+		ssize_t n = recv(t->fd, t->in, sizeof t->in, 0);
 
 		if (n > 0)
 			push_all(t, (size_t)n);

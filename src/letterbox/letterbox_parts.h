@@ -15,12 +15,23 @@ struct letterbox_place {
 	struct stat own; /* which file that is */
 };
 
+/* A connection on its thread. */
+struct letterbox_conn {
+	struct letterbox *box;
+	struct letterbox_conn *next, **at; /* under the lock */
+	int fd;
+	bool smtp;
+	_Atomic int64_t
+		waits_since_ms; /* for a command, and nothing is lost with it; 0: it does not */
+	_Atomic bool gives_way;
+};
+
 struct letterbox {
 	struct letterbox_place places[LETTERBOX_PLACES_MAX];
 	size_t place_count;
 	char *host;
 	int64_t bytes_max;
-	int connections_max, idle_ms, message_ms;
+	int connections_max, idle_ms, message_ms, slow_ms, spare_ms;
 	struct store *store;
 	struct bucket *bucket;
 	struct pool *disk;
@@ -32,8 +43,9 @@ struct letterbox {
 	pthread_mutex_t lock;
 	pthread_cond_t fewer;
 	_Atomic int open;
+	int giving_way; /* of those that are open: told to leave */
 	struct letterbox_conn *conns;
-	_Atomic uint64_t connections, turned_away, taken, known, refused, later;
+	_Atomic uint64_t connections, turned_away, gave_way, taken, known, refused, later;
 };
 
 /* letterbox_place.c */
@@ -42,4 +54,4 @@ int letterbox_listen(struct letterbox *b, const char *lmtp, const char *smtp, st
 void letterbox_close(struct letterbox *b);
 
 /* letterbox_conn.c: one connection, from its greeting to its end; it closes nothing. */
-void letterbox_talk(struct letterbox *b, int fd, bool smtp);
+void letterbox_talk(struct letterbox_conn *c);

@@ -17,8 +17,12 @@
 enum {
 	LMTP_LINE_MAX = 2048, /* of a command, with its CR LF */
 	LMTP_RECIPIENTS_MAX = 100,
-	LMTP_BAD_MAX = 10,   /* commands that are none, or at the wrong time */
-	LMTP_IDLE_MAX = 100, /* commands that bring no message on, between two messages */
+	LMTP_BAD_MAX = 10, /* commands that are none, or at the wrong time */
+	/* Between two messages: commands that bring none on; senders and recipients that are refused; recipients beyond the most,
+	 * which others than us may well send on and on before they look at the replies. */
+	LMTP_IDLE_MAX = 100,
+	LMTP_DECLINED_MAX = 200,
+	LMTP_BEYOND_MAX = 1000,
 	LMTP_TEXT_MAX = 400, /* of one reply */
 };
 
@@ -80,7 +84,9 @@ struct lmtp {
 	char line[LMTP_LINE_MAX];
 	size_t line_len;
 	bool line_long; /* the command is thrown away up to its end */
-	unsigned bad, idle;
+	unsigned
+		lines; /* that came to their end: who waits for a command knows by it that one came */
+	unsigned bad, idle, declined, beyond;
 	unsigned recipients, decided;
 	struct lmtp_sender sender;
 

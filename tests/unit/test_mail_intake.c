@@ -430,6 +430,50 @@ TEST(mail_intake_by_smtp_is_all_or_nothing)
 	close_door(&d);
 }
 
+/* Who says nothing gives way, the one that has been silent longest first; who has a message under way stays. */
+TEST(letterbox_gives_the_room_of_the_idle_to_others)
+{
+	struct door d = open_door(false), at[4];
+	struct letterbox *b = NULL;
+	struct problem p = { 0 };
+
+	for (int i = 0; i < 4; i++) {
+		at[i] = d;
+		at[i].path = arena_printf(&d.f->arena, "%s2", d.path);
+	}
+	CHECK_INT(letterbox_new(&b,
+			  &(struct letterbox_settings){
+				  .lmtp = arena_printf(&d.f->arena, "unix:%s", at[0].path),
+				  .smtp = "",
+				  .host = DOMAIN,
+				  .bytes_max = 1000,
+				  .connections_max = 2,
+				  .spare_ms = 1 },
+			  &d.f->arena, &p),
+		0);
+	CHECK_INT(letterbox_start(b, d.f->app.store, d.f->service.bucket, d.f->app.disk), 0);
+	connect_door(&at[0]);
+	hear(&at[0], "220 ");
+	say(&at[0], "LHLO test\r\n", "250-");
+	say(&at[0], ENVELOPE("desk@demo." DOMAIN), "250 ");
+	hear(&at[0], "250 ");
+	say(&at[0], "DATA\r\n", "354 ");
+	for (int i = 1; i < 4; i++) {
+		connect_door(&at[i]);
+		hear(&at[i], "220 ");
+		if (i > 1)
+			hear(&at[i - 1], "421 4.3.2 ");
+		usleep(5000); /* longer than it is spared */
+	}
+	CHECK_INT(letterbox_stats(b).gave_way, 2);
+	CHECK_INT(letterbox_stats(b).turned_away, 0);
+	say(&at[0], "\r\nx\r\n.\r\n", "250 2.0.0 ");
+	for (int i = 0; i < 4; i++)
+		close(at[i].fd);
+	letterbox_free(b);
+	close_door(&d);
+}
+
 TEST(letterbox_has_a_most_and_an_end)
 {
 	struct door d = open_door(false), others[3];
@@ -471,6 +515,39 @@ TEST(letterbox_has_a_most_and_an_end)
 	close_door(&d);
 }
 
+/* A letterbox with these limits, at which somebody says this at first and that every 50 ms: it is told to leave, with this reason,
+ * long before it has said as much as it likes to. */
+static void trickle(const struct door *d, struct letterbox_settings s, const char *first,
+	const char *then, const char *why)
+{
+	struct door slow = *d;
+	struct letterbox *b = NULL;
+	struct problem p = { 0 };
+	char all[4096] = "";
+	size_t len = 0;
+
+	slow.path = arena_printf(&d->f->arena, "%s3", d->path);
+	s.lmtp = arena_printf(&d->f->arena, "unix:%s", slow.path);
+	s.smtp = "";
+	s.host = DOMAIN;
+	s.bytes_max = 1000;
+	CHECK_INT(letterbox_new(&b, &s, &d->f->arena, &p), 0);
+	CHECK_INT(letterbox_start(b, d->f->app.store, d->f->service.bucket, d->f->app.disk), 0);
+	connect_door(&slow);
+	CHECK(write(slow.fd, first, strlen(first)) == (ssize_t)strlen(first));
+	for (int i = 0; i < 90 && !strstr(all, "421 "); i++) {
+		ssize_t n = recv(slow.fd, all + len, sizeof all - 1 - len, MSG_DONTWAIT);
+
+		len += n > 0 ? (size_t)n : 0;
+		usleep(50000);
+		send(slow.fd, then, strlen(then), MSG_NOSIGNAL);
+	}
+	if (!strstr(all, why))
+		test_fail(__FILE__, __LINE__, "it says \"%s\"", all);
+	close(slow.fd);
+	letterbox_free(b);
+}
+
 TEST(letterbox_waits_for_nobody_for_ever)
 {
 	struct door d = open_door(false), slow = d;
@@ -493,6 +570,15 @@ TEST(letterbox_waits_for_nobody_for_ever)
 	hear(&slow, "421 4.4.2 ");
 	close(slow.fd);
 	letterbox_free(b);
+	test_step("a byte now and then is no command");
+	trickle(&d, (struct letterbox_settings){ .idle_ms = 300 }, "", "x", "421 4.4.2 Nothing");
+	test_step("commands without end are no message");
+	trickle(&d, (struct letterbox_settings){ .message_ms = 300 }, "", "NOOP\r\n",
+		"421 4.4.2 Nothing");
+	test_step("a message comes at some rate");
+	trickle(&d, (struct letterbox_settings){ .slow_ms = 300 },
+		"LHLO x\r\n" ENVELOPE("desk@demo." DOMAIN) "DATA\r\n", "x",
+		"421 4.4.2 The message");
 	test_step("what is left of a process that was killed");
 	slow.fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	{

@@ -213,8 +213,42 @@ TEST(mail_lmtp_ends_data_in_one_way)
 		}
 }
 
+/* The same command until it is closed, which is the nth time and no earlier; a message in between begins the count anew. */
+static void refused_to_the_end(const char *command, int most, const char *last)
+{
+	struct talk t;
+	int times = 0;
+
+	talk_begin(&t, false);
+	says(&t, "LHLO me\r\n");
+	for (int round = 0; round < 2; round++) {
+		const char *said = "";
+
+		if (strncmp(command, "RCPT", 4) == 0)
+			says(&t, "MAIL FROM:<a@b.c>\r\n");
+		heard(&t);
+		for (times = 0;
+			times < (round ? 2 * most : most - 1) && t.machine.state != LMTP_CLOSED;
+			times++) {
+			says(&t, command);
+			said = heard(&t);
+		}
+		if (round) {
+			CHECK_INT(times, most);
+			CHECK(strncmp(said, last, strlen(last)) == 0);
+			break;
+		}
+		CHECK(t.machine.state != LMTP_CLOSED);
+		says(&t, "RSET\r\nMAIL FROM:<a@b.c>\r\nRCPT TO:<d@e.f>\r\nDATA\r\n.\r\n");
+		CHECK(strstr(heard(&t), "decided"));
+	}
+	talk_end(&t);
+}
+
 TEST(mail_lmtp_has_bounds)
 {
+	static const char *const controls[] = { "NOOP a\tb\r\n", "VRFY \x1b[2J\r\n",
+		"NOOP \x7f\r\n", "LHLO a\x01\r\n", "RSET \b\r\n" };
 	static const char hello[] = "LHLO me\r\n";
 	struct talk t;
 	char *long_line = malloc(5000);
@@ -235,6 +269,11 @@ TEST(mail_lmtp_has_bounds)
 	CHECK_STR(heard(&t), "500 5.5.2 A line ends with CR LF and has no control bytes\n");
 	say(&t, "NO\0OP\r\n", 7, 7);
 	CHECK_STR(heard(&t), "500 5.5.2 A line ends with CR LF and has no control bytes\n");
+	t.machine.bad = 0;
+	for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+		says(&t, controls[i]);
+		CHECK_STR(heard(&t), "500 5.5.2 A line ends with CR LF and has no control bytes\n");
+	}
 	test_step("recipients");
 	says(&t, "MAIL FROM:<a@b.c>\r\n");
 	for (int i = 0; i < LMTP_RECIPIENTS_MAX; i++)
@@ -273,6 +312,13 @@ TEST(mail_lmtp_has_bounds)
 		says(&t, "NOOP\r\n");
 	CHECK(strstr(heard(&t), "421 4.7.0 Too many commands without a message"));
 	talk_end(&t);
+	test_step("refusals without end");
+	refused_to_the_end("MAIL FROM:<a@b.c> SIZE=1001\r\n", LMTP_DECLINED_MAX,
+		"421 4.7.0 Too many senders and recipients were refused");
+	refused_to_the_end("RCPT TO:<nobody@b.c>\r\n", LMTP_DECLINED_MAX,
+		"421 4.7.0 Too many senders and recipients were refused");
+	refused_to_the_end("RCPT TO:<d@e.f>\r\n", LMTP_RECIPIENTS_MAX + LMTP_BEYOND_MAX,
+		"421 4.7.0 Far too many recipients");
 	test_step("NUL");
 	talk_begin(&t, false);
 	says(&t, "LHLO me\r\nMAIL FROM:<a@b.c>\r\nRCPT TO:<d@e.f>\r\nDATA\r\n");
