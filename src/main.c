@@ -34,8 +34,10 @@ int main(int argc, char **argv)
 		.argc = argc - next,
 		.argv = argv + next,
 		.envp = environ };
-	if (settings_load(&settings, &arena, &source, &p))
-		return complain(&p);
+	if (settings_load(&settings, &arena, &source, &p)) {
+		status = complain(&p);
+		return command->fault ? command->fault : status;
+	}
 	if (settings.help) {
 		manual_print_help(stdout, command);
 		return 0;

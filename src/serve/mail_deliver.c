@@ -1,8 +1,11 @@
 /* mail_deliver.c - `lodge mail deliver`: a message from standard input to the service at lmtp_listen.
  *
  * For mail servers that call a program.  It knows no store: all that it does is
- * to speak LMTP, and to say by its exit status what came of it.  Pipes bring
- * lines that end with LF, which become CR LF here. */
+ * to speak LMTP, and to say by its exit status what came of it.  A mail server
+ * keeps a message for 75 alone and bounces it for any other, so that whatever
+ * may be mended here ends with that.  The message is kept in a file without a
+ * name first: its size is announced, and more recipients than one message may
+ * have get it again. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -16,12 +19,18 @@
 
 #include "base/arena.h"
 #include "mail/address.h"
+#include "mail/lmtp.h"
 #include "serve/manual.h"
 
-enum { LINE_MAX_BYTES = 1024, OUT_BYTES = 16 * 1024, WAIT_S = 600 };
+enum { LINE_MAX_BYTES = 1024, OUT_BYTES = 16 * 1024, WHY_BYTES = 800, WAIT_S = 600 };
 
 struct delivery {
 	int fd, status;
+	FILE *message; /* lines ended with CR LF */
+	int64_t size;
+	const char *from;
+	bool wide;		   /* an address needs SMTPUTF8 */
+	char why[WHY_BYTES];	   /* the sentence of the status */
 	char line[LINE_MAX_BYTES]; /* the last of a reply */
 	char in[4096], out[OUT_BYTES];
 	size_t in_at, in_len, out_len;
@@ -30,48 +39,57 @@ struct delivery {
 /* The gravest so far: what may be tried again comes before all, since who has it already is known then. */
 static int deliver_fault(struct delivery *d, int status, const char *what, const char *why)
 {
-	if (d->status != EX_TEMPFAIL && (!d->status || status == EX_TEMPFAIL)) {
-		d->status = status;
-		fprintf(stderr, "lodge: %s%s%.400s\n", what, *what ? ": " : "", why);
-	}
-	return d->status;
+	if (d->status == EX_TEMPFAIL || (d->status && status != EX_TEMPFAIL))
+		return d->status;
+	d->status = status;
+	snprintf(d->why, sizeof d->why, "%.280s%s%.400s", what, *what ? ": " : "", why);
+	for (char *c = d->why; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?'; /* one line, which steers no terminal */
+	return status;
 }
 
 /* ---- the service ---- */
+
+/* A socket, or -1 with errno. */
+static int connect_to(int family, const void *at, socklen_t len)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+	struct timeval wait = { .tv_sec = WAIT_S };
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+	if (connect(fd, at, len) == 0)
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
 
 static int connect_at(const char *where)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct timeval wait = { .tv_sec = WAIT_S };
 	char host[256], *port;
-	int fd = -1;
+	int fd;
 
 	if (strncmp(where, "unix:", 5) == 0) {
 		snprintf(at.sun_path, sizeof at.sun_path, "%s", where + 5);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at)) {
-			close(fd);
-			fd = -1;
-		}
-	} else {
-		snprintf(host, sizeof host, "%s", *where == '[' ? where + 1 : where);
-		port = strrchr(host, ':');
-		*port++ = '\0';
-		host[strcspn(host, "]")] = '\0';
-		if (getaddrinfo(host, port, &hints, &found))
-			return -1;
-		fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen)) {
-			close(fd);
-			fd = -1;
-		}
-		freeaddrinfo(found);
+		return connect_to(AF_UNIX, &at, sizeof at);
 	}
-	if (fd >= 0) {
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+	snprintf(host, sizeof host, "%s", *where == '[' ? where + 1 : where);
+	port = strrchr(host, ':');
+	*port++ = '\0';
+	host[strcspn(host, "]")] = '\0';
+	if (getaddrinfo(host, port, &hints, &found)) {
+		errno = EADDRNOTAVAIL;
+		return -1;
 	}
+	fd = connect_to(found->ai_family, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
 	return fd;
 }
 
@@ -152,38 +170,65 @@ static bool deliver_say(
 
 /* ---- the message ---- */
 
-/* All of standard input, with CR LF and the dots that protect, and what ends it. */
+/* All of standard input, its lines ended with CR LF. */
+static bool keep_message(struct delivery *d)
+{
+	const int64_t most = setting_named("mail_max_bytes")->max;
+	int last = '\n', c;
+
+	d->message = tmpfile();
+	while (d->message && d->size <= most && (c = getchar_unlocked()) != EOF) {
+		if (c == '\n' && last != '\r') {
+			putc_unlocked('\r', d->message);
+			d->size++;
+		}
+		putc_unlocked(c, d->message);
+		d->size++;
+		last = c;
+	}
+	if (d->message && last != '\n') {
+		fputs("\r\n", d->message);
+		d->size += 2;
+	}
+	if (!d->message || ferror(stdin) || fflush(d->message) || ferror(d->message))
+		deliver_fault(
+			d, EX_TEMPFAIL, "the message cannot be kept meanwhile", strerror(errno));
+	else if (d->size > most)
+		deliver_fault(
+			d, EX_DATAERR, "", "the message is larger than mail_max_bytes can ever be");
+	return !d->status;
+}
+
+/* With the dots that protect, and what ends it. */
 static bool deliver_bytes(struct delivery *d)
 {
 	int last = '\n', c;
 
-	while ((c = getchar_unlocked()) != EOF) {
+	rewind(d->message);
+	while ((c = getc_unlocked(d->message)) != EOF) {
 		char byte = (char)c;
 
 		if (last == '\n' && c == '.' && !deliver_put(d, ".", 1))
-			return false;
-		if (c == '\n' && last != '\r' && !deliver_put(d, "\r", 1))
 			return false;
 		if (!deliver_put(d, &byte, 1))
 			return false;
 		last = c;
 	}
-	if (last != '\n' && !deliver_put(d, "\r\n", 2))
-		return false;
-	return deliver_put(d, ".\r\n", 3) && !ferror(stdin);
+	return deliver_put(d, ".\r\n", 3) && !ferror(d->message);
 }
 
-static void deliver_message(struct delivery *d, struct arena *a, const char *from, bool wide,
-	const char *const *to, size_t count)
+/* To as many as one message may have, on a connection. */
+static void deliver_message(
+	struct delivery *d, struct arena *a, const char *const *to, size_t count)
 {
-	const char **taken = arena_array(a, const char *, count + 1);
+	const char *taken[LMTP_RECIPIENTS_MAX];
 	size_t n = 0;
 
 	if (!deliver_say(d, "LHLO localhost\r\n", 250, EX_TEMPFAIL, "") ||
 		!deliver_say(d,
-			arena_printf(a, "MAIL FROM:<%s> BODY=8BITMIME%s\r\n", from,
-				wide ? " SMTPUTF8" : ""),
-			250, EX_DATAERR, from))
+			arena_printf(a, "MAIL FROM:<%s> SIZE=%lld BODY=8BITMIME%s\r\n", d->from,
+				(long long)d->size, d->wide ? " SMTPUTF8" : ""),
+			250, EX_DATAERR, d->from))
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (deliver_say(
@@ -192,59 +237,87 @@ static void deliver_message(struct delivery *d, struct arena *a, const char *fro
 	if (!n || !deliver_say(d, "DATA\r\n", 354, EX_TEMPFAIL, ""))
 		return;
 	if (!deliver_bytes(d)) {
-		deliver_fault(d, EX_TEMPFAIL, "", "the message could not be handed over whole");
+		d->out_len = 0; /* it may have said why before it hung up */
+		deliver_fault(d, EX_TEMPFAIL, "the message could not be handed over whole",
+			deliver_hear(d) ? d->line : "the service broke off the connection");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		deliver_say(d, "", 250, EX_DATAERR, taken[i]);
 }
 
+static void deliver_to(struct delivery *d, const struct settings *s, struct arena *a,
+	const char *const *to, size_t count)
+{
+	d->in_at = d->in_len = d->out_len = 0;
+	d->line[0] = '\0';
+	d->fd = connect_at(s->lmtp_listen);
+	if (d->fd < 0) {
+		deliver_fault(d, EX_TEMPFAIL,
+			arena_printf(a, "nobody takes mail at lmtp_listen, %s", s->lmtp_listen),
+			strerror(errno));
+		return;
+	}
+	if (deliver_hear(d) == 220)
+		deliver_message(d, a, to, count);
+	else
+		deliver_fault(d, EX_TEMPFAIL, "", *d->line ? d->line : "the service says nothing");
+	close(d->fd);
+}
+
 /* ---- the command ---- */
 
 /* It goes into a command of LMTP: an address, and nothing else. */
-static bool is_address(const char *text, bool *wide)
+static bool is_address(struct delivery *d, const char *text, int otherwise)
 {
 	struct mail_address address;
+	char sentence[200];
 	const char *fault;
 
 	if (!mail_address_parse(text, strlen(text), &address, &fault)) {
-		fprintf(stderr, "lodge: \"%.100s\" is no address: %s\n", text, fault);
+		snprintf(sentence, sizeof sentence, "this is no address: %s", fault);
+		deliver_fault(d, otherwise, text, sentence);
 		return false;
 	}
-	*wide |= address.wide;
+	d->wide |= address.wide;
 	return true;
+}
+
+/* What mail servers write for the null path where an argument may not be empty. */
+static bool is_null_path(const char *text)
+{
+	return !*text || strcmp(text, "<>") == 0 || strcmp(text, "MAILER-DAEMON") == 0;
 }
 
 int command_mail_deliver(const struct settings *s, struct arena *a)
 {
-	const char **to = arena_array(a, const char *, s->argument_count + 1), *from = "";
+	const char **to = arena_array(a, const char *, s->argument_count + 1);
 	struct delivery *d = arena_new(a, struct delivery);
-	size_t count = 0;
-	bool wide = false;
+	size_t count = 0, named = 0;
 
+	d->from = "";
 	for (size_t i = 0; i < s->argument_count; i++) {
-		if (strcmp(s->arguments[i], "--from") == 0 && i + 1 < s->argument_count)
-			from = s->arguments[++i];
-		else if (is_address(s->arguments[i], &wide))
+		if (strcmp(s->arguments[i], "--from") == 0) {
+			d->from = i + 1 < s->argument_count ? s->arguments[++i] : "";
+			continue;
+		}
+		named++;
+		if (is_address(d, s->arguments[i], EX_NOUSER))
 			to[count++] = s->arguments[i];
-		else
-			return EX_NOUSER;
 	}
-	if (!count || (*from && !is_address(from, &wide))) {
-		if (!count)
-			fprintf(stderr, "lodge: nobody is named whom the message is for\n");
-		return EX_USAGE;
-	}
-	if (!*s->lmtp_listen)
-		return deliver_fault(d, EX_CONFIG, "", "lmtp_listen is not set");
-	d->fd = connect_at(s->lmtp_listen);
-	if (d->fd < 0)
-		return deliver_fault(
-			d, EX_TEMPFAIL, "nobody takes mail at lmtp_listen", s->lmtp_listen);
-	if (deliver_hear(d) == 220)
-		deliver_message(d, a, from, wide, to, count);
-	else
-		deliver_fault(d, EX_TEMPFAIL, "", *d->line ? d->line : "the service says nothing");
-	close(d->fd);
+	if (is_null_path(d->from))
+		d->from = "";
+	if (!named)
+		deliver_fault(d, EX_TEMPFAIL, "", "nobody is named whom the message is for");
+	else if (!*s->lmtp_listen)
+		deliver_fault(d, EX_TEMPFAIL, "", "lmtp_listen is not set");
+	else if ((!*d->from || is_address(d, d->from, EX_DATAERR)) && count && keep_message(d))
+		for (size_t i = 0; i < count; i += LMTP_RECIPIENTS_MAX)
+			deliver_to(d, s, a, to + i,
+				count - i < LMTP_RECIPIENTS_MAX ? count - i : LMTP_RECIPIENTS_MAX);
+	if (d->message)
+		fclose(d->message);
+	if (d->status)
+		fprintf(stderr, "lodge: %s\n", d->why);
 	return d->status;
 }

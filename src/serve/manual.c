@@ -5,6 +5,7 @@
 #include "serve/manual.h"
 
 #include <string.h>
+#include <sysexits.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -138,9 +139,10 @@ const struct subcommand subcommands[] = {
 		command_mail_check },
 	{ "mail deliver", "[--from ADDRESS] RECIPIENT...",
 		"Read a message from standard input and hand it over to the service at lmtp_listen, for a mail server that calls "
-		"a program. Ends with 0 when every recipient has it, 75 when it is to be tried again, 67 when a recipient is refused, "
-		"65 when the message is, 78 when lmtp_listen is not set.",
-		command_mail_deliver },
+		"a program. Ends with 0 when every recipient has it; with 75 when it is to be tried again, because the service is away, "
+		"cannot take it now, or flags and settings are wrong; with 67 when a recipient is refused; with 65 when the message or its "
+		"sender is. One line on standard error says why.",
+		command_mail_deliver, .fault = EX_TEMPFAIL },
 	{ "mail intake", "DOMAIN [--rotate]",
 		"Make the secret with which a service signs raw mail that it sends to /hooks/mail/DOMAIN, and print it, which is "
 		"done only then. With --rotate, in the place of the one that is there.",
@@ -194,6 +196,7 @@ static const struct manual_note statuses[] = {
 	{ "0", "All went well." },
 	{ "1", "Something failed; a line on standard error says what." },
 	{ "2", "The command or a setting was not understood." },
+	{ "65, 67, 75", "Of mail deliver alone: see there." },
 	{ 0 },
 };
 
@@ -342,6 +345,41 @@ void settings_print_help(FILE *out)
 	arena_free(&a);
 }
 
+static void print_commands(FILE *out, const char *word, struct arena *a)
+{
+	size_t n = strlen(word);
+
+	for (const struct subcommand *c = subcommands; c->name; c++)
+		if (!n || (strncmp(c->name, word, n) == 0 && c->name[n] == ' '))
+			print_pair(out,
+				arena_printf(a, "%s%s%s", c->name, c->arguments ? " " : "",
+					c->arguments ? c->arguments : ""),
+				c->doc);
+}
+
+static bool is_group(const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const struct subcommand *c = subcommands; n && c->name; c++)
+		if (strncmp(c->name, word, n) == 0 && c->name[n] == ' ')
+			return true;
+	return false;
+}
+
+bool manual_print_group(FILE *out, const char *word)
+{
+	struct arena a = { 0 };
+
+	if (!is_group(word))
+		return false;
+	fprintf(out, "Usage: lodge %s COMMAND [FLAG...]\n\nCommands\n", word);
+	print_commands(out, word, &a);
+	print_notes(out, "Exit status", statuses);
+	arena_free(&a);
+	return true;
+}
+
 void manual_print_help(FILE *out, const struct subcommand *one)
 {
 	struct arena a = { 0 };
@@ -354,11 +392,7 @@ void manual_print_help(FILE *out, const struct subcommand *one)
 		fprintf(out, "Usage: lodge COMMAND [FLAG...]\n\n");
 		wrap_text(out, about, 0, 0);
 		fprintf(out, "\nCommands\n");
-		for (const struct subcommand *c = subcommands; c->name; c++)
-			print_pair(out,
-				arena_printf(&a, "%s%s%s", c->name, c->arguments ? " " : "",
-					c->arguments ? c->arguments : ""),
-				c->doc);
+		print_commands(out, "", &a);
 	}
 	fputc('\n', out);
 	wrap_text(out, rules, 0, 0);
@@ -485,6 +519,8 @@ int command_help(const struct settings *s, struct arena *a)
 		}
 		words[count++] = arena_strdup(a, s->arguments[i]);
 	}
+	if (count == 2 && manual_print_group(stdout, words[1]))
+		return 0;
 	if (count > 1) {
 		one = subcommand_find(count, words, &next, a, &p);
 		if (one && next < count)

@@ -16,6 +16,7 @@ struct subcommand {
 	const char *doc;
 	/* Returns the exit status of the program. */
 	int (*run)(const struct settings *s, struct arena *a);
+	int fault; /* its exit status where flags or settings are wrong; 0: the usual one */
 };
 
 extern const struct subcommand subcommands[]; /* the last has no name */
@@ -65,5 +66,7 @@ const struct subcommand *subcommand_find(
 void settings_print_help(FILE *out);
 /* The help of one subcommand, or of the whole program (NULL). */
 void manual_print_help(FILE *out, const struct subcommand *one);
+/* Of those that begin with this word; false if none does. */
+bool manual_print_group(FILE *out, const char *word);
 /* The man page lodge(1), as roff. */
 void manual_print_page(FILE *out);

@@ -65,12 +65,26 @@ test("lodge mail deliver hands over what a pipe brings, and says by its status w
   await wrong(67, /550 5\.1\.1/, text, "--from", "jo@example.net", `nobody@demo.${DOMAIN}`, DESK);
   await wrong(67, /no address/, text, "nobody");
   await wrong(65, /550 5\.6\.11/, "a\rb\n", DESK);
-  await wrong(64, /nobody is named/, text, "--from", "jo@example.net");
+  await wrong(67, /^lodge: a\?b\?\?@x.y: this is no address/, text, "a\nb\r\x1b@x.y");
+  await wrong(65, /no address/, text, "--from", "jo", DESK);
+  // What an operator mends is tried again: a mail server bounces for every status but 75.
+  await wrong(75, /nobody is named/, text, "--from", "jo@example.net");
+  await wrong(75, /max_body/, text, DESK, "--max-body", "many");
+  await wrong(75, /lmtp_listen is not set/, text, DESK, "--lmtp-listen", "");
+  await wrong(75, /not a flag/, text, DESK, "--form", "jo@example.net");
+  equal((await deliver(text, "--from", "MAILER-DAEMON", DESK)).status, 0, "the null path, as Postfix writes it");
+  // Larger than the limit, and so large that the service would hang up.
+  await wrong(65, /552 5\.3\.4/, `\n${"x".repeat(99)}\n`.repeat(300_000), DESK);
+  await wrong(65, /552 5\.3\.4/, `\n${"x".repeat(99)}\n`.repeat(600_000), DESK);
+  // More than one message may have; those who are not known do not keep the others from it.
+  const many = Array.from({ length: 230 }, (_, i) => (i % 50 === 49 ? `nobody${i}@demo.${DOMAIN}` : `desk+${i}@demo.${DOMAIN}`));
+  await wrong(67, /nobody49@.*550 5\.1\.1/, text.replace("1@x", "many@x"), "--from", "jo@example.net", ...many);
+  equal(await place.sql("select count(distinct known_by) from mail_arrivals"), "2", "messages that were taken");
   await place.sql("update bucket_usage set size_bytes = 1000000000000000");
   await wrong(75, /452 4\.2\.2/, text, DESK, `nobody@demo.${DOMAIN}`);
   equal(await server.stop(), 0, "the end");
-  await wrong(75, /nobody takes mail/, text, DESK);
-  equal(await arrivals(place), "1", "arrivals");
+  await wrong(75, /nobody takes mail at lmtp_listen, unix:.*: No such file/, text, DESK);
+  equal(await arrivals(place), "2", "arrivals");
 });
 
 // ---- Postfix ----
