@@ -117,8 +117,7 @@ size_t mail_incoming_tenants(const struct mail_incoming *l)
 
 /* ---- whose it is ---- */
 
-/* "TENANT" of TENANT.mail_domain, "" of mail_domain itself; NULL: it is not ours. */
-static const char *tenant_label(struct arena *a, const char *domain)
+const char *mail_tenant_label(struct arena *a, const char *domain)
 {
 	const char *own = mailbox_policy()->domain;
 	size_t len = strlen(domain), own_len = strlen(own);
@@ -134,7 +133,7 @@ static const char *tenant_label(struct arena *a, const char *domain)
 bool mail_domain_is_ours(const char *domain)
 {
 	struct arena scratch = { 0 };
-	bool ours = tenant_label(&scratch, domain) != NULL;
+	bool ours = mail_tenant_label(&scratch, domain) != NULL;
 
 	arena_free(&scratch);
 	return ours;
@@ -161,7 +160,7 @@ static void copy_id(char ret[ID_LEN + 1], const char *id)
 static int find_place(struct db *db, struct arena *a, const struct mail_address *to,
 	struct mail_recipient *r, struct mail_place *ret)
 {
-	const char *tenant = tenant_label(a, to->domain);
+	const char *tenant = mail_tenant_label(a, to->domain);
 	struct id token;
 
 	if (!tenant)

@@ -67,5 +67,7 @@ void mail_incoming_failed(struct mail_incoming *l, size_t tenant, int err);
 
 /* mail_domain, or a name below it: "TENANT.mail_domain". */
 bool mail_domain_is_ours(const char *domain);
+/* "TENANT" of TENANT.mail_domain, "" of mail_domain itself; NULL: it is not ours. */
+const char *mail_tenant_label(struct arena *a, const char *domain);
 
 extern const struct statement_set mail_intake_sql;

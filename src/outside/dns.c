@@ -82,8 +82,20 @@ static const char *text_of(struct arena *a, const unsigned char *at, size_t len)
 	return text;
 }
 
-static int read_texts(
-	const unsigned char *answer, size_t len, struct arena *a, struct dns_texts *ret)
+/* A preference, which is not asked for, and a name that may lean on others of the answer. */
+static const char *mail_server_of(struct arena *a, const ns_msg *m, const ns_rr *rr)
+{
+	char name[NS_MAXDNAME];
+
+	if (ns_rr_rdlen(*rr) < NS_INT16SZ + 1 ||
+		ns_name_uncompress(ns_msg_base(*m), ns_msg_end(*m), ns_rr_rdata(*rr) + NS_INT16SZ,
+			name, sizeof name) < 0)
+		return NULL;
+	return arena_strdup(a, *name ? name : ".");
+}
+
+static int read_answers(
+	const unsigned char *answer, size_t len, int type, struct arena *a, struct dns_texts *ret)
 {
 	ns_msg m;
 
@@ -95,16 +107,18 @@ static int read_texts(
 
 		if (ns_parserr(&m, ns_s_an, i, &rr))
 			return ERR_UPSTREAM;
-		if (ns_rr_type(rr) != ns_t_txt)
+		if ((int)ns_rr_type(rr) != type)
 			continue; /* the names that this one stands for, on the way */
-		text = text_of(a, ns_rr_rdata(rr), ns_rr_rdlen(rr));
+		text = type == ns_t_mx ? mail_server_of(a, &m, &rr)
+				       : text_of(a, ns_rr_rdata(rr), ns_rr_rdlen(rr));
 		if (text)
 			ret->at[ret->count++] = text;
 	}
 	return 0;
 }
 
-int dns_texts(const char *server, const char *name, struct arena *a, struct dns_texts *ret)
+static int ask(
+	const char *server, const char *name, int type, struct arena *a, struct dns_texts *ret)
 {
 	struct __res_state state = { 0 };
 	struct sockaddr_in at;
@@ -123,11 +137,22 @@ int dns_texts(const char *server, const char *name, struct arena *a, struct dns_
 	state.retrans = WAIT_S;
 	state.retry = TRIES;
 	answer = arena_alloc(a, ANSWER_MAX);
-	len = res_nquery(&state, name, ns_c_in, ns_t_txt, answer, ANSWER_MAX);
+	len = res_nquery(&state, name, ns_c_in, type, answer, ANSWER_MAX);
 	if (len >= 0)
-		err = read_texts(answer, len < ANSWER_MAX ? (size_t)len : ANSWER_MAX, a, ret);
+		err = read_answers(
+			answer, len < ANSWER_MAX ? (size_t)len : ANSWER_MAX, type, a, ret);
 	else if (state.res_h_errno != HOST_NOT_FOUND && state.res_h_errno != NO_DATA)
 		err = ERR_UPSTREAM;
 	res_nclose(&state);
 	return err;
+}
+
+int dns_texts(const char *server, const char *name, struct arena *a, struct dns_texts *ret)
+{
+	return ask(server, name, ns_t_txt, a, ret);
+}
+
+int dns_mail_servers(const char *server, const char *name, struct arena *a, struct dns_texts *ret)
+{
+	return ask(server, name, ns_t_mx, a, ret);
 }

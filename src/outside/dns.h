@@ -1,4 +1,4 @@
-/* dns.h - the texts that a name of the domain name system has: keys and policies of mail.
+/* dns.h - the texts that a name of the domain name system has, keys and policies of mail, and the servers that take its mail.
  *
  * It waits, so it belongs on the slow pool.  A name that has none is told
  * apart from a server that does not answer: the first is an answer. */
@@ -26,3 +26,5 @@ bool dns_name_valid(const char *name);
 /* From this server, or from the system's if it is NULL.  0, with or without texts; ERR_INVALID for what is no name;
  * ERR_UPSTREAM if nobody answers, or with an error. */
 int dns_texts(const char *server, const char *name, struct arena *a, struct dns_texts *ret);
+/* The names of the servers that take mail for this one (MX), in the order they come; "." says that nobody does.  Likewise. */
+int dns_mail_servers(const char *server, const char *name, struct arena *a, struct dns_texts *ret);

@@ -18,6 +18,7 @@
 #include "contract/value.h"
 #include "helper/helper.h"
 #include "http/listen.h"
+#include "mailboxes/mail_domains.h"
 #include "serve/files.h"
 #include "serve/manual.h"
 #include "bucket/bucket.h"
@@ -249,6 +250,27 @@ static int check_addresses(struct store *store, struct arena *a, struct problem 
 	return err;
 }
 
+/* Mailboxes that a change of mail_domain left behind. */
+static int check_mail_domain(struct store *store, struct arena *a, struct problem *p)
+{
+	const char *sentence = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (err)
+		return err;
+	err = db_begin(db, READ_ONLY);
+	if (!err)
+		err = mail_domain_left(db, a, &sentence);
+	if (err)
+		problem_set(p, a, err, "the mailboxes cannot be read: %s", db_error(db));
+	else if (sentence)
+		printf("# warning: %s\n", sentence);
+	db_rollback(db);
+	db_close(db);
+	return err;
+}
+
 /* Walks the chain of seals over the audit log, and says how far it reaches. */
 static int check_audit(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
@@ -454,6 +476,8 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_costs(store, a, &p);
 	if (!err)
 		err = check_addresses(store, a, &p);
+	if (!err)
+		err = check_mail_domain(store, a, &p);
 	if (!err)
 		err = check_master_key(s, store, a, &p);
 	if (!err && has_argument(s, "--audit"))

@@ -1,14 +1,19 @@
-/* mail_check.c - `lodge mail check`: whether mail can go out and will be believed, and what mends it.
+/* mail_check.c - `lodge mail check`: whether mail can go out, will be believed and can be answered, and what mends it.
  *
  * It goes to the relay as the service would, up to the point where a message
- * would follow, and asks the DNS for what should be published.  Each thing is a
- * line; one that is wrong says what to do. */
+ * would follow, and asks the DNS for what should be published of every domain
+ * that mail goes out from: mail_domain, those of tenants that have a key of
+ * their own, and that of mail_from.  Each thing is a line; one that is wrong
+ * says what to do. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "mail/dmarc.h"
+#include "mail/spf.h"
 #include "mailboxes/mail_dkim.h"
+#include "mailboxes/mail_domains.h"
 #include "mailboxes/mailbox.h"
 #include "outside/dns.h"
 #include "outside/fetch.h"
@@ -109,47 +114,78 @@ static void check_key(struct mail_checking *c, const struct mail_dkim *key)
 		key->domain);
 }
 
+/* What mail from this domain is signed with. */
 static int read_key(struct mail_errand *e, void *ctx)
 {
 	struct mail_dkim *key = ctx;
 
-	return mail_dkim_read(e->db, e->a, e->vault, key->domain, false, key);
+	return mail_dkim_for(e->db, e->a, e->vault, key->domain, key);
 }
 
-static void check_dkim(struct mail_checking *c)
+static void check_dkim(struct mail_checking *c, const char *domain)
 {
-	struct mail_dkim key = { .domain = c->s->mail_domain };
+	struct mail_dkim key = { .domain = domain };
 	int err = mail_errand_run(c->e, read_key, &key);
 
 	if (!err)
 		check_key(c, &key);
 	else if (err == ERR_NOT_FOUND)
-		tell(c, false, "%s has no key to sign with; lodge mail dkim %s makes one",
-			c->s->mail_domain, c->s->mail_domain);
+		tell(c, false, "%s has no key to sign with; lodge mail dkim %s makes one", domain,
+			domain);
 	else
 		tell(c, false, "%s; lodge mail dkim makes another", c->e->problem.detail);
 }
 
 static void check_spf(struct mail_checking *c, const char *name, const char *shown)
 {
+	const char *record = NULL, *fault;
 	struct dns_texts texts;
 	size_t found = 0;
 
 	if (!texts_of(c, name, &texts))
 		return;
 	for (size_t i = 0; i < texts.count; i++)
-		found += strncmp(texts.at[i], "v=spf1", 6) == 0;
-	if (found == 1)
+		if (spf_is_record(texts.at[i])) {
+			record = texts.at[i];
+			found++;
+		}
+	fault = found == 1 ? spf_fault(c->a, record) : NULL;
+	if (fault)
+		tell(c, false, "the record of SPF of %s %s; publish one that names your relay",
+			shown, fault);
+	else if (found == 1)
 		tell(c, true, "%s says who may send for it (SPF)", shown);
 	else
 		tell(c, false, "%s has %s record of SPF; publish one that names your relay", shown,
 			found ? "more than one" : "no");
 }
 
-static void check_dmarc(struct mail_checking *c)
+static void check_mx(struct mail_checking *c, const char *name, const char *shown)
+{
+	const char *server = *c->s->mail_resolver ? c->s->mail_resolver : NULL;
+	struct dns_texts names = { 0 };
+
+	if (dns_mail_servers(server, name, c->a, &names))
+		tell(c, false, "%s: the DNS does not answer; see mail_resolver", shown);
+	else if (!names.count)
+		tell(c, false,
+			"%s has no record MX: answers and bounces find no way; publish one that names the server that takes "
+			"them",
+			shown);
+	else if (!strchr(names.at[0], '.') || strcmp(names.at[0], ".") == 0)
+		tell(c, false,
+			"the record MX of %s names \"%s\", where there is nobody; name the server that takes answers and "
+			"bounces",
+			shown, names.at[0]);
+	else
+		tell(c, true, "mail for %s goes to %s (MX)", shown, names.at[0]);
+}
+
+/* Where tenants are signed for by the domain above them, exact domains would not do. */
+static void check_dmarc(struct mail_checking *c, const char *domain, bool for_tenants)
 {
 	const char *names[2];
-	size_t count = dmarc_names(c->a, c->s->mail_domain, names);
+	size_t count = dmarc_names(c->a, domain, names);
 	struct dmarc_record record;
 	struct dns_texts texts;
 
@@ -158,16 +194,83 @@ static void check_dmarc(struct mail_checking *c)
 			return;
 		for (size_t i = 0; i < texts.count; i++)
 			if (dmarc_parse(texts.at[i], strlen(texts.at[i]), &record)) {
-				tell(c, !record.strict_dkim,
-					record.strict_dkim
-						? "%s wants exact domains (adkim=s), but tenants' mail is signed by the domain above; say adkim=r"
-						: "%s says what others do with mail that proves nothing (DMARC)",
+				bool strict = record.strict_dkim && for_tenants;
+
+				tell(c, !strict,
+					strict ? "%s wants exact domains (adkim=s), but tenants' mail is signed by the domain above; say adkim=r"
+					       : "%s says what others do with mail that proves nothing (DMARC)",
 					names[k]);
 				return;
 			}
 	}
-	tell(c, false, "%s has no record of DMARC; lodge mail dkim %s prints one",
-		c->s->mail_domain, c->s->mail_domain);
+	tell(c, false, "%s has no record of DMARC; lodge mail dkim %s prints one", domain, domain);
+}
+
+static void check_domain(struct mail_checking *c, const char *domain)
+{
+	bool house = strcmp(domain, c->s->mail_domain) == 0;
+
+	check_dkim(c, domain);
+	check_spf(c, domain, domain);
+	check_mx(c, domain, domain);
+	if (house) { /* any name stands for those of tenants */
+		const char *any = arena_printf(c->a, "lodge-mail-check.%s", domain),
+			   *shown = arena_printf(c->a, "*.%s", domain);
+
+		check_spf(c, any, shown);
+		check_mx(c, any, shown);
+	}
+	check_dmarc(c, domain, house);
+}
+
+static int read_domains(struct mail_errand *e, void *ctx)
+{
+	return mail_domains_signing(e->db, e->a, ctx);
+}
+
+/* Those that mail goes out from, each once. */
+static void check_domains(struct mail_checking *c)
+{
+	const char *house = c->s->mail_domain, *at = strrchr(c->s->mail_from, '@');
+	const char *from = at ? fold_ascii(c->a, at + 1) : "";
+	const struct one_text *row;
+	struct list own = { 0 };
+
+	if (mail_errand_run(c->e, read_domains, &own))
+		tell(c, false, "%s", c->e->problem.detail);
+	if (*house)
+		check_domain(c, house);
+	if (*from && strcmp(from, house) != 0)
+		check_domain(c, from);
+	row = own.at;
+	for (size_t i = 0; i < own.count && i < MAIL_DOMAINS_MAX; i++) {
+		const char *domain = row[i].value;
+
+		if (strcmp(domain, house) == 0 || strcmp(domain, from) == 0)
+			continue;
+		if (mail_domain_is_ours(domain))
+			check_domain(c, domain);
+		else
+			tell(c, true, "%s has a key, but no mail goes out from there", domain);
+	}
+	if (own.count > MAIL_DOMAINS_MAX)
+		tell(c, false, "more than %d domains have a key; the others were not looked at",
+			MAIL_DOMAINS_MAX);
+}
+
+static int read_left(struct mail_errand *e, void *ctx)
+{
+	return mail_domain_left(e->db, e->a, ctx);
+}
+
+static void check_addresses(struct mail_checking *c)
+{
+	const char *sentence = NULL;
+
+	if (mail_errand_run(c->e, read_left, (void *)&sentence))
+		tell(c, false, "%s", c->e->problem.detail);
+	else if (sentence)
+		tell(c, false, "%s", sentence);
 }
 
 int command_mail_check(const struct settings *s, struct arena *a)
@@ -183,15 +286,9 @@ int command_mail_check(const struct settings *s, struct arena *a)
 	settings_open_places(s);
 	fetch_init();
 	check_settings(&c);
+	check_addresses(&c);
 	check_relay(&c);
-	if (*s->mail_domain) {
-		check_dkim(&c);
-		check_spf(&c, s->mail_domain, s->mail_domain);
-		/* Any name stands for those of tenants. */
-		check_spf(&c, arena_printf(a, "lodge-mail-check.%s", s->mail_domain),
-			arena_printf(a, "*.%s", s->mail_domain));
-		check_dmarc(&c);
-	}
+	check_domains(&c);
 	mail_errand_close(&e);
 	return c.wrong ? 1 : 0;
 }

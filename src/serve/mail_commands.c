@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fold.h"
 #include "mailboxes/mail_dkim.h"
+#include "mailboxes/mail_domains.h"
 #include "mailboxes/mailbox.h"
 #include "outside/dns.h"
 #include "serve/mail_keys.h"
@@ -21,6 +22,7 @@
 enum { STRING_MAX = 255 }; /* of a text in the DNS, which has as many as it needs */
 
 struct dkim_errand {
+	const struct settings *s;
 	const char *domain;
 	bool rotate;
 	struct mail_dkim key, next;
@@ -40,13 +42,33 @@ static int find_keys(struct mail_errand *e, void *ctx)
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
+/* A key is of use where mail goes out from: the domains of tenants, the one above them, and that of mail_from. */
+static int check_domain(struct mail_errand *e, const struct dkim_errand *d)
+{
+	const char *at = strrchr(d->s->mail_from, '@');
+	int err = mail_domain_known(e->db, e->a, d->domain);
+
+	if (err == ERR_NOT_FOUND)
+		return problem_set(&e->problem, e->a, err,
+			"there is no tenant \"%.100s\", from whose domain mail could go out",
+			mail_tenant_label(e->a, d->domain));
+	if (err != ERR_INVALID || (at && strcmp(fold_ascii(e->a, at + 1), d->domain) == 0))
+		return err == ERR_INVALID ? 0 : err;
+	return problem_set(&e->problem, e->a, ERR_USAGE,
+		"no mail goes out from \"%.200s\": it is neither mail_domain (%s), nor a tenant's name under it, nor the domain of "
+		"mail_from",
+		d->domain, *d->s->mail_domain ? d->s->mail_domain : "not set");
+}
+
 /* Another command may have been first. */
 static int make_key(struct mail_errand *e, void *ctx)
 {
 	struct dkim_errand *d = ctx;
 	struct mail_dkim fresh;
-	int err = find_keys(e, ctx);
+	int err = check_domain(e, d);
 
+	if (!err)
+		err = find_keys(e, ctx);
 	d->made = !err && (d->has_key ? d->rotate && !d->has_next : true);
 	if (err || !d->made)
 		return err;
@@ -104,12 +126,12 @@ static void print_records(const struct dkim_errand *d, const struct settings *s,
 	printf("; what others do with mail that proves nothing\n");
 	print_text(
 		arena_printf(a, "_dmarc.%s", d->domain), "v=DMARC1; p=quarantine; adkim=r; aspf=r");
-	if (!house)
-		return;
-	printf("; where answers and bounces come to: your mail server, for the domain and for those of the tenants under it\n"
-	       "%s. IN MX 10 YOUR-MAIL-SERVER.\n*.%s. IN MX 10 YOUR-MAIL-SERVER.\n"
-	       "; tenants need no keys of their own: TENANT.%s is signed as %s\n",
-		d->domain, d->domain, d->domain, d->domain);
+	printf("; where answers and bounces come to: your mail server%s\n%s. IN MX 10 YOUR-MAIL-SERVER.\n",
+		house ? ", for the domain and for those of the tenants under it" : "", d->domain);
+	if (house)
+		printf("*.%s. IN MX 10 YOUR-MAIL-SERVER.\n"
+		       "; tenants need no keys of their own: TENANT.%s is signed as %s\n",
+			d->domain, d->domain, d->domain);
 }
 
 /* ---- the command ---- */
@@ -167,6 +189,7 @@ int command_mail_dkim(const struct settings *s, struct arena *a)
 	struct mail_errand e = { 0 };
 	int err;
 
+	d.s = s;
 	d.domain = domain_of(s, &d.rotate, a);
 	if (!*d.domain || !mailbox_domain_valid(d.domain) ||
 		strlen(d.domain) > MAILBOX_DOMAIN_MAX) {

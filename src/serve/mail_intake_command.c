@@ -4,7 +4,7 @@
 
 #include "access/audit.h"
 #include "base/clock.h"
-#include "mailboxes/mail_intake.h"
+#include "mailboxes/mail_domains.h"
 #include "mailboxes/mail_secret.h"
 #include "outside/webhook.h"
 #include "serve/mail_keys.h"
@@ -21,8 +21,15 @@ static int make_intake(struct mail_errand *e, void *ctx)
 	const struct intake_errand *in = ctx;
 	const char *former;
 	size_t len;
-	int err = mail_secret_read(e->db, e->a, e->vault, in->name, &former, &len);
+	int err = mail_domain_known(e->db, e->a, in->domain);
 
+	if (err == ERR_NOT_FOUND)
+		return problem_set(&e->problem, e->a, err,
+			"there is no tenant \"%.100s\", for which mail could come",
+			mail_tenant_label(e->a, in->domain));
+	if (err)
+		return err;
+	err = mail_secret_read(e->db, e->a, e->vault, in->name, &former, &len);
 	if (!err && !in->rotate)
 		return problem_set(&e->problem, e->a, ERR_TAKEN,
 			"there is a secret for %s; --rotate makes another, and the former opens nothing any more",

@@ -161,6 +161,7 @@
 	X(mail_send_sql) \
 	X(mail_ramp_sql) \
 	X(mail_dkim_sql) \
+	X(mail_domains_sql) \
 	X(mail_outgoing_sql) \
 	X(mail_answer_sql) \
 	X(agent_slug_sql) \

@@ -32,6 +32,7 @@
 #include "broker/broker.h"
 #include "bucket/bucket.h"
 #include "letterbox/letterbox.h"
+#include "mailboxes/mail_domains.h"
 #include "mailboxes/mail_arrival.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_secret.h"
@@ -164,6 +165,20 @@ static const char *random_password(struct arena *a)
 	return text;
 }
 
+/* Another mail_domain takes mail from nobody who has an address of the former one. */
+static int warn_of_mail(struct serving *v, struct db *db)
+{
+	const char *sentence = NULL;
+	int err = db_begin(db, READ_ONLY);
+
+	if (!err)
+		err = mail_domain_left(db, v->arena, &sentence);
+	db_rollback(db);
+	if (sentence)
+		log_line(LOG_WARN, sentence, NULL);
+	return err;
+}
+
 /* The first start of an empty store: the super administrator and the tenant `demo`. */
 static int first_start(struct serving *v, struct db *db)
 {
@@ -246,6 +261,8 @@ static int prepare_store(struct serving *v)
 		err = open_derived(db, v->arena);
 	if (!err)
 		err = prepare_bucket(v, db);
+	if (!err)
+		err = warn_of_mail(v, db);
 	if (!err)
 		err = first_start(v, db);
 	if (err)

@@ -59,7 +59,7 @@ export async function relay(t, { options = {}, says = () => {}, end = () => {}, 
   return peer;
 }
 
-/** A server of names that knows these texts: {"name": ["text", ...]}. */
+/** A server of names that knows these texts: {"name": ["text", ...]}, and under "MX name" the servers of its mail. */
 export async function names(t, texts) {
   const socket = dgram.createSocket("udp4");
   const label = (bytes, at) => {
@@ -72,13 +72,18 @@ export async function names(t, texts) {
   };
   socket.on("message", (bytes, from) => {
     const [name, end] = label(bytes, 12);
-    const found = texts[name] ?? [];
+    const mx = bytes.readUInt16BE(end) === 15;
+    const found = texts[mx ? `MX ${name}` : name] ?? [];
     const head = Buffer.from(bytes.subarray(0, 12));
     head.writeUInt16BE(found.length ? 0x8180 : 0x8183, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(found.length, 6);
     head.fill(0, 8, 12);
     const answers = found.map((text) => {
+      if (mx) {
+        const host = Buffer.concat([...text.split(".").filter(Boolean).map((part) => Buffer.from([part.length, ...Buffer.from(part)])), Buffer.from([0])]);
+        return Buffer.concat([Buffer.from([0xc0, 12, 0, 15, 0, 1, 0, 0, 0, 60, 0, host.length + 2, 0, 10]), host]);
+      }
       const pieces = text.match(/[^]{1,255}/g).map((piece) => Buffer.concat([Buffer.from([piece.length]), Buffer.from(piece, "latin1")]));
       const data = Buffer.concat(pieces), fixed = Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, 0, 0]);
       fixed.writeUInt16BE(data.length, 10);

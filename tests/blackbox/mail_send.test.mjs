@@ -37,6 +37,33 @@ async function anew(t, server, place, flags) {
   return next;
 }
 
+const told = /\d external mailboxes, such as \S+@demo\.mail\.example, .*\/admin\/mail\/heal/;
+
+/** Of every domain that mail goes out from, and of no other: its records, what is wrong with them, and what a change of mail_domain leaves. */
+async function otherDomains(t, place, flags, records) {
+  const run = (...words) => t.on(place, ["mail", ...words, ...flags]);
+  const unknown = await run("dkim", `dmeo.${DOMAIN}`);
+  equal(unknown.status, 1, unknown.stdout);
+  match(unknown.stderr, /no tenant "dmeo"/, "a tenant that is not there");
+  equal((await run("intake", `dmeo.${DOMAIN}`)).status, 1, "likewise");
+  equal((await run("dkim", "example.com")).status, 2, "a domain of others");
+  const own = await run("dkim", `demo.${DOMAIN}`);
+  equal(own.status, 0, own.stderr);
+  for (const record of [/^lodge\d+\._domainkey\.demo\.mail\.example\. IN TXT/m, /^demo\.mail\.example\. IN TXT "v=spf1/m, /^_dmarc\.demo\.mail\.example\. IN TXT/m,
+    /^demo\.mail\.example\. IN MX 10 /m]) match(own.stdout, record, "the records of a tenant's domain");
+  const lacking = await run("check", "--mail-from", "lodge@letters.example");
+  equal(lacking.status, 1, lacking.stdout);
+  match(lacking.stdout, /^WRONG +lodge\d+\._domainkey\.demo\.mail\.example is not in the DNS/m, "the key of a tenant");
+  match(lacking.stdout, /^WRONG +letters\.example has no key to sign with; lodge mail dkim letters\.example/m, "the domain of mail_from");
+  match(lacking.stdout, /^WRONG +letters\.example has no record of SPF/m, "its SPF");
+  match(lacking.stdout, /^WRONG +letters\.example has no record MX/m, "its MX");
+  await place.sql(`delete from mail_secrets where name = 'dkim:demo.${DOMAIN}'`);
+  const moved = [...flags, "--mail-domain", "new.example"];
+  match((await t.on(place, ["mail", "check", ...moved])).stdout, told, "mail check after a change of mail_domain");
+  match((await t.on(place, ["check", ...moved])).stdout, told, "check after one");
+  ok(!(await run("check")).stdout.includes("admin/mail/heal"), "without a change");
+}
+
 test("a relay with TLS and a password gets what other programs can read and prove", async (t) => {
   const { key, cert } = await certificate(t.folder()), place = await t.place();
   const secret = join(place.folder, "password"), records = {};
@@ -61,10 +88,18 @@ test("a relay with TLS and a password gets what other programs can read and prov
   match(before.stdout, /^WRONG +mail\.example has no record of SPF/m, "SPF");
   match(before.stdout, /^WRONG .*no record of DMARC/m, "DMARC");
   records[found[1].toLowerCase()] = [found[2].replace(/^"|"$/g, "").replace(/" "/g, "")];
-  records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = ["v=spf1 -all"];
+  match(before.stdout, /^WRONG +\*\.mail\.example has no record MX/m, "MX");
+  records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = [/ IN TXT "(v=spf1 .*)"$/m.exec(made.stdout)[1]];
+  records[`MX ${DOMAIN}`] = records[`MX lodge-mail-check.${DOMAIN}`] = [/ IN MX 10 (\S+)\.$/m.exec(made.stdout)[1]];
+  const placed = await t.on(place, ["mail", "check", ...flags]);
+  match(placed.stdout, /^WRONG +the record of SPF of \*\.mail\.example has "include:YOUR-RELAY"/m, "a record that was not filled in");
+  match(placed.stdout, /^WRONG +the record MX of \*\.mail\.example names "YOUR-MAIL-SERVER"/m, "another");
+  records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = ["v=spf1 ip4:192.0.2.1 -all"];
+  records[`MX ${DOMAIN}`] = records[`MX lodge-mail-check.${DOMAIN}`] = ["mx.example.org"];
   records[`_dmarc.${DOMAIN}`] = ["v=DMARC1; p=reject"];
   const after = await t.on(place, ["mail", "check", ...flags, "--lmtp-listen", "127.0.0.1:2424"]);
   equal(after.status, 0, after.stdout);
+  await otherDomains(t, place, flags, records);
 
   const sent = await write(server, agent, { to: ["ann@example.org"], cc: ["bob@example.net"], subject: "Grüße ✉ an alle", text: "Liebe Ann,\n.\nÜber\n",
     html: "<p>Liebe Ann</p>", attachments: [{ filename: "Übersicht für März.csv", content_type: "text/csv", content: Buffer.from("a,b\n").toString("base64") },
@@ -105,6 +140,11 @@ test("a relay with TLS and a password gets what other programs can read and prov
   // A relay that nobody vouches for is not spoken to.
   const stranger = await t.on(place, ["mail", "check", ...flags.filter((flag) => flag !== "--smtp-relay-ca" && flag !== cert)]);
   match(stranger.stdout, /^WRONG +the relay smtps:.*certificate/m, "a stranger");
+
+  ok(!server.stderr.includes("/admin/mail/heal"), "a warning without reason");
+  equal(await server.stop(), 0, "the end");
+  const moved = await t.serve(place, { flags: [...flags, "--mail-domain", "new.example"] });
+  match(moved.stderr, told, "the log after a change of mail_domain");
 });
 
 test("a message that is refused, put off or cut off is what it says, and the same when it comes again", async (t) => {

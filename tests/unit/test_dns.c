@@ -144,3 +144,25 @@ TEST(dns_asks_for_names_only)
 	CHECK(!dns_server_valid("192.0.2.53:") && !dns_server_valid("192.0.2.53:70000"));
 	arena_free(&a);
 }
+
+TEST(dns_names_the_servers_of_mail)
+{
+	static const unsigned char rest[] = { RR_HEAD(15), 0, 9, 0, 10, 4, 'm', 'a', 'i', 'l', 0xc0,
+		0x0c, RR_HEAD(16), 0, 2, 1, 'x', RR_HEAD(15), 0, 3, 0, 0, 0 };
+	struct name_server s = { .answers = 3, .rest = rest, .rest_len = sizeof rest };
+	struct arena a = { 0 };
+	struct dns_texts t;
+	const char *server = names_open(&s, &a);
+
+	CHECK_INT(dns_mail_servers(server, "example.com", &a, &t), 0);
+	CHECK_INT(t.count, 2);
+	if (t.count == 2) {
+		CHECK_STR(t.at[0], "mail.example.com");
+		CHECK_STR(t.at[1], ".");
+	}
+	s.rest_len = 16; /* cut within the name */
+	s.answers = 1;
+	CHECK_INT(dns_mail_servers(server, "example.com", &a, &t), ERR_UPSTREAM);
+	names_close(&s);
+	arena_free(&a);
+}

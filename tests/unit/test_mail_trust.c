@@ -1,5 +1,6 @@
 /* test_mail_trust.c - whom mail from outside is believed, what wakes an agent, and as whom it works then. */
 #include "base/clock.h"
+#include "mail/spf.h"
 #include "mail/wake.h"
 #include "mail_fixture.h"
 #include "sessions/session.h"
@@ -253,4 +254,43 @@ TEST(mail_trust_storms_have_an_end)
 	CHECK(json_is_string(at(&r, "session_id")));
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
+}
+
+TEST(mail_spf_names_somebody)
+{
+	static const struct {
+		const char *text, *fault;
+	} cases[] = {
+		{ "v=spf1 include:_spf.example.org -all", NULL },
+		{ "v=spf1 mx ~all", NULL },
+		{ "V=SPF1 a:relay.example.org/28 -all", NULL },
+		{ "v=spf1 ip4:192.0.2.0/24 -all", NULL },
+		{ "v=spf1 ip6:2001:db8::/32 ?all", NULL },
+		{ "v=spf1 exists:%{i}._spf.example.org -all", NULL },
+		{ "v=spf1 redirect=_spf.example.org", NULL },
+		{ "v=spf1 exp=why.example.org mx", NULL },
+		{ "v=spf1", "names nobody" },
+		{ "v=spf1 -all", "names nobody" },
+		{ "v=spf1 -mx ?a ~all", "names nobody" },
+		{ "v=spf1 include:YOUR-RELAY -all", "\"include:YOUR-RELAY\"" },
+		{ "v=spf1 ip4:192.0.2.300 -all", "\"ip4:192.0.2.300\"" },
+		{ "v=spf1 ip4: -all", "\"ip4:\"" },
+		{ "v=spf1 include -all", "\"include\"" },
+		{ "v=spf1 redirect=relay", "\"redirect=relay\"" },
+		{ "v=spf1 192.0.2.1 -all", "\"192.0.2.1\"" },
+		{ "v=spf1 mx +all", "everybody" },
+		{ "v=spf1 mx all", "everybody" },
+	};
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *fault = spf_fault(&a, cases[i].text);
+
+		test_step("%s", cases[i].text);
+		CHECK(spf_is_record(cases[i].text));
+		CHECK(!fault == !cases[i].fault);
+		CHECK(!fault || !cases[i].fault || strstr(fault, cases[i].fault));
+	}
+	CHECK(!spf_is_record("v=spf10 mx") && !spf_is_record("v=DMARC1"));
+	arena_free(&a);
 }

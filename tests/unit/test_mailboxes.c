@@ -4,6 +4,7 @@
 
 #include "bundle_fixture.h"
 #include "fixture.h"
+#include "mailboxes/mail_domains.h"
 #include "mailboxes/mailbox.h"
 
 enum { MANY = 2 * MAILBOX_WALK_PIECE + 17 };
@@ -36,6 +37,57 @@ static int64_t heal(struct fixture *f, const char *body, const char *query)
 
 	STATUS(r, 200);
 	return json_integer_value(at(&r, "provisioned"));
+}
+
+/* What is said of mailboxes that another mail_domain left behind; "": nothing. */
+static const char *left(struct fixture *f)
+{
+	struct problem p = { 0 };
+	const char *sentence = NULL;
+	struct db *db = NULL;
+
+	CHECK_INT(store_connect(f->app.store, &db, &f->arena, &p), 0);
+	CHECK_INT(db_begin(db, READ_ONLY), 0);
+	CHECK_INT(mail_domain_left(db, &f->arena, &sentence), 0);
+	CHECK_INT(mail_domain_known(db, &f->arena, "demo.mail.example.org"),
+		*mailbox_policy()->domain == 'm' ? 0 : ERR_INVALID);
+	if (*mailbox_policy()->domain == 'm') {
+		CHECK_INT(mail_domain_known(db, &f->arena, "mail.example.org"), 0);
+		CHECK_INT(mail_domain_known(db, &f->arena, "dmeo.mail.example.org"), ERR_NOT_FOUND);
+		CHECK_INT(mail_domain_known(db, &f->arena,
+				  arena_printf(&f->arena, "%s.mail.example.org", f->tenant_id)),
+			0);
+	}
+	db_rollback(db);
+	db_close(db);
+	return sentence ? sentence : "";
+}
+
+TEST(mailboxes_of_a_former_domain_are_told)
+{
+	struct fixture *f = fixture_open();
+	const char *agent;
+
+	domain_is("mail.example.org", true);
+	STATUS(ask(f, f->admin, "{\"external_mail_enabled\":true}", "PATCH /admin/tenants/%s",
+		       f->tenant_id),
+		200);
+	agent = fixture_agent(f, "desk");
+	STATUS(ask(f, f->admin, "{\"external_mail_enabled\":true}", "PATCH /agents/%s", agent),
+		200);
+	CHECK_STR(left(f), "");
+	test_step("another domain, whose end is the same");
+	domain_is("2mail.example.org", true);
+	CHECK(strstr(left(f), "1 external mailbox, such as desk@demo.mail.example.org, has no"));
+	CHECK(strstr(left(f), "POST /admin/mail/heal with {\"service\": \"external\"}"));
+	CHECK_INT(heal(f, "{\"service\":\"external\"}", ""), 1);
+	CHECK_STR(left(f), "");
+	test_step("none");
+	domain_is("", true);
+	CHECK(strstr(left(f), "not set"));
+	CHECK_INT(heal(f, "{\"service\":\"external\"}", ""), 1);
+	CHECK_STR(left(f), "");
+	fixture_close(f);
 }
 
 TEST(mailboxes_every_new_agent_has_one)

@@ -1,0 +1,73 @@
+/* mail_domains.c - see mail_domains.h. */
+#include "mailboxes/mail_domains.h"
+
+#include "mailboxes/mailbox.h"
+#include "store/row.h"
+
+/* Mailboxes whose address lies elsewhere, and one of them. */
+struct mailboxes_left {
+	int64_t count;
+	const char *address;
+};
+
+FIELDS(mailboxes_left) = { ROW_FIELDS(mailboxes_left, count),
+	ROW_NULLABLE(mailboxes_left, address) };
+static SCHEMA(mailboxes_left, .internal = true);
+
+enum { TENANT, SIGNING, LEFT };
+
+static const struct statement sql[] = {
+	[TENANT] = { "mail_domain_tenant",
+		"select id as value from tenants where slug = $1 union all "
+		"select id as value from tenants where id = $1",
+		.row = &one_text_schema },
+	[SIGNING] = { "mail_domains_signing",
+		"select substr(name, 6) as value from mail_secrets where substr(name, 1, 5) = 'dkim:' "
+		"order by name limit $1",
+		.row = &one_text_schema, .scan = "a few secrets of the whole house" },
+	[LEFT] = { "mail_domain_left",
+		"select count(*) as count, min(address) as address from mailboxes "
+		"where kind = 'external' and enabled = 1 and address not like $1",
+		.row = &mailboxes_left_schema,
+		.across = "what whoever runs the house must know when its domain has changed",
+		.scan = "all mailboxes, when the service begins and when it is checked" },
+};
+STATEMENT_SET(mail_domains_sql, sql);
+
+int mail_domain_known(struct db *db, struct arena *a, const char *domain)
+{
+	const char *label = mail_tenant_label(a, domain);
+	struct one_text row;
+
+	if (!label)
+		return ERR_INVALID;
+	return *label ? db_one(db, a, &sql[TENANT], &row, ARGS(T(label))) : 0;
+}
+
+int mail_domains_signing(struct db *db, struct arena *a, struct list *ret)
+{
+	return db_all(
+		db, a, &sql[SIGNING], ret, MAIL_DOMAINS_MAX + 1, ARGS(N(MAIL_DOMAINS_MAX + 1)));
+}
+
+int mail_domain_left(struct db *db, struct arena *a, const char **ret)
+{
+	const char *domain = mailbox_policy()->domain;
+	struct mailboxes_left left;
+	int err;
+
+	*ret = NULL;
+	/* A domain has neither of the marks that stand for other letters there. */
+	err = db_one(
+		db, a, &sql[LEFT], &left, ARGS(T(*domain ? arena_printf(a, "%%.%s", domain) : "")));
+	if (err || !left.count)
+		return err;
+	*ret = arena_printf(a,
+		"%lld external mailbox%s, such as %s, %s no address under mail_domain, which is %s: mail to %s is refused; "
+		"set mail_domain back, or POST /admin/mail/heal with {\"service\": \"external\"}, which %s",
+		(long long)left.count, left.count == 1 ? "" : "es", left.address,
+		left.count == 1 ? "has" : "have", *domain ? domain : "not set",
+		left.count == 1 ? "it" : "them",
+		*domain ? "gives addresses under it" : "switches external mail off");
+	return 0;
+}
