@@ -33,6 +33,11 @@ struct letterbox;
 /* Listens, and takes nobody yet; NULL where nothing is set.  A sentence where it cannot, as when another process is there. */
 int letterbox_new(struct letterbox **ret, const struct letterbox_settings *settings,
 	struct arena *a, struct problem *p);
+/* What it would say, without taking a place from anybody: addresses alone, since a socket is a file.  One at which a service greets by
+ * this host's name is taken for its own. */
+int letterbox_check(const struct letterbox_settings *settings, struct arena *a, struct problem *p);
+/* The first port that is below those which everybody may listen at; 0: none is. */
+int letterbox_low_port(const struct letterbox_settings *settings);
 int letterbox_start(
 	struct letterbox *b, struct store *store, struct bucket *bucket, struct pool *disk);
 /* These may be given NULL.  Takes nobody any more, and says good-bye to who has no message under way; then waits for the others, for

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "letterbox/letterbox_parts.h"
 
-enum { WAITING = 64 };
+enum { WAITING = 64, GREETING_S = 2, LOW_PORTS = 1024 };
 
 #define UNIX_PLACE "unix:"
 
@@ -85,7 +86,7 @@ static void say_address(struct letterbox_place *place)
 			host, strchr(host, ':') ? "]" : "", port);
 }
 
-static int listen_at_address(struct letterbox_place *place, const struct addrinfo *ai)
+static int bind_at_address(struct letterbox_place *place, const struct addrinfo *ai)
 {
 	int on = 1;
 
@@ -95,20 +96,21 @@ static int listen_at_address(struct letterbox_place *place, const struct addrinf
 	setsockopt(place->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	if (ai->ai_family == AF_INET6)
 		setsockopt(place->fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-	return bind(place->fd, ai->ai_addr, ai->ai_addrlen) || listen(place->fd, WAITING) ? errno
-											  : 0;
+	return bind(place->fd, ai->ai_addr, ai->ai_addrlen) ? errno : 0;
 }
 
-static int listen_tcp(
-	struct letterbox *b, const char *where, bool smtp, struct arena *a, struct problem *p)
+/* NULL with the problem set. */
+static struct addrinfo *address_of(const char *where, struct arena *a, struct problem *p)
 {
-	struct letterbox_place *place = &b->places[b->place_count];
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE },
+			*found = NULL;
 	char *host = arena_strdup(a, where), *port = strrchr(host, ':');
 	int number;
 
-	if (!port)
-		return place_fault(a, p, where, "it has no port");
+	if (!port) {
+		place_fault(a, p, where, "it has no port");
+		return NULL;
+	}
 	*port++ = '\0';
 	if (*host == '[') {
 		host[strlen(host) - 1] = '\0';
@@ -116,8 +118,22 @@ static int listen_tcp(
 	}
 	number = getaddrinfo(host, port, &hints, &found);
 	if (number)
-		return place_fault(a, p, where, gai_strerror(number));
-	number = listen_at_address(place, found);
+		place_fault(a, p, where, gai_strerror(number));
+	return number ? NULL : found;
+}
+
+static int listen_tcp(
+	struct letterbox *b, const char *where, bool smtp, struct arena *a, struct problem *p)
+{
+	struct letterbox_place *place = &b->places[b->place_count];
+	struct addrinfo *found = address_of(where, a, p);
+	int number;
+
+	if (!found)
+		return ERR_USAGE;
+	number = bind_at_address(place, found);
+	if (!number && listen(place->fd, WAITING))
+		number = errno;
 	freeaddrinfo(found);
 	place->smtp = smtp;
 	b->place_count++;
@@ -127,24 +143,112 @@ static int listen_tcp(
 	return 0;
 }
 
+/* Does a letterbox of that name greet there? */
+static bool is_ours(const struct addrinfo *ai, const char *host)
+{
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval wait = { .tv_sec = GREETING_S };
+	char said[300] = "";
+	size_t n = strlen(host), len = 0;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return false;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+	if (connect(fd, ai->ai_addr, ai->ai_addrlen) == 0)
+		while (got > 0 && len < sizeof said - 1 && !strchr(said, '\n')) {
+			got = recv(fd, said + len, sizeof said - 1 - len, 0);
+			len += got > 0 ? (size_t)got : 0;
+		}
+	close(fd);
+	return strncmp(said, "220 ", 4) == 0 && strncmp(said + 4, host, n) == 0 &&
+	       said[4 + n] == '\r';
+}
+
+/* As above, and nobody is taken there. */
+static int check_tcp(struct letterbox *b, const char *where, struct arena *a, struct problem *p)
+{
+	struct letterbox_place *place = &b->places[b->place_count];
+	struct addrinfo *found = address_of(where, a, p);
+	int number, err = 0;
+
+	if (!found)
+		return ERR_USAGE;
+	number = bind_at_address(place, found);
+	b->place_count++;
+	if (number && !(number == EADDRINUSE && is_ours(found, b->host)))
+		err = place_fault(a, p, where, strerror(number));
+	freeaddrinfo(found);
+	return err;
+}
+
+static bool is_unix(const char *where)
+{
+	return strncmp(where, UNIX_PLACE, strlen(UNIX_PLACE)) == 0;
+}
+
+/* The next of the places with commas between; NULL: there are no more. */
+static const char *next_place(const char **list, struct arena *a)
+{
+	size_t len;
+	const char *at;
+
+	*list += strspn(*list, ", ");
+	len = strcspn(*list, ", ");
+	at = len ? arena_strndup(a, *list, len) : NULL;
+	*list += len;
+	return at;
+}
+
 int letterbox_listen(
 	struct letterbox *b, const char *lmtp, const char *smtp, struct arena *a, struct problem *p)
 {
+	const char *at;
 	int err = 0;
 
 	if (*lmtp)
-		err = strncmp(lmtp, UNIX_PLACE, strlen(UNIX_PLACE)) == 0
-			      ? listen_unix(b, lmtp, a, p)
-			      : listen_tcp(b, lmtp, false, a, p);
-	while (!err && *(smtp += strspn(smtp, ", "))) {
-		size_t len = strcspn(smtp, ", ");
-
+		err = is_unix(lmtp) ? listen_unix(b, lmtp, a, p) : listen_tcp(b, lmtp, false, a, p);
+	while (!err && (at = next_place(&smtp, a)))
 		err = b->place_count == LETTERBOX_PLACES_MAX
-			      ? place_fault(a, p, smtp, "there are too many places")
-			      : listen_tcp(b, arena_strndup(a, smtp, len), true, a, p);
-		smtp += len;
-	}
+			      ? place_fault(a, p, at, "there are too many places")
+			      : listen_tcp(b, at, true, a, p);
 	return err;
+}
+
+int letterbox_check(const struct letterbox_settings *settings, struct arena *a, struct problem *p)
+{
+	struct letterbox b = { .host = arena_strdup(a, settings->host) };
+	const char *smtp = settings->smtp, *at;
+	int err = 0;
+
+	for (size_t i = 0; i < LETTERBOX_PLACES_MAX; i++)
+		b.places[i].fd = -1;
+	if (*settings->lmtp && !is_unix(settings->lmtp))
+		err = check_tcp(&b, settings->lmtp, a, p);
+	while (!err && (at = next_place(&smtp, a)))
+		err = b.place_count == LETTERBOX_PLACES_MAX
+			      ? place_fault(a, p, at, "there are too many places")
+			      : check_tcp(&b, at, a, p);
+	letterbox_close(&b);
+	return err;
+}
+
+int letterbox_low_port(const struct letterbox_settings *settings)
+{
+	const char *lists[] = { is_unix(settings->lmtp) ? "" : settings->lmtp, settings->smtp },
+		   *at;
+	struct arena a = { 0 };
+	int low = 0;
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		while (!low && (at = next_place(&lists[i], &a))) {
+			long port = strtol(strrchr(at, ':') + 1, NULL, 10);
+
+			low = port > 0 && port < LOW_PORTS ? (int)port : 0;
+		}
+	arena_free(&a);
+	return low;
 }
 
 void letterbox_close(struct letterbox *b)

@@ -18,6 +18,7 @@
 #include "contract/value.h"
 #include "helper/helper.h"
 #include "http/listen.h"
+#include "letterbox/letterbox.h"
 #include "mailboxes/mail_domains.h"
 #include "serve/files.h"
 #include "serve/manual.h"
@@ -332,6 +333,24 @@ static int check_setting_files(const struct settings *s, struct arena *a, struct
 	return all ? problem_set(p, a, ERR_CONFLICT, "%s", all) : 0;
 }
 
+/* Could mail be taken where it should?  Root may take what the service's user may not. */
+static int check_mail_places(const struct settings *s, struct arena *a, struct problem *p)
+{
+	const struct letterbox_settings places = {
+		.lmtp = s->lmtp_listen, .smtp = s->smtp_listen, .host = s->mail_domain
+	};
+	struct stat data;
+	int low = geteuid() == 0 && !stat(s->data, &data) && data.st_uid != 0
+			  ? letterbox_low_port(&places)
+			  : 0;
+
+	if (low)
+		printf("# warning: port %d, at which mail is to be taken, is open to root alone unless the unit grants "
+		       "CAP_NET_BIND_SERVICE; the service is another user's\n",
+			low);
+	return letterbox_check(&places, a, p);
+}
+
 /* Tables of another version beside the store's own are no fault by themselves, but a later version may stumble. */
 static int check_shape(struct store *store, struct arena *a, struct problem *p)
 {
@@ -462,6 +481,8 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_setting_files(s, a, &p);
 	if (!err)
 		err = http_listen_check(s->listen, a, &p);
+	if (!err)
+		err = check_mail_places(s, a, &p);
 	if (!err)
 		err = open_current(&store, s, STORE_BESIDE, a, &p);
 	if (!err)

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "http/http.h"
+#include "outside/authorities.h"
 #include "outside/fetch.h"
 #include "outside/oidc.h"
 #include "outside/secret_file.h"
@@ -232,9 +233,32 @@ static void look_at_providers(struct file_look *l, const struct named *f)
 	}
 }
 
-static void look_at_public(struct file_look *l, const struct named *f)
+static void look_at_authorities(struct file_look *l, const struct named *f)
 {
-	is_file_readable(l, f);
+	const char *fault = is_file_readable(l, f) ? authorities_fault(f->path) : NULL;
+
+	if (fault)
+		add_file_fault(l, f, fault);
+}
+
+/* A place that is no file has none; one that is, is made when the service begins. */
+static void look_at_socket(struct file_look *l, const struct named *f)
+{
+	static const char mark[] = "unix:";
+	const char *path = f->path + sizeof mark - 1, *slash, *folder, *why;
+	struct stat st;
+
+	if (strncmp(f->path, mark, sizeof mark - 1) != 0)
+		return;
+	slash = strrchr(path, '/');
+	folder = !slash		 ? "."
+		 : slash == path ? "/"
+				 : arena_strndup(l->a, path, (size_t)(slash - path));
+	why = why_file_closed(l, folder, MAY_WRITE | MAY_ENTER);
+	if (why)
+		add_file_fault(l, f, arena_printf(l->a, "its folder %s: %s", folder, why));
+	else if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		add_file_fault(l, f, "there is something else, which is no socket");
 }
 
 static void (*const lookers[])(struct file_look *l, const struct named *f) = {
@@ -243,7 +267,8 @@ static void (*const lookers[])(struct file_look *l, const struct named *f) = {
 	[FILE_TLS_KEY] = look_at_tls_key,
 	[FILE_MASTER_KEY] = look_at_master_key,
 	[FILE_SECRET] = look_at_secret,
-	[FILE_PUBLIC] = look_at_public,
+	[FILE_AUTHORITIES] = look_at_authorities,
+	[FILE_SOCKET] = look_at_socket,
 	[FILE_PROVIDERS] = look_at_providers,
 };
 

@@ -39,3 +39,12 @@ bool setting_check_resolver(const char *text)
 {
 	return !*text || dns_server_valid(text);
 }
+
+/* One word, as it stands at the beginning of Authentication-Results. */
+bool setting_check_authserv(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c >= 0x7f || strchr("()<>@,;:\\\"/[]?=", *c))
+			return false;
+	return true;
+}

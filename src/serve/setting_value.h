@@ -29,6 +29,7 @@ bool setting_check_address(const char *text); /* of mail; "" too, as in those be
 bool setting_check_lmtp(const char *text);    /* unix:PATH, or a loopback address and a port */
 bool setting_check_relay(const char *text);
 bool setting_check_resolver(const char *text);
+bool setting_check_authserv(const char *text);
 /* True for the words that a flag takes; *ret is what it says. */
 bool setting_is_flag(const char *text, bool *ret);
 

@@ -227,8 +227,9 @@ const struct setting settings_table[] = {
 		       "confirm an address or to choose a new password, approvals that wait."),
 	SETTING(lmtp_listen, .group = "Mail", .preset = "", BETWEEN(0, 200), .shows = "PLACE",
 		.derived = "nowhere", .check = setting_check_lmtp,
-		.what = "a place to take mail at",
-		.wanted = "unix:PATH, or an address of this machine like 127.0.0.1:2424",
+		.what = "a place to take mail at", .file = FILE_SOCKET,
+		.wanted =
+			"unix:PATH of at most 107 bytes, or an address of this machine like 127.0.0.1:2424",
 		.doc = "Where a mail server of this machine hands over mail by LMTP: unix:PATH or a "
 		       "loopback address with a port."),
 	SETTING(smtp_listen, .group = "Mail", .preset = "", BETWEEN(0, 1000), .shows = "HOST:PORT",
@@ -250,10 +251,12 @@ const struct setting settings_table[] = {
 	SETTING(smtp_relay_password_file, .group = "Mail", .preset = "", PATH, .derived = "none",
 		.file = FILE_SECRET, .doc = "A file with the password for it."),
 	SETTING(smtp_relay_ca, .group = "Mail", .preset = "", PATH,
-		.derived = "those of the system", .file = FILE_PUBLIC,
+		.derived = "those of the system", .file = FILE_AUTHORITIES,
 		.doc = "A file with certificates (PEM) that may vouch for the relay."),
 	SETTING(mail_authserv_id, .group = "Mail", .preset = "", BETWEEN(0, 253), .shows = "NAME",
-		.derived = "none: nobody's verdict is believed",
+		.derived = "none: nobody's verdict is believed", .check = setting_check_authserv,
+		.what = "the name of a mail server",
+		.wanted = "the one word that it writes first, like mx.example.org",
 		.doc = "The name under which the mail server in front writes Authentication-Results; its "
 		       "topmost header of that name is believed."),
 	SETTING(mail_resolver, .group = "Mail", .preset = "", BETWEEN(0, 60), .shows = "ADDRESS",

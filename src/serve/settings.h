@@ -99,10 +99,11 @@ enum setting_file {
 	FILE_FOLDER,	  /* in which the service writes */
 	FILE_CERTIFICATE, /* of tls_key */
 	FILE_TLS_KEY,
-	FILE_MASTER_KEY, /* made by the first start */
-	FILE_SECRET,	 /* one line */
-	FILE_PUBLIC,	 /* read, and no secret */
-	FILE_PROVIDERS,	 /* a list of OpenID providers, each with a file of its own */
+	FILE_MASTER_KEY,  /* made by the first start */
+	FILE_SECRET,	  /* one line */
+	FILE_AUTHORITIES, /* certificates that vouch for others */
+	FILE_SOCKET,	/* unix:PATH, made by the service; what is no path is looked at elsewhere */
+	FILE_PROVIDERS, /* a list of OpenID providers, each with a file of its own */
 };
 
 struct setting {

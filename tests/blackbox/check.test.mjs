@@ -1,5 +1,6 @@
 // check.test.mjs - what `lodge check` and a reload must not call sound, and sentences that say what to do.
 import { chmodSync, chownSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import net from "node:net";
 import { join } from "node:path";
 import tls from "node:tls";
 import { command, equal, isRoot, match, ok, test, testBoth, until } from "./harness.mjs";
@@ -41,6 +42,22 @@ test("check refuses addresses to listen on that serve refuses", async (t) => {
     match(result.stderr, why, listen);
   }
   equal((await t.on(place, ["check", "--listen", "127.0.0.1:0,127.0.0.1:0"])).status, 0, "any port, twice");
+  // Where mail is taken, while nobody and while somebody else is there.
+  const other = net.createServer((socket) => socket.end("220 other.example\r\n"));
+  await new Promise((done) => other.listen(0, "127.0.0.1", done));
+  t.onEnd(() => new Promise((done) => other.close(done)));
+  const mail = (...flags) => t.on(place, ["check", "--mail-domain", "mail.example", ...flags]);
+  for (const [flags, status, why] of [
+    [["--lmtp-listen", `127.0.0.1:${other.address().port}`], 2, /cannot take mail at 127\.0\.0\.1:\d+: Address already in use/],
+    [["--smtp-listen", "192.0.2.1:2525"], 2, /cannot take mail at 192\.0\.2\.1:2525/],
+    [["--lmtp-listen", "unix:/nowhere/at/all"], 1, /lmtp_listen: .*its folder \/nowhere\/at: No such file/],
+    [["--lmtp-listen", `unix:/${"x".repeat(110)}`], 2, /at most 107 bytes/],
+  ]) {
+    const result = await mail(...flags);
+    equal(result.status, status, `${flags}: ${result.stderr}`);
+    match(result.stderr, why, flags.join(" "));
+  }
+  equal((await mail("--lmtp-listen", `unix:${place.folder}/lmtp`, "--smtp-listen", "127.0.0.1:0")).status, 0, "a good place");
 });
 
 test("check judges lodge.conf and the store's files for the service's user", async (t) => {

@@ -405,6 +405,23 @@ TEST(mail_intake_by_smtp_is_all_or_nothing)
 		200);
 	open_agent(f, f->admin, other, "desk");
 	close(d.fd);
+	test_step("whose places they are");
+	{
+		struct letterbox_settings places = {
+			.lmtp = "unix:/nowhere", .smtp = letterbox_place(d.box, 1), .host = DOMAIN
+		};
+		struct problem p = { 0 };
+
+		CHECK_INT(letterbox_check(&places, &f->arena, &p), 0); /* our own */
+		places.host = "other.example.org";
+		CHECK_INT(letterbox_check(&places, &f->arena, &p), ERR_USAGE);
+		CHECK(p.detail && strstr(p.detail, "in use"));
+		places.smtp = "192.0.2.1:2525";
+		CHECK_INT(letterbox_check(&places, &f->arena, &p), ERR_USAGE);
+		CHECK_INT(letterbox_low_port(&places), 0);
+		places.lmtp = "127.0.0.1:24";
+		CHECK_INT(letterbox_low_port(&places), 24);
+	}
 	colon = strrchr(letterbox_place(d.box, 1), ':');
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	at.sin_port = htons((uint16_t)atoi(colon + 1));

@@ -39,6 +39,7 @@ TEST(settings_names_unknown_variables)
 static const char *missing(const struct setting *row)
 {
 	return row->file == FILE_PROVIDERS ? "sso=https://sso.example.com,lodge,/nowhere/at/all"
+	       : row->file == FILE_SOCKET  ? "unix:/nowhere/at/all"
 					   : "/nowhere/at/all";
 }
 
@@ -72,7 +73,7 @@ TEST(files_that_are_missing_are_named_by_their_setting)
 		if (!made)
 			CHECK(strncmp(report.faults[0], row->name, strlen(row->name)) == 0);
 	}
-	CHECK_INT(looked, 10);
+	CHECK_INT(looked, 11);
 	arena_free(&a);
 }
 
@@ -95,7 +96,7 @@ TEST(files_a_certificate_is_held_against_the_clock)
 	s.data = "/nowhere/at/all";
 	s.config = s.store = "";
 	s.master_key_file = s.openai_key_file = s.anthropic_key_file = s.oidc =
-		s.smtp_relay_password_file = s.smtp_relay_ca = "";
+		s.smtp_relay_password_file = s.smtp_relay_ca = s.lmtp_listen = "";
 	s.bucket_secret_file = "";
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char cert[] = "/tmp/lodge-cert-XXXXXX", key[] = "/tmp/lodge-key-XXXXXX";
@@ -113,6 +114,52 @@ TEST(files_a_certificate_is_held_against_the_clock)
 		unlink(cert);
 		unlink(key);
 	}
+	arena_free(&a);
+}
+
+/* What mail is taken at, and who vouches for the relay. */
+TEST(files_of_mail_are_looked_at)
+{
+	char cert[] = "/tmp/lodge-cert-XXXXXX", key[] = "/tmp/lodge-key-XXXXXX";
+	char old[] = "/tmp/lodge-cert-XXXXXX", old_key[] = "/tmp/lodge-key-XXXXXX";
+	struct arena a = { 0 };
+	struct settings s = { .data = "/nowhere/at/all" };
+	struct files_report report;
+
+	certificate_make(cert, key, -86400, 86400);
+	certificate_make(old, old_key, -86400, -3600);
+	s.config = s.store = s.tls_cert = s.tls_key = s.master_key_file = s.openai_key_file =
+		s.anthropic_key_file = s.oidc = s.smtp_relay_password_file = s.bucket_secret_file =
+			"";
+	{
+		const struct {
+			const char *ca, *lmtp, *fault;
+		} cases[] = {
+			{ cert, "unix:/tmp/lodge-no-such-socket", NULL },
+			{ cert, "127.0.0.1:2424", NULL },
+			{ "", "unix:here", NULL },
+			{ key, "", "no certificate in PEM" },
+			{ old, "", "have ended" },
+			{ "/dev/null", "", "no certificate in PEM" },
+			{ "", "unix:/nowhere/at/all/lmtp",
+				"its folder /nowhere/at/all: No such file" },
+			{ "", arena_printf(&a, "unix:%s", cert), "no socket" },
+		};
+
+		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+			test_step("%zu", i);
+			s.smtp_relay_ca = cases[i].ca;
+			s.lmtp_listen = cases[i].lmtp;
+			files_look(&s, &a, &report);
+			CHECK_INT(report.fault_count, cases[i].fault != NULL);
+			if (cases[i].fault && report.fault_count)
+				CHECK(strstr(report.faults[0], cases[i].fault));
+		}
+	}
+	unlink(cert);
+	unlink(key);
+	unlink(old);
+	unlink(old_key);
 	arena_free(&a);
 }
 

@@ -52,6 +52,10 @@ TEST(setting_forms_of_mail)
 		{ "mail_from", "lodge@example.org\r\nX: y", false },
 		{ "mail_resolver", "192.0.2.53", true },
 		{ "mail_resolver", "ns.example.org", false },
+		{ "mail_authserv_id", "mx.example.org", true },
+		{ "mail_authserv_id", "mx.example.org; dmarc=pass", false },
+		{ "mail_authserv_id", "\"mx\"", false },
+		{ "mail_authserv_id", "m\xc3\xbcx", false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -102,11 +102,11 @@ static const struct example {
 	{ "mail_from", "lodge@example.org", "example.org" },
 	{ "lmtp_listen", NULL, "0.0.0.0:24" }, /* only together with mail_domain */
 	{ "smtp_listen", NULL, "nowhere" },
-	{ "smtp_relay", NULL,
-		"relay.example.org" }, /* only together with an address to write from */
+	{ "smtp_relay", NULL, "relay.example.org" }, /* only with an address to write from */
 	{ "smtp_relay_user", NULL, NULL },
 	{ "smtp_relay_password_file", NULL, NULL },
 	{ "mail_resolver", "192.0.2.53:5353", "resolver" },
+	{ "mail_authserv_id", "mx.example.org", "mx; dmarc=pass" },
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
 static const struct example a_path = { "", "keys/elsewhere", NULL };
