@@ -158,6 +158,24 @@ static void send_done(struct work *w, int err)
 	post_step((struct letter_post *)w, settle_run, settle_done);
 }
 
+/* It is not the store's trouble alone if this can be written: the letters behind it are not to wait for it. */
+static int pass_over_run(struct work *w, struct db *db)
+{
+	struct letter_post *p = (struct letter_post *)w;
+
+	return letter_again(db, &p->row, clock_now_us(), &p->last);
+}
+
+static void pass_over_done(struct work *w, int err)
+{
+	struct letter_post *p = (struct letter_post *)w;
+
+	if (!err && p->last)
+		log_warn("a letter was given up", LOG_S("letter", p->row.id),
+			LOG_S("kind", letter_kind_words.list[p->row.kind]));
+	rest(p, !err);
+}
+
 static void take_done(struct work *w, int err)
 {
 	struct letter_post *p = (struct letter_post *)w;
@@ -165,6 +183,10 @@ static void take_done(struct work *w, int err)
 	if (err)
 		log_warn("a letter cannot be made", LOG_S("letter", p->found ? p->row.id : ""),
 			LOG_S("error", error_row(err)->title));
+	if (err && p->found) {
+		post_step(p, pass_over_run, pass_over_done);
+		return;
+	}
 	if (err || !p->found || !p->letter.says) {
 		rest(p, !err && p->found);
 		return;

@@ -2,6 +2,7 @@
  *
  *   resting -> taking (a transaction: the next letter, and what it says) -> sending (a thread that may wait)
  *           -> settling (a transaction) -> taking ... -> resting
+ *   taking  -> passing over (a transaction: what it says cannot be found out now) -> taking
  *
  * One letter is under way in a process.  Whoever has the step that is under way has everything; the lock guards only
  * whether one is. */

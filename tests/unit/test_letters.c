@@ -288,6 +288,35 @@ TEST(letters_are_tried_again_with_the_same_link)
 	fixture_close(f);
 }
 
+TEST(letters_go_on_behind_one_that_cannot_be_made)
+{
+	struct fixture *f = fixture_open();
+	struct letter_tray box;
+	const char *id = person(f, "ada@example.org", true);
+
+	letter_tray_open(&box, f);
+	person(f, "joan@example.org", true);
+	test_step("a row that is refused while it is filled in");
+	fixture_sql(f, "create unique index one_reset on resets (user_id)", NO_ARGS);
+	fixture_sql(f,
+		"insert into resets (hash, user_id, created_at, expires_at, mailed) "
+		"values ('x', $1, 1, 2, 1)",
+		ARGS(T(id)));
+	STATUS(forgot(f, "ada@example.org"), 202);
+	STATUS(forgot(f, "joan@example.org"), 202);
+	letter_tray_letter(&box, 1);
+	CHECK(box.letters[0].to && strstr(box.letters[0].to, "<joan@example.org>"));
+	CHECK_INT(fixture_count(f, "select count(*) from letters where attempts = 1"), 1);
+	test_step("and it goes when it can be");
+	fixture_sql(f, "delete from resets where user_id = $1", ARGS(T(id)));
+	fixture_sql(f, "update letters set send_at = send_at - $1", ARGS(N(2 * MINUTE_US)));
+	letter_post_wake(f->service.letters);
+	CHECK_INT(letter_tray_settled(&box, f), 2);
+	CHECK(box.letters[1].to && strstr(box.letters[1].to, "<ada@example.org>"));
+	letter_tray_close(&box, f);
+	fixture_close(f);
+}
+
 TEST(letters_are_so_many_for_an_address_whoever_has_it)
 {
 	struct fixture *f = fixture_open();
