@@ -7,6 +7,7 @@
  *   strangers:ACCOUNT         everybody else at one account
  *   address:ADDRESS           one address at any account it is not familiar with
  *   login:HASH                somebody signed in, at their own password
+ *   WHAT[:WHOM][:ADDRESS]     an allowance; with "day:" before it, one that lasts a day
  *
  * ACCOUNT is a digest of the address that was typed, MARK one of the account
  * and the place, so that neither can be read from the store. */
@@ -81,7 +82,7 @@ STATEMENT_SET(throttle_sql, sql);
 
 struct count {
 	const char *subject;
-	int64_t most;
+	int64_t most, lasts_us;
 };
 
 static const char *throttle_digest(struct arena *a, const char *text)
@@ -125,37 +126,66 @@ static int is_familiar(struct db *db, const char *account, const char *mark, int
 	return err;
 }
 
+static struct count lasting(const char *subject, int64_t most)
+{
+	return (struct count){ subject, most, THROTTLE_US };
+}
+
+/* How the place is known: a browser by its mark; *ret_mark stays NULL for an address. */
+static int find_familiar(struct db *db, struct arena *a, const struct throttle *t, int64_t now,
+	const char **ret_mark, bool *ret)
+{
+	const char *account = account_of(a, t->email), *mark;
+	int err = 0;
+
+	*ret_mark = NULL;
+	*ret = false;
+	if (t->device) {
+		mark = mark_of(a, account, t->device);
+		err = is_familiar(db, account, mark, now, ret);
+		if (!err && *ret)
+			*ret_mark = mark;
+	}
+	if (!err && !*ret) {
+		mark = mark_of(a, account, address_subject(a, "address", t->ip));
+		err = is_familiar(db, account, mark, now, ret);
+	}
+	return err;
+}
+
+int throttle_familiar(
+	struct db *db, struct arena *a, const struct throttle *t, int64_t now, bool *ret)
+{
+	const char *mark;
+
+	return find_familiar(db, a, t, now, &mark, ret);
+}
+
 /* What an attempt counts against: a place that is familiar has a count of its own, and no other. */
 static int counts_of(struct db *db, struct arena *a, const struct throttle *t, int64_t now,
 	struct count out[THROTTLE_COUNTS], int *ret)
 {
 	const char *address = address_subject(a, "address", t->ip), *account, *mark;
 	bool familiar = false;
-	int err = 0;
+	int err;
 
 	*ret = 1;
 	if (t->login) {
-		out[0] = (struct count){ arena_printf(a, "login:%s", t->login), OWN_MOST };
+		out[0] = lasting(arena_printf(a, "login:%s", t->login), OWN_MOST);
 		return 0;
 	}
-	out[0] = (struct count){ address, ADDRESS_MOST };
+	out[0] = lasting(address, ADDRESS_MOST);
 	if (!*t->email)
 		return 0;
 	account = account_of(a, t->email);
-	if (t->device) {
-		mark = mark_of(a, account, t->device);
-		err = is_familiar(db, account, mark, now, &familiar);
-		if (err || familiar) {
-			out[0] = (struct count){ arena_printf(a, "device:%s", mark), OWN_MOST };
-			return err;
-		}
-	}
-	err = is_familiar(db, account, mark_of(a, account, address), now, &familiar);
-	out[0] = (struct count){ arena_printf(a, "pair:%s:%s", account, address), OWN_MOST };
+	err = find_familiar(db, a, t, now, &mark, &familiar);
+	out[0] = lasting(mark ? arena_printf(a, "device:%s", mark)
+			      : arena_printf(a, "pair:%s:%s", account, address),
+		OWN_MOST);
 	if (err || familiar)
 		return err;
-	out[1] = (struct count){ arena_printf(a, "strangers:%s", account), STRANGERS_MOST };
-	out[2] = (struct count){ address, ADDRESS_MOST };
+	out[1] = lasting(arena_printf(a, "strangers:%s", account), STRANGERS_MOST);
+	out[2] = lasting(address, ADDRESS_MOST);
 	*ret = 3;
 	return 0;
 }
@@ -170,17 +200,32 @@ static int refuse_attempt(
 		p, a, ERR_THROTTLED, "Too many %s; wait %d seconds.", of_what, p->retry_after_s);
 }
 
-static int check_one(struct db *db, struct arena *a, const char *subject, int64_t most, int64_t now,
+static int check_one(struct db *db, struct arena *a, const struct count *n, int64_t now,
 	const char *of_what, struct problem *p)
 {
 	struct attempt_row row;
-	int err = db_one(db, a, &sql[ATTEMPT_READ], &row, ARGS(T(subject)));
+	int err = db_one(db, a, &sql[ATTEMPT_READ], &row, ARGS(T(n->subject)));
 
 	if (err == ERR_NOT_FOUND)
 		return 0;
-	if (err || row.failures < most || row.since + THROTTLE_US <= now)
+	if (err || row.failures < n->most || row.since + n->lasts_us <= now)
 		return err;
-	return refuse_attempt(a, row.since + THROTTLE_US, now, of_what, p);
+	return refuse_attempt(a, row.since + n->lasts_us, now, of_what, p);
+}
+
+/* One more, or ERR_THROTTLED: at once, so that those who come at the same moment are counted too. */
+static int take_one(struct db *db, struct arena *a, const struct count *n, int64_t now,
+	const char *of_what, struct problem *p)
+{
+	int64_t taken = 0;
+	int err = db_run(db, &sql[ATTEMPT_TAKE], &taken,
+		ARGS(T(n->subject), N(now), N(now - n->lasts_us), N(n->most)));
+
+	if (err || taken)
+		return err;
+	err = check_one(db, a, n, now, of_what, p);
+	/* Given back in between: there may be room in a moment. */
+	return err ? err : refuse_attempt(a, now, now, of_what, p);
 }
 
 static int count_one(struct db *db, const char *subject, int64_t now)
@@ -197,7 +242,7 @@ int throttle_check(
 	int n = 0, err = counts_of(db, a, t, now, counts, &n);
 
 	for (int i = 0; !err && i < n; i++)
-		err = check_one(db, a, counts[i].subject, counts[i].most, now, of_what, p);
+		err = check_one(db, a, &counts[i], now, of_what, p);
 	return err;
 }
 
@@ -209,16 +254,9 @@ int throttle_take(struct db *db, struct arena *a, const struct throttle *t, int6
 
 	*ret = (struct throttle_hold){ 0 };
 	for (int i = 0; !err && i < n; i++) {
-		int64_t taken = 0;
-
-		err = db_run(db, &sql[ATTEMPT_TAKE], &taken,
-			ARGS(T(counts[i].subject), N(now), N(now - THROTTLE_US),
-				N(counts[i].most)));
-		if (!err && !taken) {
-			err = check_one(db, a, counts[i].subject, counts[i].most, now, of_what, p);
-			/* Given back in between: there may be room in a moment. */
-			return err ? err : refuse_attempt(a, now, now, of_what, p);
-		}
+		err = take_one(db, a, &counts[i], now, of_what, p);
+		if (err)
+			break;
 		INVARIANT(ret->count < THROTTLE_COUNTS);
 		ret->subjects[ret->count++] = counts[i].subject;
 	}
@@ -295,22 +333,37 @@ int throttle_forget(struct db *db, struct arena *a, const char *email)
 	return err ? err : db_run(db, &sql[FAMILIAR_FORGET], NULL, ARGS(T(account_of(a, email))));
 }
 
+static struct count count_of(struct arena *a, const struct allowance *l)
+{
+	const char *what = arena_printf(a, "%s%s%s%s", l->a_day ? THROTTLE_DAY : "", l->what,
+		l->to ? ":" : "", l->to ? l->to : "");
+
+	return (struct count){ address_subject(a, what, l->ip), l->most,
+		l->a_day ? DAY_US : THROTTLE_US };
+}
+
+static const char *said_of(const struct allowance *l)
+{
+	return l->said ? l->said : "of these from your address";
+}
+
 int allowance_check(
 	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p)
 {
-	return check_one(db, a, address_subject(a, l->what, l->ip), l->most, now,
-		"of these from your address", p);
+	struct count n = count_of(a, l);
+
+	return check_one(db, a, &n, now, said_of(l), p);
 }
 
 int allowance_take(
 	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p)
 {
-	int err = allowance_check(db, a, l, now, p);
+	struct count n = count_of(a, l);
 
-	return err ? err : count_one(db, address_subject(a, l->what, l->ip), now);
+	return take_one(db, a, &n, now, said_of(l), p);
 }
 
 int allowance_give_back(struct db *db, struct arena *a, const struct allowance *l)
 {
-	return db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(address_subject(a, l->what, l->ip))));
+	return db_run(db, &sql[ATTEMPT_UNDO], NULL, ARGS(T(count_of(a, l).subject)));
 }

@@ -51,11 +51,22 @@ int throttle_forget(struct db *db, struct arena *a, const char *email);
 /* The latter alone. */
 int throttle_unlock(struct db *db, struct arena *a, const char *email);
 
-/* Anything else that an address may do only so often in the same time: `what` is a word for it. */
+/* The person has signed in from here before. */
+int throttle_familiar(
+	struct db *db, struct arena *a, const struct throttle *t, int64_t now, bool *ret);
+
+/* Anything else that may be done only so often in the same time, or in a day. */
 struct allowance {
-	const char *what, *ip;
+	const char *what; /* a word for it */
+	const char *ip;	  /* from where it is done; NULL: from wherever */
 	int64_t most;
+	const char *to; /* to whom, apart for each; NULL: to all together */
+	const char *
+		said; /* what there is too much of, for the sentence; NULL: these from that address */
+	bool a_day;
 };
+/* What the subject of a count begins with that lasts a day. */
+#define THROTTLE_DAY "day:"
 
 /* ERR_THROTTLED, with the time to wait, if nothing is left. */
 int allowance_check(

@@ -17,6 +17,7 @@ enum {
 	FORGET_LOGINS,
 	FORGET_FLOWS,
 	FORGET_ATTEMPTS,
+	FORGET_DAYS,
 	FORGET_FAMILIAR,
 	FORGET_RESETS,
 	FORGET_REGISTRATIONS,
@@ -35,9 +36,15 @@ static const struct statement sql[] = {
 	[FORGET_FLOWS] = { "forget_flows",
 		"delete from oidc_flows where hash in "
 		"(select hash from oidc_flows where created_at < $1 order by created_at limit $2)" },
+	/* ; is the character after : in THROTTLE_DAY */
 	[FORGET_ATTEMPTS] = { "forget_attempts",
 		"delete from attempts where subject in "
-		"(select subject from attempts where since < $1 order by since limit $2)" },
+		"(select subject from attempts where since < $1 "
+		"and not (subject >= 'day:' and subject < 'day;') order by since limit $2)" },
+	[FORGET_DAYS] = { "forget_days",
+		"delete from attempts where subject in (select subject from attempts "
+		"where subject >= 'day:' and subject < 'day;' and since < $1 "
+		"order by since limit $2)" },
 	[FORGET_FAMILIAR] = { "forget_familiar",
 		"delete from familiar where (account, mark) in (select account, mark from familiar "
 		"where seen_at < $1 order by seen_at limit $2)" },
@@ -98,6 +105,7 @@ void maintenance_submit(struct app *app)
 	sweep_submit(app->store, &sql[FORGET_LOGINS], now - ENDED_US);
 	sweep_submit(app->store, &sql[FORGET_FLOWS], now - FLOW_US);
 	sweep_submit(app->store, &sql[FORGET_ATTEMPTS], now - THROTTLE_US);
+	sweep_submit(app->store, &sql[FORGET_DAYS], now - DAY_US);
 	sweep_submit(app->store, &sql[FORGET_FAMILIAR], now - FAMILIAR_US);
 	sweep_submit(app->store, &sql[FORGET_RESETS], now);
 	sweep_submit(app->store, &sql[FORGET_REGISTRATIONS], now);

@@ -16,7 +16,7 @@
 static const struct {
 	const char *subject, *text;
 } texts[LETTER_TEXTS] = {
-	[LETTER_SAYS_INVITED] = { "You are invited to {tenant}",
+	[LETTER_SAYS_INVITED] = { "You are invited to \"{tenant}\"",
 		"{who} invites you to join \"{tenant}\".\n\n"
 		"To accept, open this link. It works once, until {until}:\n\n{link}\n\n"
 		"If you have an account already, sign in there and answer the invitation.\n"
@@ -38,7 +38,7 @@ static const struct {
 		"Somebody, you perhaps, asked for a new password for the account with this address.\n"
 		"It has none: you sign in with {who}, here:\n\n{link}\n\n"
 		"If it was not you, do nothing." },
-	[LETTER_SAYS_APPROVALS] = { "Waiting for your word in {tenant}",
+	[LETTER_SAYS_APPROVALS] = { "Waiting for your word in \"{tenant}\"",
 		"Agents of \"{tenant}\" have waited for more than an hour for somebody to allow or refuse\n"
 		"what they want to do:\n\n{lines}\n"
 		"All that waits for you is here:\n\n{link}" },
@@ -56,15 +56,30 @@ static bool controls(const unsigned char *p, size_t n)
 		       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
-const char *letter_value(struct arena *a, const char *text)
+/* What programs that show mail make a link of: a full stop, colon, slash or @ between letters.  U+3002, U+FF0E and U+FF61 are
+ * full stops in a domain too. */
+static bool joins(const unsigned char *p, size_t n)
+{
+	if (n == 1)
+		return strchr(".:/\\@", *p) != NULL;
+	return n == 3 && (memcmp(p, "\xe3\x80\x82", 3) == 0 || memcmp(p, "\xef\xbc\x8e", 3) == 0 ||
+				 memcmp(p, "\xef\xbd\xa1", 3) == 0);
+}
+
+/* A name in at most so many bytes, and an ellipsis.  A blank after what joins, so that no name becomes a link; no quotation
+ * mark, since names stand between two. */
+static const char *name_shown(struct arena *a, const char *text, size_t most)
 {
 	size_t len = text ? strlen(text) : 0, n;
-	char *out = arena_alloc(a, LETTER_VALUE_MAX + 4), *to = out;
+	char *out = arena_alloc(a, most + 4), *to = out;
 	const char *stop = text + len, *p = text;
 
 	for (; p < stop; p += n) {
+		bool joined;
+
 		n = utf8_step(p, stop);
-		if (to - out + (n ? n : 1) > LETTER_VALUE_MAX) {
+		joined = n && joins((const unsigned char *)p, n) && p + n < stop;
+		if ((size_t)(to - out) + (n ? n : 1) + joined > most) {
 			memcpy(to, "\xe2\x80\xa6", 3); /* an ellipsis */
 			to += 3;
 			break;
@@ -75,13 +90,23 @@ const char *letter_value(struct arena *a, const char *text)
 			continue;
 		}
 		memcpy(to, p, n);
+		if (*to == '"')
+			*to = '\'';
 		to += n;
+		if (joined && p[n] != ' ')
+			*to++ = ' ';
 	}
 	*to = '\0';
 	return out;
 }
 
-static const char *value_named(struct arena *a, const struct letter *l, const char *name, size_t n)
+const char *letter_value(struct arena *a, const char *text)
+{
+	return name_shown(a, text, LETTER_VALUE_MAX);
+}
+
+static const char *value_named(
+	struct arena *a, const struct letter *l, size_t most, const char *name, size_t n)
 {
 	const struct {
 		const char *name, *value;
@@ -89,8 +114,8 @@ static const char *value_named(struct arena *a, const struct letter *l, const ch
 		{ "link", l->link },
 		{ "lines", l->lines },
 		{ "until", l->until },
-		{ "who", letter_value(a, l->who) },
-		{ "tenant", letter_value(a, l->tenant) },
+		{ "who", name_shown(a, l->who, most) },
+		{ "tenant", name_shown(a, l->tenant, most) },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -99,7 +124,7 @@ static const char *value_named(struct arena *a, const struct letter *l, const ch
 	return "";
 }
 
-static const char *fill_in(struct arena *a, const struct letter *l, const char *text)
+static const char *fill_in(struct arena *a, const struct letter *l, size_t most, const char *text)
 {
 	const char *made;
 	struct buf b;
@@ -112,7 +137,7 @@ static const char *fill_in(struct arena *a, const struct letter *l, const char *
 		text += n;
 		if (*text) {
 			n = strcspn(text, "}");
-			buf_puts(&b, value_named(a, l, text + 1, n - 1));
+			buf_puts(&b, value_named(a, l, most, text + 1, n - 1));
 			text += n + 1;
 		}
 	}
@@ -123,12 +148,12 @@ static const char *fill_in(struct arena *a, const struct letter *l, const char *
 
 const char *letter_subject(struct arena *a, const struct letter *l)
 {
-	return fill_in(a, l, texts[l->says].subject);
+	return fill_in(a, l, LETTER_SUBJECT_NAME_MAX, texts[l->says].subject);
 }
 
 const char *letter_body(struct arena *a, const struct letter *l)
 {
-	return arena_printf(a, "%s" FOOT, fill_in(a, l, texts[l->says].text));
+	return arena_printf(a, "%s" FOOT, fill_in(a, l, LETTER_VALUE_MAX, texts[l->says].text));
 }
 
 struct to_buf {

@@ -1,8 +1,8 @@
 /* letter_text.h - what the letters to people say: one table of texts, and the message that is made of one.
  *
  * A letter is plain text, from the address of the house.  What others wrote (names of
- * people, tenants, agents) stands in it bounded and without what controls, so that it can neither
- * become another line nor another header. */
+ * people, tenants, agents) stands in it bounded, without what controls, and apart where it would join to an
+ * address, so that it can become neither another line nor another header nor a link. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -18,7 +18,7 @@ enum letter_text {
 	LETTER_TEXTS
 };
 
-enum { LETTER_VALUE_MAX = 120, LETTER_BYTES_MAX = 64 * 1024 };
+enum { LETTER_VALUE_MAX = 120, LETTER_SUBJECT_NAME_MAX = 60, LETTER_BYTES_MAX = 64 * 1024 };
 
 struct letter {
 	enum letter_text says;

@@ -5,13 +5,24 @@
 
 #include "access/throttle.h"
 #include "api/people/approval_letters.h"
+#include "api/people/login.h"
 #include "api/people/proof.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/fold.h"
 #include "store/row.h"
 
-enum { FROM_PLACE_MOST = 20, TO_ADDRESS_MOST = 3 }; /* in 15 minutes: see throttle.h */
+/* In 15 minutes (see throttle.h), or in a day. */
+enum {
+	PLACE_MOST = 20,	  /* asked for from one place */
+	TO_MOST = 3,		  /* and of these to one address */
+	TO_DAY_MOST = 10,	  /* the same, in a day */
+	STRANGERS_DAY_MOST = 50,  /* to one address from places that its owner does not know */
+	INVITES_TO_MOST = 3,	  /* of one tenant to one address */
+	INVITES_TO_DAY_MOST = 20, /* of all tenants to one address */
+	INVITES_DAY_MOST = 200,	  /* of one tenant */
+	COUNTS_MAX = 4
+};
 
 struct letter_invitation {
 	const char *email, *tenant, *by_name;
@@ -114,43 +125,95 @@ int letters_check(struct call *c)
 		"No link can be sent to you: this service has no mail. Ask whoever runs it.");
 }
 
-static void allowances_of(struct call *c, const char *email, struct allowance ret[2])
+/* What a letter counts against that somebody asks for, who may be anybody.  Whoever asks from where its owner has
+ * signed in before is counted there alone, so that strangers cannot use up what is theirs. */
+static int counts_of(
+	struct call *c, const char *email, struct allowance out[COUNTS_MAX], size_t *ret)
 {
-	char hash[65];
+	static const char said[] = "letters to this address asked for from where you are";
+	struct throttle place = { .email = email, .ip = c->ip, .device = login_device(c) };
+	char *hash = arena_alloc(c->arena, 65);
+	bool familiar = false;
+	int err = throttle_familiar(c->db, c->arena, &place, c->now, &familiar);
 
 	credential_hash(fold_ascii(c->arena, email), hash);
-	ret[0] = (struct allowance){ .what = "letters", .ip = c->ip, .most = FROM_PLACE_MOST };
-	ret[1] = (struct allowance){
-		.what = "letters-to", .ip = arena_strdup(c->arena, hash), .most = TO_ADDRESS_MOST
+	out[0] = (struct allowance){ .what = "letters",
+		.ip = c->ip,
+		.most = PLACE_MOST,
+		.said = "letters asked for from where you are" };
+	out[1] = (struct allowance){
+		.what = "letters-to", .to = hash, .ip = c->ip, .most = TO_MOST, .said = said
 	};
+	out[2] = (struct allowance){ .what = "letters-to",
+		.to = hash,
+		.ip = c->ip,
+		.most = TO_DAY_MOST,
+		.said = said,
+		.a_day = true };
+	out[3] = (struct allowance){ .what = "letters-to",
+		.to = hash,
+		.most = STRANGERS_DAY_MOST,
+		.said = "letters to this address today",
+		.a_day = true };
+	*ret = familiar ? 3 : 4;
+	return err;
+}
+
+typedef int allowance_fn(
+	struct db *db, struct arena *a, const struct allowance *l, int64_t now, struct problem *p);
+
+static int each(struct call *c, allowance_fn *fn, const struct allowance *l, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = fn(c->db, c->arena, &l[i], c->now, &c->problem);
+	return err;
 }
 
 int letters_check_room(struct call *c, const char *email)
 {
-	struct allowance l[2];
-	int err;
+	struct allowance l[COUNTS_MAX];
+	size_t n = 0;
+	int err = counts_of(c, email, l, &n);
 
-	allowances_of(c, email, l);
-	err = allowance_check(c->db, c->arena, &l[0], c->now, &c->problem);
-	return err ? err : allowance_check(c->db, c->arena, &l[1], c->now, &c->problem);
+	return err ? err : each(c, allowance_check, l, n);
 }
 
 int letters_take_room(struct call *c, const char *email)
 {
-	struct allowance l[2];
-	int err;
+	struct allowance l[COUNTS_MAX];
+	size_t n = 0;
+	int err = counts_of(c, email, l, &n);
 
-	allowances_of(c, email, l);
-	err = allowance_take(c->db, c->arena, &l[0], c->now, &c->problem);
-	return err ? err : allowance_take(c->db, c->arena, &l[1], c->now, &c->problem);
+	return err ? err : each(c, allowance_take, l, n);
 }
 
-int letters_take_invitation(struct call *c, const char *email)
+int letters_take_invitation(struct call *c, const char *email, int64_t *ret_again_at)
 {
-	struct allowance l[2];
+	char *hash = arena_alloc(c->arena, 65);
+	struct allowance l[] = {
+		{ .what = "invites",
+			.to = c->caller.tenant_id,
+			.most = INVITES_DAY_MOST,
+			.a_day = true },
+		{ .what = "invites-to", .most = INVITES_TO_MOST },
+		{ .what = "invites-to", .to = hash, .most = INVITES_TO_DAY_MOST, .a_day = true },
+	};
+	const size_t n = sizeof l / sizeof *l;
+	int err;
 
-	allowances_of(c, email, l);
-	return allowance_take(c->db, c->arena, &l[1], c->now, &c->problem);
+	credential_hash(fold_ascii(c->arena, email), hash);
+	l[1].to = arena_printf(c->arena, "%s:%s", hash, c->caller.tenant_id);
+	*ret_again_at = NIL;
+	err = each(c, allowance_check, l, n);
+	if (!err)
+		err = each(c, allowance_take, l, n);
+	if (err != ERR_THROTTLED)
+		return err;
+	*ret_again_at = c->now + c->problem.retry_after_s * SECOND_US;
+	c->problem = (struct problem){ 0 };
+	return 0;
 }
 
 /* ---- what it says ---- */

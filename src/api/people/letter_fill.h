@@ -21,7 +21,8 @@ int letters_check(struct call *c);
 int letters_check_room(struct call *c, const char *email);
 /* The same, and takes it. */
 int letters_take_room(struct call *c, const char *email);
-/* For somebody who may invite: only the address counts. */
-int letters_take_invitation(struct call *c, const char *email);
+/* For somebody who may invite, which is counted apart: by tenant and address.  *ret_again_at: no letter goes now, and one may
+ * then; else NIL. */
+int letters_take_invitation(struct call *c, const char *email, int64_t *ret_again_at);
 
 extern const struct statement_set letter_fill_sql;

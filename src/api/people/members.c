@@ -36,6 +36,12 @@ const struct words MemberStatus_words = {
 	.doc = "Whether a member has answered the invitation.",
 };
 
+const struct words InvitationLetter_words = {
+	.list = (const char *const[]){ "queued", "no_mail", "limited", NULL },
+	.doc = "queued: a letter with a link of its own is on its way to the address; no_mail: the service "
+	       "has no mail; limited: no letter goes, for there were too many.",
+};
+
 #define MEMBER_FIELDS(S)                                                                                       \
 	FIELD(S, user_id, .required = true, .id = true,                                                        \
 		.doc = "The user; while invited, the invitation: the user is known once they have accepted."), \
@@ -72,6 +78,10 @@ FIELDS(MemberAdded) = {
 	FIELD(MemberAdded, invite_token, .required = true, .nullable = true,
 		.doc = "The token in that address, for whoever invites to hand on; single use, good for 7 "
 		       "days. It makes an account, and does nothing for an address that has one."),
+	FIELD(MemberAdded, letter, .required = true, .words = &InvitationLetter_words,
+		.doc = "Whether a letter goes to the address. Without one, hand on invite_url."),
+	FIELD(MemberAdded, letter_again_at, .required = true, .nullable = true, .example = "null",
+		.doc = "If limited, when inviting again sends a letter; else null."),
 };
 SCHEMA(MemberAdded,
 	.doc = "Somebody who is invited, with the token if the address has no account yet.");
@@ -315,19 +325,22 @@ static int show_as_asked(struct call *c, const char *user_id, const struct Membe
 }
 
 /* With a token of its own, which only the address sees.  Whoever invites an address again and again has the link in the
- * answer, and no further letter for a while. */
-static int mail_invitation(struct call *c, const char *user_id, const char *email)
+ * answer, and is told that no letter goes. */
+static int mail_invitation(
+	struct call *c, const char *user_id, const char *email, struct MemberAdded *out)
 {
 	int err;
 
+	out->letter = InvitationLetter_no_mail;
+	out->letter_again_at.us = NIL;
 	if (!letter_post_goes(service_of(c->app)->letters))
 		return 0;
-	err = letters_take_invitation(c, email);
-	if (err == ERR_THROTTLED) {
-		c->problem = (struct problem){ 0 };
-		return 0;
-	}
-	return err ? err : letter_add(c->db, LETTER_INVITE, user_id, c->caller.tenant_id, c->now);
+	err = letters_take_invitation(c, email, &out->letter_again_at.us);
+	out->letter =
+		out->letter_again_at.us == NIL ? InvitationLetter_queued : InvitationLetter_limited;
+	return err || out->letter != InvitationLetter_queued
+		       ? err
+		       : letter_add(c->db, LETTER_INVITE, user_id, c->caller.tenant_id, c->now);
 }
 
 OPERATION(addMember, MemberAdd, MemberAdded, .key = "user_id", .may_stand = true)
@@ -357,7 +370,7 @@ OPERATION(addMember, MemberAdd, MemberAdded, .key = "user_id", .may_stand = true
 	c->audit.meta =
 		arena_printf(c->arena, "{\"role\":\"%s\"}", tenant_role_words.list[in->role]);
 	err = make_invitation(c, user_id, out);
-	return err ? err : mail_invitation(c, user_id, in->email);
+	return err ? err : mail_invitation(c, user_id, in->email, out);
 }
 
 OPERATION(updateMember, MemberUpdate, MemberRead)
@@ -437,7 +450,8 @@ static const struct route routes[] = {
 		.tag = "Members",
 		.doc = "Invite somebody. The answer is the same whether or not the address has an account: "
 		       "with the token it makes one, and who has one accepts at /me/invitations. "
-		       "Inviting again makes a fresh token." },
+		       "Inviting again makes a fresh token, and sends a letter again; letter says whether "
+		       "one goes." },
 	{ METHOD_GET, T_ "/members/{user_id}", &readMember, PERM_MEMBERS_READ, 200,
 		.tag = "Members", .doc = "Read a member." },
 	{ METHOD_PATCH, T_ "/members/{user_id}", &updateMember, PERM_MEMBERS_WRITE, 200,

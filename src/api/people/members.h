@@ -21,6 +21,8 @@ struct MemberAdded {
 	int role, status;
 	struct moment created_at;
 	const char *invite_url, *invite_token;
+	int letter;
+	struct moment letter_again_at;
 };
 SCHEMA_DECLARED(MemberAdded);
 
@@ -47,5 +49,10 @@ struct GroupUpdate {
 };
 SCHEMA_DECLARED(GroupUpdate);
 
-extern const struct words MemberStatus_words;
+enum InvitationLetter {
+	InvitationLetter_queued,
+	InvitationLetter_no_mail,
+	InvitationLetter_limited
+};
+extern const struct words MemberStatus_words, InvitationLetter_words;
 enum { MEMBER_ACTIVE, MEMBER_INVITED };
