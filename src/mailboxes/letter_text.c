@@ -33,7 +33,8 @@ static const struct {
 	[LETTER_SAYS_RESET] = { "Set a new password",
 		"Somebody, you it seems, asked for a new password for the account with this address.\n\n"
 		"To set it, open this link. It works once, until {until}:\n\n{link}\n\n"
-		"Every login of yours ends then. If it was not you, do nothing: your password stays." },
+		"Every login of yours ends then, and every API key unless you say otherwise.\n"
+		"If it was not you, do nothing: your password stays." },
 	[LETTER_SAYS_PROVIDER] = { "You sign in without a password",
 		"Somebody, you perhaps, asked for a new password for the account with this address.\n"
 		"It has none: you sign in with {who}, here:\n\n{link}\n\n"

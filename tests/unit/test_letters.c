@@ -103,15 +103,22 @@ TEST(letters_reset_links_end_after_an_hour_and_all_with_the_first_that_is_used)
 	struct fixture *f = fixture_open();
 	struct letter_tray box;
 	const char *first, *second;
+	struct answer r;
 
 	letter_tray_open(&box, f);
 	person(f, "ada@example.org", true);
+	r = fixture_sign_in(f, "ada@example.org", "the old one");
+	STATUS(ask(f, text_at(&r, "token"), "{\"name\":\"a thief's\"}", "POST /tenant/%s/api-keys",
+		       f->tenant_id),
+		201);
 	STATUS(forgot(f, "ada@example.org"), 202);
 	first = letter_tray_token(f, letter_tray_letter(&box, 1), "reset");
 	STATUS(forgot(f, "ada@example.org"), 202); /* takes nothing from whoever has the first */
 	second = letter_tray_token(f, letter_tray_letter(&box, 2), "reset");
 	CHECK(strcmp(first, second) != 0);
+	CHECK(strstr(letter_tray_letter(&box, 1), "and every API key"));
 	STATUS(set_password(f, first), 204);
+	CHECK_INT(fixture_count(f, "select count(*) from api_keys"), 0);
 	STATUS(set_password(f, second), 401);
 	STATUS(forgot(f, "ada@example.org"), 202);
 	first = letter_tray_token(f, letter_tray_letter(&box, 3), "reset");

@@ -60,7 +60,10 @@ static void resets(bool proven)
 	STATUS(confirm(f, second), 204);
 	STATUS(confirm(f, second), 401);
 	STATUS(ask(f, s.token, NULL, "GET /me"), 401);
-	STATUS(ask(f, s.key, NULL, "GET /me"), proven ? 200 : 401);
+	STATUS(ask(f, s.key, NULL, "GET /me"), 401);
+	CHECK_INT(fixture_count(f, "select count(*) from audit_logs where action = 'user.password' "
+				   "and meta like '%\"keys_revoked\":1%'"),
+		1);
 	STATUS(fixture_sign_in(f, "Ada@example.org", "the old one"), 401);
 	STATUS(fixture_sign_in(f, "Ada@example.org", "a new password"), 200);
 	second = link_for(f, &s);
@@ -74,6 +77,35 @@ static void resets(bool proven)
 		0);
 	STATUS(ask(f, f->admin, NULL, "POST /admin/users/%s/reset-password", f->tenant_id), 404);
 	fixture_close(f);
+}
+
+/* Kept where that is asked for, and the keys are their owner's. */
+static void keeps_keys(bool proven, bool mailed)
+{
+	struct fixture *f = fixture_open();
+	struct somebody s = make(f, proven);
+	const char *token = link_for(f, &s);
+
+	test_step(proven ? "proven" : "not proven");
+	if (mailed)
+		fixture_sql(f, "update resets set mailed = 1", NO_ARGS);
+	STATUS(ask(f, NULL,
+		       arena_printf(&f->arena,
+			       "{\"token\":\"%s\",\"password\":\"a new password\",\"keep_keys\":true}",
+			       token),
+		       "POST /auth/reset/confirm"),
+		204);
+	STATUS(ask(f, s.token, NULL, "GET /me"), 401);
+	STATUS(ask(f, s.key, NULL, "GET /me"), proven ? 200 : 401);
+	fixture_close(f);
+}
+
+TEST(way_back_keys_stay_if_that_is_asked_for)
+{
+	keeps_keys(true, false);
+	keeps_keys(true, true);
+	keeps_keys(false, false);
+	keeps_keys(false, true);
 }
 
 TEST(way_back_a_link_sets_a_password_once)

@@ -100,6 +100,9 @@ FIELDS(ResetConfirm) = {
 	FIELD(ResetConfirm, token, .required = true, .secret = true, BOUNDS(1, 128),
 		.example = "\"lodge_reset_example\"", .doc = "From the link; good once."),
 	FIELD(ResetConfirm, password, NEW_PASSWORD, .doc = "Yours from then on."),
+	FIELD(ResetConfirm, keep_keys, .preset = "false",
+		.doc = "Your API keys go on working. Whoever had your account may have made some; those "
+		       "of an address that was not proven end all the same."),
 };
 SCHEMA(ResetConfirm, .doc = "A new password, by a link.");
 

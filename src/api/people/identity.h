@@ -47,6 +47,7 @@ SCHEMA_DECLARED(AcceptInvite);
 
 struct ResetConfirm {
 	const char *token, *password;
+	bool keep_keys;
 };
 SCHEMA_DECLARED(ResetConfirm);
 

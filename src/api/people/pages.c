@@ -56,8 +56,9 @@ static const char invite_page[] =
 static const char reset_page[] =
 	HEAD("New password")
 	"send the token to <code>POST /auth/reset/confirm</code>.</p></noscript>\n"
-	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends.</p>\n"
-	NEW_PASSWORD "<button type=\"submit\">Set the password</button>\n</form>\n" ON TAIL;
+	"<form id=\"reset\" hidden>\n<p>Choose a new password. Every login of yours ends, and every API key.</p>\n"
+	NEW_PASSWORD "<label><input id=\"keep\" type=\"checkbox\"> Keep my API keys: nobody else had my account</label>\n"
+	"<button type=\"submit\">Set the password</button>\n</form>\n" ON TAIL;
 
 /* A button, and nothing by itself: what follows links in letters is not always a person. */
 static const char confirm_page[] =
@@ -83,6 +84,7 @@ static const char style[] =
 	"form,#signed{display:grid;gap:4px;justify-items:start}\n"
 	"label{font-weight:550;margin-top:12px}\n"
 	"input{width:100%;min-height:36px;font:inherit;font-size:16px;color:inherit;padding:6px 9px;border:1px solid var(--control);border-radius:4px;background:var(--raised)}\n"
+	"input[type=checkbox]{width:auto;min-height:0;margin:0 6px 0 0}\n"
 	"button{min-height:36px;font:inherit;font-weight:550;padding:6px 14px;border:1px solid var(--control);border-radius:4px;background:var(--raised);color:var(--ink);cursor:pointer}\n"
 	"form>button,li button:first-of-type{background:var(--ink);border-color:var(--ink);color:var(--bg)}\n"
 	"form>button{margin-top:16px;width:100%}\n"
@@ -160,7 +162,7 @@ static const char script[] =
 	"onSubmit('reset', async () => {\n"
 	"  const password = chosen();\n"
 	"  if (!password) return;\n"
-	"  const r = await ask('POST', 'auth/reset/confirm', { token, password });\n"
+	"  const r = await ask('POST', 'auth/reset/confirm', { token, password, keep_keys: $('keep').checked });\n"
 	"  if (!r.ok) return say(reason(r), true);\n"
 	"  show('on');\n"
 	"  say('The password is set. Sign in with it.');\n"

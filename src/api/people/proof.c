@@ -53,6 +53,22 @@ int address_uninvited(struct db *db, const char *user_id)
 	return err == ERR_DUPLICATE ? ERR_RETRY : err;
 }
 
+int address_end_keys(struct db *db, struct arena *a, const char *user_id, int64_t *ret_ended)
+{
+	struct list tenants = { 0 };
+	int err = db_all(db, a, &sql[TENANTS], &tenants, TENANTS_MAX, ARGS(T(user_id)));
+
+	*ret_ended = 0;
+	for (size_t i = 0; !err && i < tenants.count; i++) {
+		int64_t ended = 0;
+
+		err = db_run(db, &sql[KEYS_END], &ended,
+			ARGS(T(((const struct one_text *)tenants.at)[i].value), T(user_id)));
+		*ret_ended += ended;
+	}
+	return err;
+}
+
 int address_end_unproven(struct db *db, struct arena *a, const char *user_id)
 {
 	struct list tenants = { 0 };

@@ -25,7 +25,10 @@ int address_uninvited(struct db *db, const char *user_id);
 int address_prove(
 	struct db *db, struct arena *a, const char *user_id, int64_t now, bool *ret_fresh);
 
-/* That alone, but for the password: logins, keys, tokens and webhooks. */
+/* Every key of the user, in all tenants. */
+int address_end_keys(struct db *db, struct arena *a, const char *user_id, int64_t *ret_ended);
+
+/* What was got hold of without proof, but for the password: logins, keys, tokens and webhooks. */
 int address_end_unproven(struct db *db, struct arena *a, const char *user_id);
 
 extern const struct statement_set proof_sql;

@@ -3,8 +3,9 @@
  * Anybody may ask for a link to any address, and learns nothing by it: who has
  * an account is found out when the letter is sent (letter_fill.c).  A link that
  * was mailed proves the address; one that the operator handed to somebody does
- * not.  Setting the password ends every login, and where the address was not
- * proven every key too, for they may be a stranger's. */
+ * not.  Setting the password ends every login and every key, for whoever had
+ * the account meanwhile may have made them; the keys of an address that is
+ * proven stay if that is asked for. */
 #include <string.h>
 
 #include "access/throttle.h"
@@ -80,21 +81,28 @@ BODY_STEP(confirmReset, prepare, ResetConfirm)
 }
 
 /* What was got hold of without proof ends, and with a link that was mailed the address is proven. */
-static int end_others(struct call *c, const struct reset_context *own)
+static int end_others(struct call *c, const struct reset_context *own, bool keep_keys)
 {
 	const char *user_id = own->who.user_id;
+	int64_t ended = 0;
 	bool fresh;
+	int err = 0;
 
+	if (!own->who.proven || !keep_keys)
+		err = address_end_keys(c->db, c->arena, user_id, &ended);
+	c->audit.meta = arena_printf(c->arena, "{\"keys_revoked\":%lld}", (long long)ended);
+	if (err)
+		return err;
 	if (own->who.proven)
 		return db_run(c->db, &sql[LOGINS_END], NULL, ARGS(T(user_id)));
 	return own->who.mailed ? address_prove(c->db, c->arena, user_id, c->now, &fresh)
 			       : address_end_unproven(c->db, c->arena, user_id);
 }
 
-static int set_password(struct call *c, const struct reset_context *own)
+static int set_password(struct call *c, const struct reset_context *own, bool keep_keys)
 {
 	const char *user_id = own->who.user_id;
-	int err = end_others(c, own);
+	int err = end_others(c, own, keep_keys);
 
 	if (!err)
 		err = db_run(c->db, &sql[PASSWORD_SET], NULL,
@@ -117,7 +125,7 @@ OPERATION(confirmReset, ResetConfirm, NONE, .look = confirmReset_look,
 		return err;
 	c->audit.user_id = c->audit.resource_id = own->who.user_id;
 	if (used)
-		return set_password(c, own);
+		return set_password(c, own, in->keep_keys);
 	/* Recorded, so the transaction commits although the caller is refused. */
 	c->audit.action = "login.fail";
 	call_fail(c, ERR_UNAUTHENTICATED, "The link is not valid any more; ask for another.");
@@ -148,6 +156,6 @@ static const struct route routes[] = {
 		       "while the service has no mail." },
 	{ METHOD_POST, "/auth/reset/confirm", &confirmReset, PERM_PUBLIC, 204, "user.password",
 		.tag = "Identity", .as_printed = true, .max_body = 16 * 1024,
-		.doc = "Set a new password by a link; every login ends." },
+		.doc = "Set a new password by a link; every login ends, and every API key unless keep_keys." },
 };
 RESOURCE(reset, routes, NULL, &reset_sql);
