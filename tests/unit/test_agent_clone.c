@@ -162,6 +162,7 @@ TEST(clone_slugs_come_from_the_name_and_are_unique)
 	CHECK_STR(clone_slug(f, id, "Support Desk"), "support-desk-3");
 	CHECK_STR(clone_slug(f, id, " -Support - Desk- "), "support-desk-4");
 	CHECK_STR(clone_slug(f, id, "---"), "agent");
+	CHECK_STR(clone_slug(f, id, "Postmaster"), "postmaster-2"); /* see mail/reserved.h */
 	CHECK_STR(clone_slug(f, id, " "), "agent-2");
 	CHECK_STR(clone_slug(f, id, "7 UP"), "7-up");
 	for (int i = 5; i <= 40; i++)

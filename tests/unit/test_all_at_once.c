@@ -58,6 +58,7 @@ static const struct refused_body bodies[] = {
 		"{\"zz\":1,\"plan_id\":\"c00000000000000000000000x\"}", { "zz", "plan_id" } },
 	{ "PUT " T_ "/mail/rules", "{\"zz\":1,\"allow_to\":[\"@a.b\",\"x\"]}",
 		{ "zz", "allow_to[1]" } },
+	{ "POST " T_ "/agents", "{\"name\":\"\",\"slug\":\"postmaster\"}", { "name", "slug" } },
 	{ "PUT " T_ "/scanner",
 		"{\"provider\":\"p\",\"organization\":\"\",\"base_url\":\"ftp://x\"}",
 		{ "organization", "base_url", "token" } },
@@ -199,7 +200,7 @@ static const struct {
 } plain[] = {
 	{ "the tables say all",
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
-		"createAgent createGroup createMemory createMessage createPlan createSession "
+		"createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
 		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "

@@ -1,4 +1,5 @@
 /* test_mail_address.c - addresses of mail: what is one, whose it is, lists of them. */
+#include "fixture.h"
 #include "base/id.h"
 #include "mail/address.h"
 #include "mail/token.h"
@@ -254,4 +255,41 @@ TEST(mail_tokens_are_signed)
 	CHECK(!mail_thread_read(key, &box, &got));
 	mail_verp_make(key, id.text, "x.y", &to);
 	CHECK(!mail_thread_read(key, &to, &got));
+}
+
+TEST(mail_names_that_speak_for_the_service_are_nobodys)
+{
+	static const char *const names[] = { "postmaster", "abuse", "mailer-daemon", "no-reply",
+		"admin" };
+	struct fixture *f = fixture_open();
+	struct answer r;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		test_step(names[i]);
+		r = ask(f, f->admin,
+			arena_printf(&f->arena, "{\"name\":\"N\",\"slug\":\"%s\"}", names[i]),
+			"POST /tenant/%s/agents", f->tenant_id);
+		STATUS(r, 422);
+		CHECK(refuses(&r, "slug", "reserved"));
+		STATUS(ask(f, f->admin,
+			       arena_printf(
+				       &f->arena, "{\"name\":\"N\",\"slug\":\"%s\"}", names[i]),
+			       "POST /tenants"),
+			422);
+	}
+	test_step("names of machines are no tenant's, and an agent's");
+	r = ask(f, f->admin, "{\"name\":\"N\",\"slug\":\"mail\"}", "POST /tenants");
+	STATUS(r, 422);
+	CHECK(refuses(&r, "slug", "reserved"));
+	STATUS(ask(f, f->admin, "{\"name\":\"N\",\"slug\":\"mail\"}", "POST /tenant/%s/agents",
+		       f->tenant_id),
+		201);
+	test_step("who has one keeps it");
+	fixture_sql(f, "update agent_rows set slug = 'abuse' where slug = 'mail'", NO_ARGS);
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/agents?q=abuse", f->tenant_id);
+	CHECK_STR(text_at(&r, "items.0.slug"), "abuse");
+	STATUS(ask(f, f->admin, "{\"description\":\"d\"}", "PATCH /agents/%s",
+		       text_at(&r, "items.0.id")),
+		200);
+	fixture_close(f);
 }

@@ -52,7 +52,7 @@ int agent_row_change(struct call *c, const struct agent_row *before, struct agen
 
 /* The slug that a name gives. */
 const char *agent_slug_of(struct arena *a, const char *name);
-/* The slug, with a number after it if it is taken. */
+/* The slug, with a number after it if it is taken, or reserved (mail/reserved.h). */
 int agent_slug_free(struct db *db, struct arena *a, const char *tenant_id, const char *slug,
 	const char **ret, struct problem *p);
 

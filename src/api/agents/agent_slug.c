@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/agents/agent_row.h"
+#include "mail/reserved.h"
 
 enum { SLUG_MAX = 64, NUMBER_MAX = 1 << 20 };
 
@@ -54,11 +55,11 @@ struct slug_search {
 
 static int agent_slug_taken(const struct slug_search *s, int number, bool *ret)
 {
+	const char *slug = slug_numbered(s->a, s->slug, number);
 	int64_t count = 0;
-	int err = db_int(s->db, &slug_statements[0], &count,
-		ARGS(T(s->tenant_id), T(slug_numbered(s->a, s->slug, number))));
+	int err = db_int(s->db, &slug_statements[0], &count, ARGS(T(s->tenant_id), T(slug)));
 
-	*ret = count > 0;
+	*ret = count > 0 || mail_reserved_local(slug);
 	return err;
 }
 

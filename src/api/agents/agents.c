@@ -10,6 +10,7 @@
 #include "search/search.h"
 #include "api/skills/skills.h"
 #include "base/fold.h"
+#include "mail/reserved.h"
 #include "sessions/session.h"
 #include "store/listing.h"
 #include "store/row.h"
@@ -140,12 +141,28 @@ int agent_shut_permit(struct call *c, permissions held)
 		       : caller_lacks(c->arena, PERM_AGENT_ROLES_WRITE, &c->problem);
 }
 
-OPERATION(createAgent, AgentCreate, AgentRead)
+/* It would be an address of mail. */
+static int check_agent_slug(struct call *c, const char *slug)
+{
+	return slug && mail_reserved_local(slug)
+		       ? call_field(c, "slug", "reserved",
+				 "is reserved: mail to it would speak for the service")
+		       : 0;
+}
+
+CHECK_STEP(createAgent, AgentCreate)
+{
+	check_agent_slug(c, in->slug);
+}
+
+OPERATION(createAgent, AgentCreate, AgentRead, .check = createAgent_check)
 {
 	struct agent_maker who = agent_maker_of(c);
 	struct agent_row row;
-	int err = plan_admits_agent(c);
+	int err = check_agent_slug(c, in->slug);
 
+	if (!err)
+		err = plan_admits_agent(c);
 	if (!err && in->is_admin_only)
 		err = agent_shut_permit(c, caller_cut(&c->caller, PERM(AGENT_ROLES_WRITE)));
 	if (!err)

@@ -38,7 +38,7 @@ FIELDS(AgentCreate) = {
 	FIELD(AgentCreate, slug, .required = true, SLUG_RULE, BOUNDS(1, 64),
 		.example = "\"support-desk\"",
 		.doc = "Names the agent in addresses and to callers; unique in its tenant, and "
-		       "lasting."),
+		       "lasting. Names such as postmaster are reserved."),
 	FIELD(AgentCreate, kind, .words = &AgentKind_words, .otherwise = "\"user\"",
 		.doc = "A label to find it by; it changes nothing about how the agent works."),
 	FIELD(AgentCreate, environment_mode, .words = &EnvironmentMode_words,

@@ -9,6 +9,7 @@
 #include "api/plans/plans.h"
 #include "api/skills/skills.h"
 #include "base/clock.h"
+#include "mail/reserved.h"
 #include "mailboxes/mailbox_job.h"
 #include "store/listing.h"
 
@@ -71,11 +72,21 @@ static bool may_make(const struct call *c)
 	       (c->caller.is_super_admin || c->app->settings.open_tenants);
 }
 
+/* It would be a part of addresses of mail. */
+static int check_tenant_slug(struct call *c, const char *slug)
+{
+	return slug && mail_reserved_label(slug)
+		       ? call_field(c, "slug", "reserved",
+				 "is reserved: it is the name of a machine, or speaks for the service")
+		       : 0;
+}
+
 /* Nobody else is told which plans there are. */
 CHECK_STEP(createTenant, TenantCreate)
 {
 	if (may_make(c))
 		plan_check_id(c, in->plan_id);
+	check_tenant_slug(c, in->slug);
 }
 
 OPERATION(createTenant, TenantCreate, TenantRead, .check = createTenant_check)
@@ -84,7 +95,9 @@ OPERATION(createTenant, TenantCreate, TenantRead, .check = createTenant_check)
 
 	if (!may_make(c))
 		return call_fail(c, ERR_FORBIDDEN, "Only super administrators make tenants here.");
-	err = tenant_make(c->db, c->arena, in, c->caller.user_id, TENANT_SEEDED, &out->id);
+	err = check_tenant_slug(c, in->slug);
+	if (!err)
+		err = tenant_make(c->db, c->arena, in, c->caller.user_id, TENANT_SEEDED, &out->id);
 	if (err == ERR_DUPLICATE)
 		return call_fail(
 			c, ERR_TAKEN, "There is a tenant with the slug %s already.", in->slug);

@@ -189,7 +189,8 @@ FIELDS(TenantCreate) = {
 		.example = "\"Example Ltd\"", .doc = "Shown to people."),
 	FIELD(TenantCreate, slug, .required = true, SLUG_RULE, BOUNDS(1, 64),
 		.example = "\"example\"",
-		.doc = "Names the tenant in addresses; unique in the whole service."),
+		.doc = "Names the tenant in addresses; unique in the whole service. Names such as "
+		       "postmaster and mail are reserved."),
 	FIELD(TenantCreate, plan_id, .label = "Plan", .nullable = true, .id = true,
 		.doc = "The plan to begin on; the service's default plan if absent."),
 	FIELD(TenantCreate, billing_email, .nullable = true, .email = true, BOUNDS(3, 253),
