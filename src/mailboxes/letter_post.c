@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_dkim.h"
 #include "mailboxes/mailbox.h"
 #include "store/pool.h"
@@ -72,6 +73,18 @@ static int take_run(struct work *w, struct db *db)
 
 /* ---- sending ---- */
 
+static void hand_over(struct letter_post *p, const struct smtp_relay *relay, const char *bytes)
+{
+	smtp_send(relay,
+		&(struct smtp_mail){ .from = mailbox_policy()->house,
+			.to = p->letter.to,
+			.bytes = bytes,
+			.len = strlen(bytes) },
+		&p->arena, &p->said);
+	if (p->said.outcome != SMTP_LATER || !p->leaving) /* else we broke it off */
+		mail_relay_said(&p->said);
+}
+
 static int send_run(struct work *w, struct db *db)
 {
 	struct letter_post *p = (struct letter_post *)w;
@@ -93,12 +106,7 @@ static int send_run(struct work *w, struct db *db)
 		p->said = (struct smtp_said){ .outcome = SMTP_REFUSED,
 			.text = "no message can be made for this address" };
 	else
-		smtp_send(&relay,
-			&(struct smtp_mail){ .from = mailbox_policy()->house,
-				.to = p->letter.to,
-				.bytes = whole,
-				.len = strlen(whole) },
-			&p->arena, &p->said);
+		hand_over(p, &relay, whole);
 	buf_free(&bytes);
 	return 0;
 }
@@ -117,7 +125,12 @@ static int settle_run(struct work *w, struct db *db)
 /* The address is personal, and stays out of the log. */
 static void tell(const struct letter_post *p)
 {
-	if (p->said.outcome != SMTP_SENT && p->last)
+	bool sent = p->said.outcome == SMTP_SENT;
+
+	mail_count(sent	     ? MAIL_COUNT_LETTERS_SENT
+		   : p->last ? MAIL_COUNT_LETTERS_GIVEN_UP
+			     : MAIL_COUNT_LETTERS_DEFERRED);
+	if (!sent && p->last)
 		log_warn("a letter was given up", LOG_S("letter", p->row.id),
 			LOG_S("kind", letter_kind_words.list[p->row.kind]),
 			LOG_N("code", p->said.code), LOG_S("status", p->said.enhanced));
@@ -170,6 +183,8 @@ static void pass_over_done(struct work *w, int err)
 {
 	struct letter_post *p = (struct letter_post *)w;
 
+	if (!err)
+		mail_count(p->last ? MAIL_COUNT_LETTERS_GIVEN_UP : MAIL_COUNT_LETTERS_DEFERRED);
 	if (!err && p->last)
 		log_warn("a letter was given up", LOG_S("letter", p->row.id),
 			LOG_S("kind", letter_kind_words.list[p->row.kind]));

@@ -27,7 +27,18 @@ FIELDS(letter_row) = {
 };
 SCHEMA(letter_row, .internal = true);
 
-enum { LETTER_ADD, LETTER_NEXT, LETTER_TAKE, LETTER_SEAL, LETTER_DROP, LETTER_AGAIN };
+FIELDS(letters_waiting) = { ROW_FIELDS(letters_waiting, count, oldest) };
+static SCHEMA(letters_waiting, .internal = true);
+
+enum {
+	LETTER_ADD,
+	LETTER_NEXT,
+	LETTER_TAKE,
+	LETTER_SEAL,
+	LETTER_DROP,
+	LETTER_AGAIN,
+	LETTERS_WAITING
+};
 
 static const struct statement sql[] = {
 	[LETTER_ADD] = { "letter_add", "insert into letters ({*}) values ({$})",
@@ -40,6 +51,10 @@ static const struct statement sql[] = {
 	[LETTER_DROP] = { "letter_drop", "delete from letters where id = $1" },
 	[LETTER_AGAIN] = { "letter_again",
 		"update letters set attempts = $2, send_at = $3 where id = $1" },
+	[LETTERS_WAITING] = { "letters_waiting",
+		"select count(*) as count, coalesce(min(created_at), 0) as oldest from letters",
+		.row = &letters_waiting_schema,
+		.scan = "those on their way, when metrics are read" },
 };
 STATEMENT_SET(letters_sql, sql);
 
@@ -89,4 +104,9 @@ int letter_again(struct db *db, const struct letter_row *row, int64_t now, bool 
 			 : db_run(db, &sql[LETTER_AGAIN], NULL,
 				   ARGS(T(row->id), N(row->attempts + 1),
 					   N(now + pauses[row->attempts])));
+}
+
+int letters_waiting(struct db *db, struct arena *a, struct letters_waiting *ret)
+{
+	return db_one(db, a, &sql[LETTERS_WAITING], ret, NO_ARGS);
 }

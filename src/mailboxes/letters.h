@@ -43,4 +43,10 @@ int letter_drop(struct db *db, const char *id);
 /* It could not be sent: once more, later each time.  *ret_last: this was the last try, and it is dropped. */
 int letter_again(struct db *db, const struct letter_row *row, int64_t now, bool *ret_last);
 
+/* How many wait for the relay, and since when the oldest does; 0: none. */
+struct letters_waiting {
+	int64_t count, oldest;
+};
+int letters_waiting(struct db *db, struct arena *a, struct letters_waiting *ret);
+
 extern const struct statement_set letters_sql;

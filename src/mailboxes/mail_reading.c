@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "helper/helper.h"
+#include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_entry.h"
 #include "mailboxes/mail_verdict.h"
 #include "mailboxes/mailbox.h"
@@ -47,7 +48,8 @@ struct reading {
 	struct arena step;  /* of a transaction, which may be run again */
 	struct mail_arrival_row arrival;
 	struct bucket_row object;
-	bool over; /* nothing is left to read: it was, or its agent has gone */
+	bool over;	 /* nothing is left to read: it was, or its agent has gone */
+	bool unreadable; /* and it was entered as such, once that is committed */
 	struct mail_read read;
 	struct mail_entry entry;
 	struct bucket_carry *carry;
@@ -190,6 +192,7 @@ static int store_run(struct work *w, struct db *db)
 			db, &v->step, v->job->tenant_id, v->job->subject, &standing);
 	if (!err && !v->over && standing.read_at == NIL)
 		err = mail_entry(db, &v->step, &v->entry, now);
+	v->unreadable = !err && !v->over && standing.read_at == NIL && !v->entry.read;
 	if (err && err != ERR_NOT_FOUND) /* not found: the agent went, and its mail with it */
 		return err;
 	return job_finish(db, v->job, now);
@@ -199,6 +202,8 @@ static void store_done(struct work *w, int err)
 {
 	struct reading *v = (struct reading *)w;
 
+	if (!err && v->unreadable)
+		mail_count(MAIL_COUNT_UNREADABLE);
 	if (err == ERR_BRING)
 		bring_files(v);
 	else

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_outgoing.h"
 #include "store/pool.h"
 
@@ -50,6 +51,7 @@ struct sending {
 	enum sending_end end;
 	const char *why;
 	struct smtp_said said;
+	enum mail_count counts_as; /* once it is noted; MAIL_COUNTS: as nothing */
 };
 
 /* ---- what came of it ---- */
@@ -69,6 +71,10 @@ static int note_tried(struct sending *v, struct db *db, int64_t now)
 		err = mail_send_failed(db, &v->arena, &row, v->why, now);
 	if (err)
 		return err;
+	v->counts_as = v->end != SENDING_TRIED	      ? MAIL_COUNT_FAILED
+		       : v->said.outcome == SMTP_SENT ? MAIL_COUNT_SENT
+		       : again == NIL		      ? MAIL_COUNT_FAILED
+						      : MAIL_COUNT_DEFERRED;
 	if (v->end == SENDING_CONDEMNED)
 		return job_condemn(db, v->job, now);
 	return again == NIL ? job_finish(db, v->job, now)
@@ -81,6 +87,7 @@ static int note_run(struct work *w, struct db *db)
 	int64_t now = clock_now_us();
 	int err = job_still_mine(db, v->job, now);
 
+	v->counts_as = MAIL_COUNTS;
 	if (err)
 		return err;
 	if (v->end == SENDING_GONE)
@@ -109,7 +116,11 @@ static void sending_over(struct sending *v, int err)
 
 static void note_done(struct work *w, int err)
 {
-	sending_over((struct sending *)w, err);
+	struct sending *v = (struct sending *)w;
+
+	if (!err && v->counts_as < MAIL_COUNTS)
+		mail_count(v->counts_as);
+	sending_over(v, err);
 }
 
 static void note(struct sending *v)
@@ -152,6 +163,8 @@ static void hand_over(struct sending *v)
 	smtp_send(&relay, &mail, &v->arena, &v->said);
 	if (v->said.outcome == SMTP_LATER && atomic_load(&v->s->stopping))
 		v->end = SENDING_BUSY; /* we broke it off */
+	else
+		mail_relay_said(&v->said);
 }
 
 static int send_run(struct work *w, struct db *none)

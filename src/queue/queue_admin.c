@@ -32,6 +32,12 @@ FIELDS(queue_dead) = {
 };
 SCHEMA(queue_dead, .internal = true);
 
+FIELDS(queue_kind) = {
+	FIELD(queue_kind, jobs),
+	FIELD(queue_kind, oldest),
+};
+static SCHEMA(queue_kind, .internal = true);
+
 struct desk_row {
 	const char *tenant_id, *state;
 };
@@ -42,7 +48,7 @@ FIELDS(desk_row) = {
 };
 static SCHEMA(desk_row, .internal = true);
 
-enum { DESK_FIND, DESK_RETRY, DESK_DROP, DESK_COUNTS, DESK_DEPTH, DESK_DEAD };
+enum { DESK_FIND, DESK_RETRY, DESK_DROP, DESK_COUNTS, DESK_DEPTH, DESK_KIND, DESK_DEAD };
 
 #define IN_STATE(word) "(select count(*) from jobs where state = '" word "') as " word
 
@@ -69,6 +75,11 @@ static const struct statement sql[] = {
 		.row = &queue_depth_schema,
 		.scan = "an index for each state, when metrics are read",
 		.across = "the queue is one for all tenants" },
+	[DESK_KIND] = { "queue_desk_kind",
+		"select count(*) as jobs, coalesce(min(created_at), 0) as oldest from jobs "
+		"where kind = $1 and state <> 'dead'",
+		.row = &queue_kind_schema, .scan = "what is not done, when metrics are read",
+		.across = "the queue is one for all tenants" },
 	[DESK_DEAD] = { "queue_desk_dead",
 		"select id, tenant_id, kind, error, attempts from jobs where state = 'dead' "
 		"order by id desc limit $1",
@@ -82,6 +93,11 @@ int queue_counts(struct db *db, struct arena *a, struct list *ret)
 	enum { COUNTS_MAX = 1000 };
 
 	return db_all(db, a, &sql[DESK_COUNTS], ret, COUNTS_MAX, NO_ARGS);
+}
+
+int queue_kind(struct db *db, struct arena *a, const char *kind, struct queue_kind *ret)
+{
+	return db_one(db, a, &sql[DESK_KIND], ret, ARGS(T(kind)));
 }
 
 int queue_depth(struct db *db, struct arena *a, struct queue_depth *ret)

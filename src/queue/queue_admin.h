@@ -21,6 +21,12 @@ struct queue_dead {
 };
 SCHEMA_DECLARED(queue_dead);
 
+/* Jobs of one kind that are not done, and since when the oldest of them is there; 0: none is. */
+struct queue_kind {
+	int64_t jobs, oldest;
+};
+
+int queue_kind(struct db *db, struct arena *a, const char *kind, struct queue_kind *ret);
 int queue_counts(struct db *db, struct arena *a, struct list *ret);
 int queue_depth(struct db *db, struct arena *a, struct queue_depth *ret);
 /* The newest of the dead. */

@@ -1,6 +1,7 @@
 /* test_mail_read.c - mail from outside becomes messages: fields, files, threads, and what cannot be read. */
 #include "base/buf.h"
 #include "mail_fixture.h"
+#include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_reading.h"
 
 #define HEAD(id)                                                                                 \
@@ -145,6 +146,7 @@ TEST(mail_read_keeps_what_cannot_be_read)
 	const struct mail_arrival_row jo = { .sender = "jo@example.org" };
 	struct mail_house h;
 	struct helper *broken = mail_dead_helper(true, NULL);
+	uint64_t before = mail_counted(MAIL_COUNT_UNREADABLE);
 	struct buf b;
 
 	mail_house_open(&h);
@@ -169,6 +171,7 @@ TEST(mail_read_keeps_what_cannot_be_read)
 	mail_comes(&h, "jo@example.org", HEAD("u3") "\nhi\n");
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
+	CHECK_INT((int64_t)(mail_counted(MAIL_COUNT_UNREADABLE) - before), 3);
 	mail_dead_helper(false, broken);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "fixture.h"
+#include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_dkim.h"
 #include "mailboxes/mail_ramp.h"
 #include "matrix.h"
@@ -189,6 +190,8 @@ TEST(mail_send_follows_what_the_relay_says)
 	struct out o = out_open();
 	struct answer r;
 	const char *id;
+	uint64_t sent = mail_counted(MAIL_COUNT_SENT), failed = mail_counted(MAIL_COUNT_FAILED),
+		 deferred = mail_counted(MAIL_COUNT_DEFERRED);
 
 	fixture_sql(o.f, "update mailboxes set created_at = 1", NO_ARGS);
 	relay_peer_says(o.relay, "gone@example.org", "550 5.1.1 No such user");
@@ -205,6 +208,14 @@ TEST(mail_send_follows_what_the_relay_says)
 			  "select count(*) from mail_suppressions "
 			  "where address = 'gone@example.org' and reason like '550 5.1.1%'"),
 		1);
+	test_step("and counted");
+	WAIT_FOR(mail_counted(MAIL_COUNT_DEFERRED) == deferred + 1);
+	WAIT_FOR(mail_counted(MAIL_COUNT_SENT) == sent + 1);
+	WAIT_FOR(mail_counted(MAIL_COUNT_FAILED) == failed + 1);
+	fixture_sql(o.f, "update jobs set created_at = created_at - $1", ARGS(N(HOUR_US)));
+	r = ask(o.f, o.f->admin, NULL, "GET /metrics");
+	CHECK(strstr(r.body, "\nlodge_mail_waiting 1\n"));
+	CHECK(strstr(r.body, "\nlodge_mail_oldest_seconds 36"));
 	r = post(&o, "\"gone@example.org\"");
 	CHECK(refuses(&r, "to[0]", "suppressed"));
 	test_step("it is tried again, with the same bytes");
@@ -230,6 +241,8 @@ TEST(mail_send_follows_what_the_relay_says)
 	let_time_pass(&o, 2 * DAY_US);
 	WAIT_FOR(strcmp(state_at_rest(&o, id), "failed") == 0);
 	CHECK(error_has(&o, id, "48 hours"));
+	WAIT_FOR(mail_counted(MAIL_COUNT_FAILED) == failed + 3);
+	CHECK_INT((int64_t)(mail_counted(MAIL_COUNT_SENT) - sent), 2);
 	out_close(&o);
 }
 

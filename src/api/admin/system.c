@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "call/operation.h"
+#include "api/admin/mail_figures.h"
 #include "api/service.h"
-#include "letterbox/letterbox.h"
 #include "webhooks/hook_log.h"
 #include "base/clock.h"
 #include "broker/broker.h"
@@ -130,36 +130,6 @@ static void write_events(const struct service *service, struct buf *out)
 	metrics_figures(figures, sizeof figures / sizeof *figures, out);
 }
 
-static void write_mail(const struct service *service, struct buf *out)
-{
-	struct letterbox_stats m = service->letterbox ? letterbox_stats(service->letterbox)
-						      : (struct letterbox_stats){ 0 };
-	const struct figure figures[] = {
-		{ "lodge_mail_connections_total", "counter",
-			"Connections over which mail was handed over, or was to be.",
-			m.connections },
-		{ "lodge_mail_connections_refused_total", "counter",
-			"Such connections beyond as many as there may be at once.", m.turned_away },
-		{ "lodge_mail_connections_gave_way_total", "counter",
-			"Such connections that were closed for others, because they said nothing.",
-			m.gave_way },
-		{ "lodge_mail_connections_open", "gauge", "Such connections open now.", m.open },
-		{ "lodge_mail_taken_total", "counter",
-			"Mail taken from outside by LMTP or SMTP, one for each recipient.",
-			m.taken },
-		{ "lodge_mail_known_total", "counter",
-			"Mail that came again and was there already.", m.known },
-		{ "lodge_mail_refused_total", "counter",
-			"Recipients that were refused: no such mailbox, or one that takes no mail.",
-			m.refused },
-		{ "lodge_mail_later_total", "counter",
-			"Recipients whose mail is to come later, for want of room or of the store.",
-			m.later },
-	};
-
-	metrics_figures(figures, sizeof figures / sizeof *figures, out);
-}
-
 /* Bytes of memory that the process has in use, or 0. */
 static uint64_t resident_bytes(void)
 {
@@ -271,13 +241,15 @@ static int write_queue(struct call *c, struct buf *out)
 
 OPERATION(metrics, NONE, NONE, .gives = "text/plain", .untagged = true, .unstored = true)
 {
+	int err;
+
 	c->x->reply.type = "text/plain; version=0.0.4; charset=utf-8";
 	write_process(&c->x->reply.body);
 	metrics_write(c->app, &c->x->reply.body);
 	write_runs(service_of(c->app), &c->x->reply.body);
 	write_events(service_of(c->app), &c->x->reply.body);
-	write_mail(service_of(c->app), &c->x->reply.body);
-	return write_queue(c, &c->x->reply.body);
+	err = mail_figures(c, &c->x->reply.body);
+	return err ? err : write_queue(c, &c->x->reply.body);
 }
 
 OPERATION(openapi, NONE, NONE, .gives = "application/json", .storeless = true)
