@@ -251,7 +251,7 @@ export interface MailboxUpdate { is_active: boolean; }
 export interface Me { id: string; email: string; name: string | null; email_proven: boolean; is_super_admin: boolean; memberships: (Membership)[]; }
 export interface MeUpdate { name?: string | null; }
 export interface MemberAdd { email: string; role?: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; name?: string | null; }
-export interface MemberAdded { user_id: string; email: string; name: string | null; role: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; status: "active" | "invited"; created_at: string; invite_url: string | null; invite_token: string | null; }
+export interface MemberAdded { user_id: string; email: string; name: string | null; role: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; status: "active" | "invited"; created_at: string; invite_url: string | null; invite_token: string | null; letter: "queued" | "no_mail" | "limited"; letter_again_at: string | null; }
 export interface MemberRead { user_id: string; email: string; name: string | null; role: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; status: "active" | "invited"; created_at: string; }
 export interface MemberReadPage { items: (MemberRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface MemberUpdate { role: "OWNER" | "ADMIN" | "MEMBER" | "GUEST"; }
@@ -290,7 +290,7 @@ export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" 
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
 export interface RegisterConfirm { token: string; password: string; }
 export interface RegisterRequest { email: string; name: string; password: string; }
-export interface ResetConfirm { token: string; password: string; }
+export interface ResetConfirm { token: string; password: string; keep_keys?: boolean; }
 export interface ResetRequest { email: string; }
 export interface ResponseApprovalAnswer { type: "mcp_approval_response"; id?: string | null; approval_request_id: string; approve: boolean; reason?: string | null; }
 export interface ResponseApprovalRequest { id: string; type: "mcp_approval_request"; server_label: "lodge"; name: string; arguments: string; }

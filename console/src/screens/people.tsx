@@ -1,6 +1,6 @@
 // people.tsx - who belongs to the tenant, and who was invited: the link of an invitation is shown once.
 import { MemberAdd } from "../contract/forms";
-import type { MemberAdd as Body, MemberRead } from "../contract/types";
+import type { MemberAdd as Body, MemberAdded, MemberRead } from "../contract/types";
 import { call } from "../lib/api";
 import { useList } from "../lib/data";
 import { Time, human, plural } from "../lib/format";
@@ -15,11 +15,18 @@ import { DataView } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toast";
 
+/** Whoever invites hears whether a letter goes; a service without mail has none to speak of. */
+function LetterWord({ made }: { made: MemberAdded }) {
+  if (made.letter === "queued") return <p>A letter with a link of its own is on its way to {made.email}.</p>;
+  if (made.letter_again_at) return <p>No letter goes: there were too many. Inviting again sends one from <Time at={made.letter_again_at} /> on.</p>;
+  return null;
+}
+
 /** Invites, or makes a fresh link for somebody who was; the former stops. */
 export async function invite(body: Body): Promise<void> {
   const made = await call("POST /tenant/{tenant_id}/members", { path: { tenant_id: tenantId() }, body });
   if (made.invite_url)
-    await showSecret(`Invitation for ${made.email}`, made.invite_url, <p>Send this link to {made.email}. It works once, for seven days, and whoever opens it joins {tenant.value?.tenant_name} as {human(made.role)}.</p>);
+    await showSecret(`Invitation for ${made.email}`, made.invite_url, <><LetterWord made={made} /><p>Send this link to {made.email}. It works once, for seven days, and whoever opens it joins {tenant.value?.tenant_name} as {human(made.role)}.</p></>);
   else toast(`${made.email} has an account, and finds the invitation there`);
 }
 
