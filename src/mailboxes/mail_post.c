@@ -288,7 +288,7 @@ static int reach_all(const struct mail_posting *o, struct reached *r)
 	return err || o->p->count ? (err ? err : ERR_INVALID) : 0;
 }
 
-static int check_box(const struct mail_posting *o)
+int mail_check_box(const struct mail_posting *o)
 {
 	struct mailbox_row from;
 	int64_t on = 0;
@@ -318,7 +318,7 @@ static int check_copies(const struct mail_posting *o, const struct reached *r)
 int mail_check(const struct mail_posting *o)
 {
 	struct reached r;
-	int err = check_box(o);
+	int err = mail_check_box(o);
 
 	if (!err)
 		err = reach_all(o, &r);
@@ -406,7 +406,7 @@ int mail_post(const struct mail_posting *o)
 	const char *held = NULL;
 	struct reached r;
 	bool moved = false;
-	int err = check_box(o);
+	int err = mail_check_box(o);
 
 	if (!err)
 		err = reach_all(o, &r);

@@ -35,6 +35,8 @@ const char *mail_reply_subject(struct arena *a, const char *subject);
 
 /* Stores it as a draft. */
 int mail_draft(const struct mail_posting *o);
+/* ERR_CONFLICT if the mailbox is paused, or the agent switched off. */
+int mail_check_box(const struct mail_posting *o);
 /* ERR_INVALID with each recipient that cannot be written to and why; ERR_CONFLICT if the mailbox is paused. */
 int mail_check(const struct mail_posting *o);
 /* The same, and then it is sent: with everybody inside when this is committed, and queued for those outside; or held as a whole.

@@ -37,7 +37,7 @@ FIELDS(suppression_row) = { ROW_FIELDS(
 	suppression_row, tenant_id, id, address, reason, created_at) };
 static SCHEMA(suppression_row, .internal = true);
 
-enum { ADD, FIND, OF_MESSAGE, SAVE, SUPPRESS, SUPPRESSED };
+enum { ADD, FIND, OF_MESSAGE, SAVE, DROP, SUPPRESS, SUPPRESSED };
 
 static const struct statement sql[] = {
 	[ADD] = { "mail_send_add", "insert into mail_sends ({*}) values ({$})",
@@ -51,6 +51,8 @@ static const struct statement sql[] = {
 		"update mail_sends set {=} where tenant_id = :tenant_id and agent_id = :agent_id "
 		"and id = :id",
 		.row = &mail_send_row_schema },
+	[DROP] = { "mail_send_drop",
+		"delete from mail_sends where tenant_id = $1 and agent_id = $2 and id = $3" },
 	[SUPPRESS] = { "mail_suppress",
 		"insert into mail_suppressions ({*}) "
 		"values ({$}) on conflict (tenant_id, address) do nothing",
@@ -115,6 +117,13 @@ int mail_send_find(struct db *db, struct arena *a, const char *tenant_id, const 
 	return db_one(db, a, &sql[FIND], ret, ARGS(T(tenant_id), T(id)));
 }
 
+int mail_sends_of(
+	struct db *db, struct arena *a, const struct mail_message_row *m, struct list *ret)
+{
+	return db_all(
+		db, a, &sql[OF_MESSAGE], ret, MAIL_RECIPIENTS_MAX, ARGS(T(m->tenant_id), T(m->id)));
+}
+
 /* ---- what the message says of it ---- */
 
 /* Those that were refused first, then those that wait with a reason. */
@@ -168,15 +177,11 @@ static int tell_message(struct db *db, struct arena *a, const struct mail_send_r
 	int err = mail_message_find(db, a, of->tenant_id, of->agent_id, of->message_id, &m);
 
 	if (!err)
-		err = db_all(db, a, &sql[OF_MESSAGE], &rows, MAIL_RECIPIENTS_MAX,
-			ARGS(T(of->tenant_id), T(of->message_id)));
+		err = mail_sends_of(db, a, &m, &rows);
 	if (err)
 		return err;
 	if (m.sent_at == NIL && any_is(&rows, MailSendState_sent))
 		m.sent_at = now;
-	/* It came back, and nobody could say from whom. */
-	if (m.state == MailState_bounced && !any_is(&rows, MailSendState_bounced))
-		return mail_message_save(db, a, &m);
 	m.state = state_of(rows.at, rows.count);
 	m.error = tell_sends(a, rows.at, rows.count);
 	return mail_message_save(db, a, &m);
@@ -264,4 +269,18 @@ int mail_bounced(struct db *db, struct arena *a, const char *tenant_id, const ch
 	row.said = *said ? said : "it came back";
 	err = save(db, a, &row, now);
 	return err || !told ? err : suppress(db, &row, told->status, now);
+}
+
+int mail_send_renew(struct db *db, struct arena *a, const struct mail_message_row *m,
+	const struct mail_send_row *rows, size_t count, int64_t now)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		err = db_run(
+			db, &sql[DROP], NULL, ARGS(T(m->tenant_id), T(m->agent_id), T(rows[i].id)));
+		if (!err)
+			err = mail_send_add(db, a, m, &rows[i].address, 1, now);
+	}
+	return err || !count ? err : tell_message(db, a, rows, now);
 }

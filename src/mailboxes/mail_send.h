@@ -4,6 +4,7 @@
  *          -> queued, later        not now: see mail_send_again()
  *          -> bounced              the relay refused it; or, from sent, it came back
  *          -> failed               not within 48 hours; or nobody wants it sent any more
+ * A person may have those that bounced or failed sent again (mail_again.h): as new rows.
  *
  * The state and the error of the message follow from these.  Nothing here
  * speaks to a relay. */
@@ -38,6 +39,13 @@ int mail_send_add(struct db *db, struct arena *a, const struct mail_message_row 
 /* ERR_NOT_FOUND: the message is gone. */
 int mail_send_find(struct db *db, struct arena *a, const char *tenant_id, const char *id,
 	struct mail_send_row *ret);
+/* Those of a message, by their addresses: struct mail_send_row. */
+int mail_sends_of(
+	struct db *db, struct arena *a, const struct mail_message_row *m, struct list *ret);
+/* These of the message's are over, and are sent to again as if for the first time.  They get other ids: a job or a report of the
+ * former way finds nothing then. */
+int mail_send_renew(struct db *db, struct arena *a, const struct mail_message_row *m,
+	const struct mail_send_row *rows, size_t count, int64_t now);
 /* What the relay said of it.  *ret_again: when to try again; NIL: it is over. */
 int mail_send_tried(struct db *db, struct arena *a, const struct mail_send_row *row,
 	const struct smtp_said *said, int64_t now, int64_t *ret_again);

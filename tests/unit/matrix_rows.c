@@ -512,6 +512,8 @@ const struct row matrix_rows[] = {
 		.fresh = FRESH_MAIL, .scope = "agent:mail:read" },
 	{ "POST " A "/mail/{}/send", "agent:mail:write", .fresh = FRESH_MAIL,
 		.scope = "agent:mail:read" },
+	{ "POST " A "/mail/{}/send-again", "agent:mail:write", .fresh = FRESH_MAIL,
+		.scope = "agent:mail:read" },
 	{ "GET " A "/mail/threads", "agent:mail:read" },
 	{ "GET " A "/mail/threads/{}", "agent:mail:read", .fresh = FRESH_MAIL },
 	{ "GET " A "/mail/rules", "agent:mail:read" },

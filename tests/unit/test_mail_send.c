@@ -233,6 +233,17 @@ TEST(mail_send_follows_what_the_relay_says)
 	r = post(&o, "\"full@example.org\"");
 	CHECK_STR(state_at_rest(&o, text_at(&r, "id")), "bounced");
 	CHECK_INT(fixture_count(o.f, "select count(*) from mail_suppressions"), 1);
+	test_step("what is said of our own address is no refusal of the recipient");
+	relay_peer_says(o.relay, "seven@example.org", "550 5.1.7 Bad sender's mailbox address");
+	r = post(&o, "\"seven@example.org\"");
+	id = text_at(&r, "id");
+	CHECK_STR(state_at_rest(&o, id), "queued");
+	CHECK(error_has(&o, id, "seven@example.org: 550 5.1.7"));
+	relay_peer_says(o.relay, "seven@example.org", "550 5.1.8 Bad sender's system address");
+	let_time_pass(&o, 0);
+	CHECK_STR(state_at_rest(&o, id), "queued");
+	CHECK(error_has(&o, id, "seven@example.org: 550 5.1.8"));
+	CHECK_INT(fixture_count(o.f, "select count(*) from mail_suppressions"), 1);
 	test_step("after 48 hours it has failed");
 	relay_peer_says(o.relay, "late@example.org", "421 4.3.2 Not now");
 	r = post(&o, "\"late@example.org\"");
@@ -368,6 +379,97 @@ TEST(mail_send_hears_of_what_came_back)
 	CHECK(error_has(&o, id, "eve@example.org: Sorry, it cannot be delivered."));
 	test_step("of a message that is gone");
 	bounce(&o, o.f->tenant_id, "x", NULL, "Sorry");
+	out_close(&o);
+}
+
+/* ---- sent again ---- */
+
+static struct answer again(const struct out *o, const char *id)
+{
+	return ask(o->f, o->f->admin, NULL, "POST /agents/%s/mail/%s/send-again", o->desk, id);
+}
+
+TEST(mail_send_again_reaches_those_who_lack_it)
+{
+	static const struct mail_delivery full = { "ann@example.org", "failed", "5.2.2", "" };
+	struct out o = out_open();
+	const char *id, *first, *way;
+	struct answer r;
+
+	relay_peer_says(o.relay, "full@example.org", "552 5.2.2 Mailbox full");
+	relay_peer_says(o.relay, "gone@example.org", "550 5.1.1 No such user");
+	r = post(&o, "\"ann@example.org\",\"full@example.org\",\"gone@example.org\"");
+	id = text_at(&r, "id");
+	CHECK_STR(state_at_rest(&o, id), "bounced");
+	first = relay_peer_message(o.relay, "ann@example.org");
+	test_step("who is still full is tried, and nobody else");
+	r = again(&o, id);
+	STATUS(r, 202);
+	CHECK_STR(text_at(&r, "state"), "queued");
+	CHECK(strstr(text_at(&r, "error"), "gone@example.org: 550 5.1.1"));
+	CHECK(!strstr(text_at(&r, "error"), "full@example.org"));
+	STATUS(again(&o, id), 409);
+	CHECK_STR(state_at_rest(&o, id), "bounced");
+	CHECK_INT((int64_t)relay_peer_count(o.relay), 1);
+	test_step("the same message");
+	r = ask(o.f, o.f->admin, NULL, "GET /tenant/%s/mail/suppressions", o.f->tenant_id);
+	STATUS(ask(o.f, o.f->admin, NULL, "DELETE /tenant/%s/mail/suppressions/%s", o.f->tenant_id,
+		       text_at(&r, "items.0.id")),
+		204);
+	relay_peer_says(o.relay, "full@example.org", NULL);
+	STATUS(again(&o, id), 202);
+	CHECK_STR(state_at_rest(&o, id), "bounced");
+	CHECK_STR(strstr(relay_peer_message(o.relay, "full@example.org"), "\r\nMessage-ID: "),
+		strstr(first, "\r\nMessage-ID: "));
+	CHECK_INT((int64_t)relay_peer_count(o.relay), 2);
+	test_step("nobody is left but who is suppressed");
+	r = again(&o, id);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "to[2]", "suppressed"));
+	fixture_sql(
+		o.f, "delete from mail_suppressions where tenant_id = $1", ARGS(T(o.f->tenant_id)));
+	STATUS(ask(o.f, o.f->admin, "{\"allow_to\":[\"@example.net\"],\"wake\":\"never\"}",
+		       "PUT /tenant/%s/mail/rules", o.f->tenant_id),
+		200);
+	r = again(&o, id);
+	CHECK(refuses(&r, "to[2]", "not_allowed"));
+	STATUS(ask(o.f, o.f->admin, "{\"wake\":\"never\"}", "PUT /tenant/%s/mail/rules",
+		       o.f->tenant_id),
+		200);
+	test_step("a paused mailbox");
+	fixture_sql(o.f, "update mailboxes set paused = 1 where kind = 'external'", NO_ARGS);
+	STATUS(again(&o, id), 409);
+	fixture_sql(o.f, "update mailboxes set paused = 0 where kind = 'external'", NO_ARGS);
+	test_step("all have it");
+	relay_peer_says(o.relay, "gone@example.org", NULL);
+	STATUS(again(&o, id), 202);
+	CHECK_STR(state_at_rest(&o, id), "sent");
+	r = look(&o, id);
+	CHECK(json_is_null(at(&r, "error")));
+	STATUS(again(&o, id), 409);
+	test_step("what comes back of the first way is not taken for the second's");
+	way = fixture_id(o.f);
+	bounce(&o, id, "ann@example.org", &full, "");
+	CHECK_STR(state_at_rest(&o, id), "bounced");
+	fixture_sql(o.f, "update mail_sends set id = $1 where state = 'bounced'", ARGS(T(way)));
+	STATUS(again(&o, id), 202);
+	CHECK_STR(state_at_rest(&o, id), "sent");
+	CHECK_INT((int64_t)relay_peer_count(o.relay), 4);
+	CHECK(!strstr(relay_peer_sender(o.relay, "ann@example.org"), way));
+	test_step("48 hours anew; what ended then is sent again too");
+	relay_peer_says(o.relay, "late@example.org", "421 4.3.2 Not now");
+	fixture_sql(o.f, "update mailboxes set created_at = created_at - $1", ARGS(N(2 * HOUR_US)));
+	r = post(&o, "\"late@example.org\"");
+	id = text_at(&r, "id");
+	CHECK_STR(state_at_rest(&o, id), "queued");
+	let_time_pass(&o, 2 * DAY_US);
+	WAIT_FOR(strcmp(state_at_rest(&o, id), "failed") == 0);
+	STATUS(again(&o, id), 202);
+	CHECK_STR(state_at_rest(&o, id), "queued");
+	CHECK_INT(fixture_count(o.f, "select count(*) from jobs where kind = 'mail.send'"), 1);
+	relay_peer_says(o.relay, "late@example.org", NULL);
+	let_time_pass(&o, 0);
+	WAIT_FOR(strcmp(state_at_rest(&o, id), "sent") == 0);
 	out_close(&o);
 }
 

@@ -7,6 +7,7 @@
 #include "api/mail/mail.h"
 #include "api/mail/mail_files.h"
 #include "base/id.h"
+#include "mailboxes/mail_again.h"
 #include "mailboxes/mail_post.h"
 
 /* ---- sending ---- */
@@ -209,6 +210,23 @@ OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 	return send_or_keep(c, &o, false, out);
 }
 
+OPERATION(sendMailAgain, NONE, MailMessageRead)
+{
+	struct mail_message_row m;
+	struct mail_posting o = posting_of(c, &m);
+	int err = mail_named(c, &m);
+
+	if (!err && m.state != MailState_bounced && m.state != MailState_failed)
+		return call_fail(c, ERR_CONFLICT,
+			"Only what came back, or could not be sent, is sent again.");
+	if (!err)
+		err = mail_again(&o);
+	if (err)
+		return err;
+	c->audit.resource_id = m.id;
+	return mail_show(c, m.id, out);
+}
+
 enum { MAIL_BODY_MAX = 40 << 20 };
 
 static const struct route routes[] = {
@@ -224,5 +242,8 @@ static const struct route routes[] = {
 	{ METHOD_POST, AGENT_MAIL "/{message_id}/send", &sendMail, PERM_AGENT_MAIL_WRITE, 202,
 		"mail.send", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
 		.doc = "Send a draft, or what is held for its new recipients." },
+	{ METHOD_POST, AGENT_MAIL "/{message_id}/send-again", &sendMailAgain, PERM_AGENT_MAIL_WRITE,
+		202, "mail.send_again", .also = PERM_AGENT_MAIL_READ, .tag = "Mail",
+		.doc = "Send what came back, or could not be sent, once more to those who did not get it." },
 };
 RESOURCE(mail_write, routes, NULL);
