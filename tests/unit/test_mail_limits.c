@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "matrix.h"
 #include "mailboxes/mail_rows.h"
 #include "mailboxes/mail_text.h"
 
@@ -275,7 +276,9 @@ TEST(mail_is_not_read_through_the_sessions_it_began)
 		   *child;
 	const char *viewer = member_with(f, "v@example.org", back, "VIEWER"),
 		   *manager = member_with(f, "m@example.org", back, "MANAGER"),
-		   *key = key_for(f, "[\"session:read\",\"agent:read\",\"agent:write\"]");
+		   *key = key_for(
+			   f, "[\"tenant:read\",\"session:read\",\"agent:read\",\"agent:write\"]"),
+		   *key2;
 	struct answer r;
 
 	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", desk), 202);
@@ -308,10 +311,31 @@ TEST(mail_is_not_read_through_the_sessions_it_began)
 	STATUS(ask(f, key, NULL, "GET /sessions/%s", session), 404);
 	r = ask(f, key, NULL, "GET /agents/%s/sessions", back);
 	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 0);
+	r = ask(f, key, NULL, "GET /tenant/%s/autocomplete?q=hello&types=session", f->tenant_id);
+	STATUS(r, 200);
+	CHECK(!strstr(r.body, session));
+	test_step("nor one of whose role reads mail");
+	r = ask(f, manager, NULL, "GET /me");
+	key2 = key_make(f, f->tenant_id, text_at(&r, "id"),
+		"[\"tenant:read\",\"session:read\",\"agent:read\"]", NIL, NULL);
+	STATUS(ask(f, key2, NULL, "GET /sessions/%s", session), 404);
+	r = ask(f, key2, NULL, "GET /tenant/%s/autocomplete?q=hello&types=session", f->tenant_id);
+	STATUS(r, 200);
+	CHECK(!strstr(r.body, session));
+	test_step("who takes part in it, with a role that reads none, finds it as they read it");
+	fixture_sql(f,
+		"insert into session_people (tenant_id, user_id, session_id) "
+		"select tenant_id, user_id, $1 from agent_roles where role = 'VIEWER'",
+		ARGS(T(session)));
+	STATUS(ask(f, viewer, NULL, "GET /sessions/%s", session), 200);
+	r = ask(f, viewer, NULL, "GET /tenant/%s/autocomplete?q=hello&types=session", f->tenant_id);
+	CHECK(strstr(r.body, session));
 	test_step("what mail did not begin they see");
 	fixture_sql(f, "update session_rows set origin = 'user' where id = $1", ARGS(T(session)));
 	STATUS(ask(f, viewer, NULL, "GET /sessions/%s/messages", session), 200);
 	STATUS(ask(f, key, NULL, "GET /sessions/%s", session), 200);
+	r = ask(f, key, NULL, "GET /tenant/%s/autocomplete?q=hello&types=session", f->tenant_id);
+	CHECK(strstr(r.body, session));
 	fixture_close(f);
 }
 

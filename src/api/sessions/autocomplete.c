@@ -12,6 +12,7 @@
 #include "search/search.h"
 #include "api/sessions/autocomplete.h"
 #include "base/fold.h"
+#include "sessions/session.h"
 #include "store/row.h"
 
 /* More than these many roles: the agents are walked and asked for a role, not the other way about. */
@@ -52,11 +53,11 @@ static SCHEMA(AutocompleteReply, .doc = "What can be mentioned.");
 struct visibility_range {
 	const char *tenant_id, *user_id, *visibility, *low, *high;
 	int type;
-	int64_t most;
+	int64_t most, reads_mail; /* 1: as far as the credential goes */
 };
 
 FIELDS(visibility_range) = {
-	ROW_FIELDS(visibility_range, tenant_id, user_id, visibility, low, high, most),
+	ROW_FIELDS(visibility_range, tenant_id, user_id, visibility, low, high, most, reads_mail),
 	FIELD(visibility_range, type, .words = &MentionType_words),
 };
 static SCHEMA(visibility_range, .internal = true);
@@ -102,15 +103,21 @@ static SCHEMA(visibility_range, .internal = true);
 	"case when exists (select 1 from (" HOLDS(                  \
 		"t.id", ":user_id") ") h where h.held >= t.level) " \
 				    "then 1 else 0 end"
+/* As reading it has it: what mail began is for those who take part in it, and for whom else the agent's mail is. */
+#define IS_UNMAILED                                                                                              \
+	"exists (select 1 from sessions s where s.tenant_id = :tenant_id and s.id = t.id and " SESSION_UNMAILED( \
+		":user_id") ")"
+#define IS_THERE_UNMAILED                                                                                 \
+	"case when exists (select 1 from agents a where a.tenant_id = :tenant_id and a.id = t.agent_id) " \
+	"and " IS_UNMAILED " then 1 else 0 end"
 /* A session is seen by its owner while the agent is open to members, and by holders of a role; what mail began only by those of
- * whom the role reads mail. */
+ * whom role and credential read mail. */
 #define SEES_SESSION                                                                                     \
 	"case when exists (select 1 from agents a where a.tenant_id = :tenant_id and a.id = t.agent_id " \
 	"and a.is_admin_only = 0 and ((t.owner_id = :user_id and a.default_role_enabled = 1) "           \
-	"or exists (select 1 from (" HOLDS("a.id",                                                       \
-		":user_id") ") h where h.held >= 2 or not exists "                                       \
-			    "(select 1 from sessions o where o.tenant_id = :tenant_id and o.id = t.id "  \
-			    "and " SESSION_BY_MAIL("o") ")))) then 1 else 0 end"
+	"or exists (select 1 from (" HOLDS(                                                              \
+		"a.id", ":user_id") ") h where (h.held >= 2 and :reads_mail = 1) or " IS_UNMAILED        \
+				    "))) then 1 else 0 end"
 
 /* PostgreSQL makes one plan for whoever asks, for owners of everything too: each part is in order and as long as asked, so that it
  * goes by the index and not through all roles. */
@@ -127,12 +134,20 @@ static SCHEMA(visibility_range, .internal = true);
 	"and s.type = 'agent' and s.id = h.agent_id and s.level > 0 and s.level <= h.held "   \
 	"limit 1) t on true"
 
-enum { VISIBILITY, VISIBILITY_AGENTS, VISIBILITY_SESSIONS, VISIBILITY_COUNT, HELD };
+enum {
+	VISIBILITY,
+	VISIBILITY_AGENTS,
+	VISIBILITY_SESSIONS,
+	VISIBILITY_UNMAILED,
+	VISIBILITY_COUNT,
+	HELD
+};
 
 static const struct statement sql[] = {
 	[VISIBILITY] = VISIBILITY_OF("search_visibility", IS_THERE),
 	[VISIBILITY_AGENTS] = VISIBILITY_OF("search_visibility_agents", SEES_AGENT),
 	[VISIBILITY_SESSIONS] = VISIBILITY_OF("search_visibility_sessions", SEES_SESSION),
+	[VISIBILITY_UNMAILED] = VISIBILITY_OF("search_visibility_unmailed", IS_THERE_UNMAILED),
 	[VISIBILITY_COUNT] = { "search_visibility_count", "select count(*) from " IN_TURN,
 		.args = &visibility_range_schema, .scan = OF_ITSELF },
 	/* The agents on which the user holds a role; those that are not open come with their words.  The
@@ -169,7 +184,8 @@ struct hunt {
 	size_t q_len, words; /* bytes; how many words */
 	size_t limit;
 	bool types[MentionType_session + 1];
-	bool all; /* the caller holds OWNER on every agent */
+	bool all;  /* the caller holds OWNER on every agent */
+	bool mail; /* the credential reads mail, where a role does */
 	struct ranked_match *found;
 	size_t count, room;
 };
@@ -299,7 +315,8 @@ static int read_visibility(struct hunt *h, const struct visibility *s, int state
 		.low = low,
 		.high = arena_printf(h->c->arena, "%s\xf4\x8f\xbf\xbf", low),
 		.type = s->type,
-		.most = (int64_t)most };
+		.most = (int64_t)most,
+		.reads_mail = h->mail };
 
 	if (ret_count)
 		return db_int(
@@ -406,7 +423,10 @@ static int gather_shelves(struct hunt *h, struct visibilities *s)
 		if (type != MentionType_session)
 			add_visibility(h, s, VISIBILITY, VISIBILITY_OPEN, type);
 		if (h->all && type != MentionType_user)
-			add_visibility(h, s, VISIBILITY, VISIBILITY_CLOSED, type);
+			add_visibility(h, s,
+				type == MentionType_session && !h->mail ? VISIBILITY_UNMAILED
+									: VISIBILITY,
+				VISIBILITY_CLOSED, type);
 	}
 	if (h->all)
 		return 0;
@@ -455,6 +475,7 @@ int autocomplete_find(
 	h.q_len = strlen(h.q);
 	h.limit = limit;
 	h.all = caller_holds_all(&c->caller);
+	h.mail = caller_cut(&c->caller, PERM(AGENT_MAIL_READ)) != 0;
 	for (const char *p = h.q; *p; p = next_word(p))
 		h.words++;
 	choose_types(&h, types);
