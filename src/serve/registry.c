@@ -28,6 +28,7 @@
 	X(mail_write) \
 	X(mail_threads) \
 	X(mail_attachments) \
+	X(mail_waiting) \
 	X(mail_rules) \
 	X(mail_hook) \
 	X(admin_mail) \

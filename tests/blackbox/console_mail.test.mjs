@@ -121,6 +121,25 @@ const STRANGE = [
   { direction: "out", state: "failed", error: "The mail server was not reached for two days.", unread: true },
 ];
 
+test("mail that waits for a person is in the inbox as it comes, and is sent and discarded there", async (t) => {
+  const at = await stage(), { server, open } = at, d = await desks(at);
+  const view = await open(t, `/t/${at.slug}/inbox?kind=mail`), { page } = view;
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  const drafts = [];
+  for (const subject of ["To send", "To discard"]) drafts.push(await asked(server, "POST", `/agents/${d.front}/mail`, { to: [d.backAddress], subject: `${subject} ${d.mark}`, text: "Please read.", draft: true }));
+  const row = (subject) => page.locator(".waits", { hasText: `${subject} ${d.mark}` });
+  await row("To send").getByText(`to ${d.backAddress}`).waitFor();
+  await row("To discard").waitFor();
+  await view.looks("inbox-mail");
+  await row("To send").getByRole("button", { name: /^Send/ }).click();
+  await row("To send").waitFor({ state: "detached" });
+  equal((await asked(server, "GET", `/agents/${d.front}/mail/${drafts[0].id}`)).state, "delivered", "what was sent");
+  await row("To discard").getByRole("button", { name: /^Discard/ }).click();
+  await row("To discard").waitFor({ state: "detached" });
+  await page.reload(); // it is not undone any more
+  await until(10_000, "the draft to be deleted", async () => (await server.request("GET", `/agents/${d.front}/mail/${drafts[1].id}`)).status === 404);
+});
+
 test("mail: states are told with why, mailboxes are paused, and who may not read it sees the address alone", async (t) => {
   const at = await stage(), { open, person } = at, d = await desks(at);
   const view = await open(t, "/", { expected: [409] }), { page } = view;
@@ -137,6 +156,9 @@ test("mail: states are told with why, mailboxes are paused, and who may not read
   await first.getByText("Good day, in HTML").waitFor();
   await first.getByRole("link", { name: "Raw" }).waitFor();
   await view.looks("mail-states");
+  await page.route(/\/mail\/m\d\/send-again$/, (route) => route.fulfill({ status: 202, json: { ...MESSAGE, id: "m9", state: "queued" } }));
+  await page.getByRole("button", { name: "Send again" }).first().click();
+  await page.getByText("It is on its way").waitFor();
   await page.unroute(/\/mailboxes(\?|$)/);
 
   await view.go(d.at(d.front));

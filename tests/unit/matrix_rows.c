@@ -520,6 +520,7 @@ const struct row matrix_rows[] = {
 	{ "PUT " A "/mail/rules", "agent:mail:write", "{}" },
 	{ "GET " TN "/mail/rules", "mail:write" },
 	{ "PUT " TN "/mail/rules", "mail:write", "{}" },
+	{ "GET " TN "/mail/waiting", "tenant:read" },
 	{ "GET " TN "/mail/suppressions", "mail:write" },
 	{ "DELETE " TN "/mail/suppressions/{}", "mail:write", .may_lack = true },
 	{ "GET " A "/attachments", "agent:mail:read" },

@@ -269,6 +269,58 @@ TEST(mail_finds_no_agent_that_is_hidden)
 	fixture_close(f);
 }
 
+/* The ids of what waits, for this caller. */
+static int64_t waiting(struct fixture *f, const char *token, const char *id)
+{
+	struct answer r = ask(f, token, NULL, "GET /tenant/%s/mail/waiting", f->tenant_id);
+
+	STATUS(r, 200);
+	CHECK(!id || strstr(r.body, id));
+	return (int64_t)json_array_size(at(&r, "items"));
+}
+
+static const char *drafted(struct fixture *f, const char *agent)
+{
+	struct answer r = ask(f, f->admin,
+		"{\"to\":[\"back@demo.lodge.internal\"],\"subject\":\"Wait\",\"text\":\"t\",\"draft\":true}",
+		"POST /agents/%s/mail", agent);
+
+	STATUS(r, 202);
+	return text_at(&r, "id");
+}
+
+TEST(mail_that_waits_is_listed_over_all_agents)
+{
+	struct fixture *f = fixture_open();
+	const char *desk = fixture_agent(f, "desk"), *back = fixture_agent(f, "back"),
+		   *viewer = member_with(f, "v@example.org", desk, "VIEWER"),
+		   *manager = member_with(f, "m@example.org", desk, "MANAGER"), *one, *two;
+	struct answer r;
+
+	one = drafted(f, desk);
+	two = drafted(f, back);
+	r = ask(f, manager, NULL, "GET /tenant/%s/mail/waiting", f->tenant_id);
+	CHECK_STR(text_at(&r, "items.0.id"), one);
+	CHECK_STR(text_at(&r, "items.0.agent_id"), desk);
+	CHECK_STR(text_at(&r, "items.0.from"), "desk@demo.lodge.internal");
+	CHECK_STR(text_at(&r, "items.0.to.0"), "back@demo.lodge.internal");
+	CHECK_STR(text_at(&r, "items.0.state"), "draft");
+	CHECK_INT((int64_t)json_array_size(at(&r, "items")), 1);
+	CHECK_INT(waiting(f, f->admin, two), 2);
+	CHECK_INT(waiting(f, viewer, NULL), 0);
+	CHECK_INT(waiting(f, key_for(f, "[\"tenant:read\"]"), NULL), 0);
+	CHECK_INT(waiting(f, key_for(f, "[\"tenant:read\",\"agent:mail:read\"]"), one), 2);
+	test_step("what is held waits, what was sent does not");
+	fixture_sql(f, "update mail_messages set state = 'held' where id = $1", ARGS(T(two)));
+	CHECK_INT(waiting(f, f->admin, two), 2);
+	STATUS(ask(f, f->admin, NULL, "POST /agents/%s/mail/%s/send", desk, one), 202);
+	CHECK_INT(waiting(f, f->admin, two), 1);
+	fixture_sql(f, "update agent_rows set is_admin_only = 1 where id = $1", ARGS(T(desk)));
+	drafted(f, desk);
+	CHECK_INT(waiting(f, manager, NULL), 0);
+	fixture_close(f);
+}
+
 TEST(mail_is_not_read_through_the_sessions_it_began)
 {
 	struct fixture *f = fixture_open();

@@ -247,6 +247,8 @@ export interface MailThreadDetail { id: string; subject: string; participants: (
 export interface MailThreadRead { id: string; subject: string; participants: (string)[]; message_count: number; unread_count: number; last_message_id: string; last_message_at: string; session_id?: string | null; }
 export interface MailThreadReadPage { items: (MailThreadRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface MailUpdate { unread?: boolean; labels?: (string)[]; to?: (string)[]; cc?: (string)[]; subject?: string; text?: string; }
+export interface MailWaiting { id: string; agent_id: string; thread_id: string; state: "received" | "unreadable" | "held" | "draft" | "queued" | "sent" | "delivered" | "bounced" | "failed" | "blocked"; from: string; to: (string)[]; cc: (string)[]; subject: string; preview: string; error: string | null; created_at: string; }
+export interface MailWaitingPage { items: (MailWaiting)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface MailboxUpdate { is_active: boolean; }
 export interface Me { id: string; email: string; name: string | null; email_proven: boolean; is_super_admin: boolean; memberships: (Membership)[]; }
 export interface MeUpdate { name?: string | null; }
@@ -575,10 +577,12 @@ export interface Operations {
   "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/reply": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: MailReplyCreate; reply: MailMessageRead };
   "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/forward": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: MailForward; reply: MailMessageRead };
   "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: MailMessageRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send-again": { path: { tenant_id: string; agent_id: string; message_id: string; }; query: {  }; body: undefined; reply: MailMessageRead };
   "GET /tenant/{tenant_id}/agents/{agent_id}/mail/threads": { path: { tenant_id: string; agent_id: string; }; query: { mailbox_id?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MailThreadReadPage };
   "GET /tenant/{tenant_id}/agents/{agent_id}/mail/threads/{thread_id}": { path: { tenant_id: string; agent_id: string; thread_id: string; }; query: {  }; body: undefined; reply: MailThreadDetail };
   "GET /tenant/{tenant_id}/agents/{agent_id}/attachments": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentAttachmentRowPage };
   "GET /tenant/{tenant_id}/agents/{agent_id}/attachments/{attachment_id}/content": { path: { tenant_id: string; agent_id: string; attachment_id: string; }; query: {  }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/mail/waiting": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: MailWaitingPage };
   "GET /tenant/{tenant_id}/agents/{agent_id}/mail/rules": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: MailRules };
   "PUT /tenant/{tenant_id}/agents/{agent_id}/mail/rules": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: MailRules; reply: MailRules };
   "GET /tenant/{tenant_id}/mail/rules": { path: { tenant_id: string; }; query: {  }; body: undefined; reply: MailRules };

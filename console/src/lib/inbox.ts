@@ -1,11 +1,11 @@
-// inbox.ts - everything that waits for a person: calls to approve, runs that failed, runs without room, events of webhooks
+// inbox.ts - everything that waits for a person: calls to approve, mail to send, runs that failed, runs without room, events of webhooks
 // that could not be delivered.
 //
 // Read once, and again when an event concerns it; the sidebar's number and the screen show the same.  What somebody has dealt
 // with or put away is remembered by this browser.
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { ApprovalRead, DeliveryRead, SessionStatus, WaitingFor } from "../contract/types";
+import type { ApprovalRead, DeliveryRead, MailWaiting, SessionStatus, WaitingFor } from "../contract/types";
 import { Problem, call } from "./api";
 import { isChange } from "./changes";
 import { useEvents } from "./events";
@@ -14,6 +14,7 @@ import { kept } from "./store";
 
 export type Waiting =
   | { kind: "approval"; key: string; at: string; title: string; session: string; agent: string; approval: ApprovalRead }
+  | { kind: "mail"; key: string; at: string; title: string; agent: string; mail: MailWaiting }
   | { kind: "failed"; key: string; at: string; title: string; session: string; agent: string; error: string }
   | { kind: "room"; key: string; at: string; title: string; session: string; agent: string; room: WaitingFor; until: string | null }
   | { kind: "delivery"; key: string; at: string; title: string; delivery: DeliveryRead };
@@ -29,7 +30,7 @@ export const inbox = computed<Waiting[] | null>(() => {
   const { tenant: of, of: read } = parts.value;
   if (!of || of !== tenant.value?.tenant_id || !read.approval) return null;
   const gone = new Set(away.value.split(" "));
-  return (["approval", "delivery", "failed", "room"] as const).flatMap((kind) => read[kind] ?? []).filter((w) => !gone.has(w.key));
+  return (["approval", "mail", "delivery", "failed", "room"] as const).flatMap((kind) => read[kind] ?? []).filter((w) => !gone.has(w.key));
 });
 
 /** Not shown again in this browser. */
@@ -49,6 +50,11 @@ const since = (): string => new Date(Date.now() - DAYS_MS).toISOString();
 async function approvals(tenant_id: string): Promise<Waiting[]> {
   const { items } = await call("GET /tenant/{tenant_id}/approvals", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
   return items.map((a) => ({ kind: "approval", key: a.id, at: a.created_at, title: a.session_title ?? "", session: a.session_id, agent: a.agent_id, approval: a }));
+}
+
+async function mails(tenant_id: string): Promise<Waiting[]> {
+  const { items } = await call("GET /tenant/{tenant_id}/mail/waiting", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
+  return items.map((m) => ({ kind: "mail", key: `${m.id}.${m.state}`, at: m.created_at, title: m.subject || "Without a subject", agent: m.agent_id, mail: m }));
 }
 
 async function failed(tenant_id: string): Promise<Waiting[]> {
@@ -75,9 +81,11 @@ async function deliveries(tenant_id: string): Promise<Waiting[]> {
   return items.filter((d) => d.created_at >= from).map((d) => ({ kind: "delivery", key: `${d.id}.${d.attempts}`, at: d.created_at, title: d.label, delivery: d }));
 }
 
-const READ: Record<Kind, (tenant_id: string) => Promise<Waiting[]>> = { approval: approvals, failed, room, delivery: deliveries };
+const READ: Record<Kind, (tenant_id: string) => Promise<Waiting[]>> = { approval: approvals, mail: mails, failed, room, delivery: deliveries };
 
-export async function readInbox(kinds: Kind[] = ["approval", "failed", "room", "delivery"]): Promise<void> {
+const ALL = Object.keys(READ) as Kind[];
+
+export async function readInbox(kinds: Kind[] = ALL): Promise<void> {
   const id = tenant.value?.tenant_id;
   if (!id) return;
   try {
@@ -110,9 +118,10 @@ export function useInbox(): void {
     return () => clearTimeout(timer.current);
   }, [id]);
   useEvents((e) => {
-    if (e.event === "gap" || e.event === "reset") soon("approval", "failed", "room", "delivery");
+    if (e.event === "gap" || e.event === "reset") soon(...ALL);
     else if (e.data.tenant_id !== id) return;
     else if (isChange(e, "delivery")) soon("delivery");
+    else if (isChange(e, "mail")) soon("mail");
     else if (e.event === "approval") soon("approval");
     else if (e.event === "status") soon("failed", "room", ...((e.data.data as { status?: string }).status === "waiting_approval" ? ["approval" as const] : []));
   });

@@ -13,12 +13,12 @@ export const STATES: Record<MailState, Said> = {
   unreadable: { word: "Unreadable", tone: "danger", means: "It came and could not be taken apart. Its bytes are kept as they are, and it set nobody to work." },
   blocked: { word: "Blocked", tone: "danger", means: "The rules keep its sender out: it is stored, and set nobody to work." },
   draft: { word: "Draft", tone: "ember", means: "It goes out when a person sends it." },
-  held: { word: "Held", tone: "ember", means: "It has not gone out yet, and waits." },
+  held: { word: "Held", tone: "ember", means: "It has not gone out: a person has to send it." },
   queued: { word: "Queued", tone: "lake", means: "It is on its way out of this service." },
   sent: { word: "Sent", tone: "plain", means: "The mail server of the other side has taken it." },
   delivered: { word: "Delivered", tone: "plain", means: "Everybody it is for has it." },
   bounced: { word: "Bounced", tone: "danger", means: "The other side has sent it back." },
-  failed: { word: "Failed", tone: "danger", means: "It could not be sent, and is not tried again." },
+  failed: { word: "Failed", tone: "danger", means: "It could not be sent, and is not tried again by itself." },
 };
 export const STATE_WORDS = Object.keys(STATES) as MailState[];
 

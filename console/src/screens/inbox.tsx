@@ -11,18 +11,20 @@ import { Button } from "../ui/button";
 import { Choose } from "../ui/filters";
 import { Icon, type IconName } from "../ui/icons";
 import { Page } from "../ui/page";
+import { deleteMail, sendDraft } from "../ui/mail-thread";
 import { Empty, Failed, Skeleton } from "../ui/states";
-import { complain, toast } from "../ui/toast";
+import { complain, toast, undoable } from "../ui/toast";
 
-const KINDS = ["approval", "failed", "room", "delivery"] as const;
+const KINDS = ["approval", "mail", "failed", "room", "delivery"] as const;
 const LOOK: Record<Waiting["kind"], { icon: IconName; word: string; rail: string }> = {
   approval: { icon: "warn", word: "Approval needed", rail: "ember" },
+  mail: { icon: "send", word: "Mail to send", rail: "ember" },
   failed: { icon: "close", word: "Failed", rail: "danger" },
   room: { icon: "clock", word: "Blocked", rail: "ember" },
   delivery: { icon: "plug", word: "Not delivered", rail: "danger" },
 };
 
-const placeOf = (w: Waiting): string | null => (w.kind === "delivery" ? (w.delivery.session_id ? `/sessions/${w.delivery.session_id}` : null) : `/sessions/${w.session}`);
+const placeOf = (w: Waiting): string | null => (w.kind === "mail" ? `/agents/${w.agent}/mail?thread=${w.mail.thread_id}` : w.kind === "delivery" ? (w.delivery.session_id ? `/sessions/${w.delivery.session_id}` : null) : `/sessions/${w.session}`);
 
 async function decide(w: Waiting, approved: boolean): Promise<void> {
   if (w.kind !== "approval") return;
@@ -43,6 +45,19 @@ async function again(w: Waiting): Promise<void> {
   toast("It is being delivered again");
 }
 
+async function send(w: Waiting): Promise<void> {
+  if (w.kind === "mail" && (await sendDraft({ tenant_id: tenantId(), agent_id: w.agent }, w.mail))) dealtWith(w);
+}
+
+function discard(w: Waiting): void {
+  if (w.kind !== "mail") return;
+  const back = putAway(w);
+  undoable(w.mail.state === "held" ? "The message is deleted" : "The draft is deleted", async () => {
+    await deleteMail({ tenant_id: tenantId(), agent_id: w.agent }, w.mail);
+    dealtWith(w);
+  }, back);
+}
+
 function dismiss(w: Waiting): void {
   if (w.kind === "approval") return; // it holds an agent up: it is decided, not put away
   const back = putAway(w);
@@ -54,6 +69,9 @@ function About({ w }: { w: Waiting }) {
     case "approval":
       return <><p>It wants to call <strong class="mono">{w.approval.tool_name}</strong> with:</p><pre tabIndex={0} dir="auto">{spelled(w.approval.arguments)}</pre>
         {(w.approval.pinned?.length ?? 0) > 0 && <p class="muted small">Set for the agent, whatever the model said: {w.approval.pinned?.join(", ")}</p>}</>;
+    case "mail":
+      return <><p class="muted">From <bdi>{straight(w.mail.from)}</bdi> to <bdi>{straight([...w.mail.to, ...w.mail.cc].join(", ") || "nobody")}</bdi></p><p class="cut-lines">{straight(w.mail.preview)}</p>
+        {w.mail.error && <p class="muted small">{straight(w.mail.error)}</p>}</>;
     case "failed":
       return w.error ? <p class="cut-lines"><bdi>{w.error}</bdi></p> : null;
     case "room":
@@ -73,6 +91,9 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
       <About w={w} />
       <div class="decide">
         {w.kind === "approval" && <><Button look="primary" icon="check" act={() => decide(w, true)}>Approve</Button><Button look="danger" icon="close" act={() => decide(w, false)}>Deny</Button></>}
+        {w.kind === "mail" && <><Button look="primary" icon="send" label={`Send: ${w.title}`} act={() => send(w)}>Send</Button>
+          {w.mail.state === "draft" && <Link class="button plain" to={tenantPath(`${to}&write=edit:${w.mail.id}`)} aria-label={`Change: ${straight(w.title)}`}>Change</Link>}
+          <Button look="quiet" label={`Discard: ${w.title}`} act={() => discard(w)}>Discard</Button></>}
         {w.kind === "delivery" && <Button act={() => again(w)}>Deliver again</Button>}
         {w.kind !== "approval" && <Button act={() => dismiss(w)}>Put away</Button>}
       </div>
@@ -126,7 +147,7 @@ export default function Inbox() {
       <div class="filters"><Choose label="Kind" value={kind ?? ""} words={KINDS} set={(k) => setQuery({ kind: k })} /><span class="muted small keys-hint"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>a</kbd> approves, <kbd>d</kbd> denies</span></div>
       {problem.value && !all ? <Failed problem={problem.value} retry={() => void readInbox()} /> : !all ? <Skeleton />
         : rows.length === 0 ? (kind ? <Empty title="Nothing matches" text={`Nothing of this kind waits (${human(kind)}).`} action={<Button act={() => setQuery({ kind: null })}>Clear filters</Button>} />
-          : <Empty title="Nothing waits for you" text="Approvals, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
+          : <Empty title="Nothing waits for you" text="Approvals, drafts of mail, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
           : <ul class="inbox" aria-label="What waits">{rows.map((w) => <Row key={w.key} w={w} chosen={w.key === key} name={"agent" in w ? agentName(w.agent) ?? "" : ""} choose={() => setKey(w.key)} />)}</ul>}
     </Page>
   );

@@ -83,6 +83,8 @@ function Acts({ m, path, own, external, write, changed, begin, send, remove }: P
   return (
     <div class="filters mail-acts">
       {write && draft && <><Button look="primary" icon="send" act={send}>Send</Button><Button icon="edit" act={() => begin("edit")}>Change</Button></>}
+      {write && m.state === "held" && <Button look="primary" icon="send" act={send}>Send</Button>}
+      {write && (m.state === "bounced" || m.state === "failed") && <Button icon="send" act={send}>Send again</Button>}
       {write && !draft && <><Button act={() => begin("reply")}>Reply</Button>{others(m, own).length > 1 && <Button act={() => begin("all")}>Reply to all</Button>}<Button act={() => begin("forward")}>Forward</Button></>}
       {write && !draft && <Button look="quiet" act={() => patch({ unread: !m.unread })}>{m.unread ? "Mark as read" : "Mark as unread"}</Button>}
       {write && <Button look="quiet" act={label}>Labels</Button>}

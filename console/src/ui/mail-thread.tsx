@@ -17,11 +17,15 @@ type Path = { tenant_id: string; agent_id: string };
 const KINDS: Kind[] = ["reply", "all", "forward", "edit"];
 const MORE = 50;
 
-/** A draft goes out; what keeps it is said with the addresses that it is about. */
-export async function sendDraft(path: Path, m: Message): Promise<boolean> {
+type Sendable = Pick<Message, "id" | "state" | "to" | "cc">;
+
+/** A draft goes out, or once more what did not get there; what keeps it is said with the addresses that it is about. */
+export async function sendDraft(path: Path, m: Sendable): Promise<boolean> {
   try {
-    const now = await call("POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send", { path: { ...path, message_id: m.id } });
-    toast(now.state === "held" ? "It is held, and goes out later" : "Sent");
+    const to = { path: { ...path, message_id: m.id } };
+    const now = m.state === "bounced" || m.state === "failed" ? await call("POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send-again", to)
+      : await call("POST /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}/send", to);
+    toast(now.state === "held" ? "It is held until a person sends it" : now.state === "queued" ? "It is on its way" : "Sent");
     return true;
   } catch (err) {
     const said = refusalOf(err, { to: m.to, cc: m.cc });
@@ -31,7 +35,7 @@ export async function sendDraft(path: Path, m: Message): Promise<boolean> {
   }
 }
 
-export const deleteMail = (path: Path, m: Message): Promise<unknown> => call("DELETE /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}", { path: { ...path, message_id: m.id } });
+export const deleteMail = (path: Path, m: Pick<Message, "id">): Promise<unknown> => call("DELETE /tenant/{tenant_id}/agents/{agent_id}/mail/{message_id}", { path: { ...path, message_id: m.id } });
 
 interface Props { thread: string; path: Path; mailboxes: AgentMailboxRow[]; write: boolean }
 

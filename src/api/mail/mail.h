@@ -121,6 +121,16 @@ struct MailSuppression {
 };
 SCHEMA_DECLARED(MailSuppression);
 
+struct MailWaiting {
+	const char *id, *agent_id, *thread_id;
+	int state;
+	const char *from;
+	struct list to, cc; /* const char * */
+	const char *subject, *preview, *error;
+	struct moment created_at;
+};
+SCHEMA_DECLARED(MailWaiting);
+
 #define AGENT_MAIL "/tenant/{tenant_id}/agents/{agent_id}/mail"
 /* What a message is shown with: the session only while it is there. */
 #define MAIL_COLUMNS                                                           \

@@ -247,3 +247,22 @@ FIELDS(MailSuppression) = {
 	FIELD(MailSuppression, created_at, .required = true, .doc = "Since when."),
 };
 SCHEMA(MailSuppression, .doc = "An address whose mail bounced hard, or who complained.");
+
+FIELDS(MailWaiting) = {
+	FIELD(MailWaiting, id, .required = true, .id = true, .doc = "The message."),
+	FIELD(MailWaiting, agent_id, .required = true, .id = true, .doc = "Whose it is."),
+	FIELD(MailWaiting, thread_id, .required = true, .id = true, .doc = "Its thread."),
+	FIELD(MailWaiting, state, .required = true, .words = &MailState_words,
+		.doc = "draft, or held for its new recipients."),
+	FIELD(MailWaiting, from, .column = "sender", .required = true,
+		.example = "\"desk@demo.lodge.internal\"", .doc = "The mailbox that it lies in."),
+	FIELD(MailWaiting, to, .column = "recipients", .required = true, ADDRESSES,
+		.doc = "Whom it is for."),
+	FIELD(MailWaiting, cc, .required = true, ADDRESSES, .doc = "Who gets a copy."),
+	FIELD(MailWaiting, subject, .required = true, .doc = "Its subject."),
+	FIELD(MailWaiting, preview, .required = true, .doc = "How it begins."),
+	FIELD(MailWaiting, error, .required = true, .nullable = true,
+		.doc = "Why it was not sent; null where nobody wanted it sent yet."),
+	FIELD(MailWaiting, created_at, .required = true, .doc = "When it was written."),
+};
+SCHEMA(MailWaiting, .doc = "A message of an agent that goes out when a person sends it.");
