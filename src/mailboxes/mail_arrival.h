@@ -12,7 +12,7 @@
 enum {
 	MAIL_ARRIVAL_KNOWN_DAYS = 14,
 	MAIL_READ_ATTEMPTS =
-		600, /* while it is the machine that fails, and not the message: two days */
+		400, /* while it is the machine that fails, and not the message: two days, at 7.5 minutes each */
 };
 
 struct mail_arrival_row {

@@ -54,7 +54,8 @@ static void talk(struct letter_tray *b, FILE *io)
 		if (data && strcmp(line, ".\r\n") == 0) {
 			keep(b, to, raw);
 			data = false;
-			fputs("250 Ok\r\n", io);
+			if (!b->silent)
+				fputs("250 Ok\r\n", io);
 		} else if (data) {
 			len += (size_t)snprintf(raw + len, BYTES_MAX - len, "%s", line);
 		} else if (strncasecmp(line, "RCPT", 4) == 0 && b->refusal) {

@@ -16,6 +16,7 @@ struct letter_tray {
 	} letters[LETTERBOX_MAX];
 	size_t count;
 	const char *_Atomic refusal; /* said to a recipient; NULL: all is well */
+	_Atomic bool silent;	     /* a message is kept, and its sender not told */
 };
 
 /* From now on the fixture has a relay. */

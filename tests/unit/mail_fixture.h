@@ -26,8 +26,8 @@ struct answer mail_comes(struct mail_house *h, const char *sender, const char *r
 struct answer mail_await(struct mail_house *h, const char *id);
 void mail_wait(struct mail_house *h, const char *sql, int64_t wanted);
 
-/* mail_fixture_parts.c: a parser of mail that dies over each message, made or freed. */
-struct helper *mail_dead_helper(bool make, struct helper *h);
+/* mail_fixture_parts.c: this program as the parser of mail; NULL: frees it. */
+struct helper *mail_helper(const char *program, struct helper *h);
 /* What was told last of a message that came back. */
 extern struct mail_back {
 	int calls;

@@ -4,7 +4,7 @@
 #include "helper/helper.h"
 #include "mailboxes/mail_entry.h"
 
-struct helper *mail_dead_helper(bool make, struct helper *h);
+struct helper *mail_helper(const char *program, struct helper *h);
 void mail_note_bounces(bool on);
 extern struct mail_back {
 	int calls;
@@ -13,10 +13,10 @@ extern struct mail_back {
 } mail_back;
 struct mail_back mail_back;
 
-struct helper *mail_dead_helper(bool make, struct helper *h)
+struct helper *mail_helper(const char *program, struct helper *h)
 {
-	if (make)
-		return helper_new(&(struct helper_setup){ .mime_program = "/bin/false" });
+	if (program)
+		return helper_new(&(struct helper_setup){ .mime_program = program });
 	helper_free(h);
 	return NULL;
 }

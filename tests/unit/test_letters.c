@@ -1,11 +1,13 @@
 /* test_letters.c - letters to people: links that come by mail, what they are good for, and that asking for one tells nothing. */
 #include "letter_fixture.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "api/people/approval_letters.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "mailboxes/letter_post.h"
 
 static const char *person(struct fixture *f, const char *email, bool proven)
@@ -270,7 +272,10 @@ TEST(letters_invite_with_a_link_that_proves_the_address)
 TEST(letters_are_tried_again_with_the_same_link)
 {
 	struct fixture *f = fixture_open();
+	char told[LOG_LINE_MAX] = "";
 	struct letter_tray box;
+	FILE *log_told;
+	int real;
 
 	letter_tray_open(&box, f);
 	box.refusal = "451 4.3.0 Later";
@@ -287,11 +292,40 @@ TEST(letters_are_tried_again_with_the_same_link)
 	letter_post_wake(f->service.letters);
 	STATUS(set_password(f, letter_tray_token(f, letter_tray_letter(&box, 1), "reset")), 204);
 	CHECK_INT(letter_tray_settled(&box, f), 1);
-	test_step("one that is refused is given up");
-	box.refusal = "550 5.1.1 No such user";
+	test_step("one that is refused is given up, and the log says so without the address");
+	box.refusal = "550 5.1.1 <ada@example.org>: No such user";
+	log_told = tmpfile();
+	real = dup(STDERR_FILENO);
+	dup2(fileno(log_told), STDERR_FILENO);
+	log_setup(LOG_WARN, LOG_TEXT);
 	STATUS(forgot(f, "ada@example.org"), 202);
 	CHECK_INT(letter_tray_settled(&box, f), 1);
 	letter_tray_close(&box, f);
+	log_setup(LOG_SILENT, LOG_TEXT);
+	dup2(real, STDERR_FILENO);
+	close(real);
+	CHECK(pread(fileno(log_told), told, sizeof told - 1, 0) > 0);
+	fclose(log_told);
+	CHECK(strstr(told, "a letter was given up") && strstr(told, "5.1.1"));
+	CHECK(!strstr(told, "ada@"));
+	fixture_close(f);
+}
+
+TEST(letters_that_wait_for_their_answer_hold_up_no_end)
+{
+	struct fixture *f = fixture_open();
+	struct letter_tray box;
+	int64_t began;
+
+	letter_tray_open(&box, f);
+	box.silent = true;
+	person(f, "ada@example.org", true);
+	STATUS(forgot(f, "ada@example.org"), 202);
+	letter_tray_letter(&box, 1);
+	began = clock_now_us();
+	letter_tray_close(&box, f);
+	CHECK(clock_now_us() - began < 15 * 1000 * 1000); /* the relay may be silent for 30 */
+	CHECK_INT(fixture_count(f, "select count(*) from letters"), 1);
 	fixture_close(f);
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "mail/dkim.h"
 #include "mail/replay.h"
+#include "mailboxes/mail_dkim.h"
 #include "t.h"
 
 /* The message, signatures and keys of RFC 8463, appendix A. */
@@ -244,4 +245,29 @@ TEST(mail_dkim_signs_what_it_checks)
 	CHECK_STR(fault, "This is no private key in PEM.");
 	CHECK(!make_key(&a, false, 512));
 	arena_free(&a);
+}
+
+TEST(mail_dkim_records_are_the_same_by_their_key)
+{
+	static const struct {
+		const char *text;
+		bool same;
+	} cases[] = {
+		{ "v=DKIM1; k=rsa; p=QUJD", true },
+		{ "v=DKIM1;p=QUJD", true },
+		{ "p = QU JD ; t=s", true },
+		{ "v=DKIM1; k=rsa; n=p=X; p=QUJD;", true },
+		{ "v=DKIM1; k=rsa; p=QUJE", false },
+		{ "v=DKIM1; k=rsa; p=QUJ", false },
+		{ "v=DKIM1; k=rsa; p=QUJDA", false },
+		{ "v=DKIM1; k=rsa; p=", false },
+		{ "v=DKIM1; k=rsa", false },
+		{ "QUJD", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		test_step("%s", cases[i].text);
+		CHECK_INT(mail_dkim_same(cases[i].text, "v=DKIM1; k=rsa; p=QUJD"), cases[i].same);
+	}
 }

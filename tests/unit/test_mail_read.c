@@ -1,8 +1,10 @@
 /* test_mail_read.c - mail from outside becomes messages: fields, files, threads, and what cannot be read. */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "mail_fixture.h"
 #include "mailboxes/mail_counts.h"
 #include "mailboxes/mail_reading.h"
+#include "queue/parts.h"
 
 #define HEAD(id)                                                                                 \
 	"From: Jo <Jo@Example.org>\nTo: desk@demo.mail.test, q@example.org\nCc: r@example.org\n" \
@@ -145,7 +147,7 @@ TEST(mail_read_keeps_what_cannot_be_read)
 {
 	const struct mail_arrival_row jo = { .sender = "jo@example.org" };
 	struct mail_house h;
-	struct helper *broken = mail_dead_helper(true, NULL);
+	struct helper *broken = mail_helper("/bin/false", NULL);
 	uint64_t before = mail_counted(MAIL_COUNT_UNREADABLE);
 	struct buf b;
 
@@ -172,7 +174,7 @@ TEST(mail_read_keeps_what_cannot_be_read)
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
 	CHECK_INT((int64_t)(mail_counted(MAIL_COUNT_UNREADABLE) - before), 3);
-	mail_dead_helper(false, broken);
+	mail_helper(NULL, broken);
 }
 
 TEST(mail_read_without_room_for_files_has_its_raw_bytes)
@@ -294,4 +296,54 @@ TEST(mail_read_of_nobody_is_not_answered)
 	STATUS(r, 202);
 	CHECK_STR(text_at(&r, "to.0"), "q@example.org");
 	mail_house_close(&h);
+}
+
+struct due {
+	struct fixture *f;
+	int64_t left; /* attempts */
+};
+
+static int read_now(struct db *db, void *data)
+{
+	static const struct statement due = { "test",
+		"update jobs set run_at = 1, state = 'waiting', attempts = max_attempts - $1",
+		.across = "a test", .scan = "a test" };
+	const struct due *d = data;
+	int err = db_run(db, &due, NULL, ARGS(N(d->left)));
+
+	return err ? err : jobs_tell(db, d->f->tenant_id, 1, 1);
+}
+
+TEST(mail_read_is_tried_for_two_days_where_the_machine_fails)
+{
+	static const char raw[] = HEAD("t1") "\nhi\n";
+	struct helper *away = mail_helper("/nowhere/lodge-mime", NULL);
+	struct mail_house h;
+	int64_t took = 0;
+	struct answer r;
+	const char *id;
+
+	mail_house_open(&h);
+	mail_reader_join(h.f->mail_reader, h.f->service.bucket, away, h.f->app.disk);
+	id = mail_arrive(
+		&h, &(struct mail_arrival_row){ .sender = "jo@example.org" }, raw, strlen(raw));
+	mail_wait(&h, "select count(*) from jobs where state = 'delayed' and attempts = 1", 1);
+	CHECK_INT(fixture_count(h.f, "select max_attempts from jobs"), MAIL_READ_ATTEMPTS);
+	for (int i = 1; i < MAIL_READ_ATTEMPTS; i++)
+		took += job_pause_us(i);
+	CHECK(took > 45 * HOUR_US && took < 55 * HOUR_US);
+	test_step("the last but one");
+	CHECK_INT(fixture_work(h.f, read_now, &(struct due){ h.f, 2 }), 0);
+	mail_wait(&h,
+		arena_printf(&h.f->arena,
+			"select count(*) from jobs where state = 'delayed' and attempts = %d",
+			MAIL_READ_ATTEMPTS - 1),
+		1);
+	CHECK_INT(fixture_count(h.f, "select count(*) from mail_messages"), 0);
+	test_step("the last");
+	CHECK_INT(fixture_work(h.f, read_now, &(struct due){ h.f, 1 }), 0);
+	r = mail_await(&h, id);
+	CHECK_STR(text_at(&r, "state"), "unreadable");
+	mail_house_close(&h);
+	mail_helper(NULL, away);
 }

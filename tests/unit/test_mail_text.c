@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/html_text.h"
 #include "mail/quoted.h"
+#include "mailboxes/mail_post.h"
 #include "t.h"
 
 static const char *reply_of(struct arena *a, const char *text)
@@ -107,4 +108,49 @@ TEST(mail_texts_take_one_pass)
 	grows_evenly("<div bgcolor=red style='color:red;color:blue'>");
 	grows_evenly("<!-- ");
 	grows_evenly("<a b='");
+}
+
+static struct list listed(struct arena *a, const char *const *from, size_t count)
+{
+	struct list l = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		mail_list_add(a, &l, from[i], MAIL_RECIPIENTS_MAX);
+	return l;
+}
+
+TEST(mail_text_answers_to_all_leave_out_oneself)
+{
+	static const char *const to[] = { "desk@demo.mail.test", "Desk+c0token.ab@demo.mail.test",
+		"ann@example.org", "desk@demo.mail.test.evil.org", "desk2@demo.mail.test" },
+				 *const cc[] = { "ann@example.org", "DESK@DEMO.mail.test",
+					 "cee@example.org" };
+	struct arena a = { 0 };
+	struct mail_message_row from = { .direction = MailDirection_in,
+		.sender = "jo@example.org" },
+				m = { .sender = "desk@demo.mail.test" };
+	const char *const *got;
+
+	from.recipients = listed(&a, to, sizeof to / sizeof *to);
+	from.cc = listed(&a, cc, sizeof cc / sizeof *cc);
+	mail_address_reply(&a, &m, &from, true);
+	got = m.recipients.at;
+	CHECK_INT((long long)m.recipients.count, 4);
+	CHECK_STR(got[0], "jo@example.org");
+	CHECK_STR(got[1], "ann@example.org");
+	CHECK_STR(got[2], "desk@demo.mail.test.evil.org");
+	CHECK_STR(got[3], "desk2@demo.mail.test");
+	CHECK_INT((long long)m.cc.count, 1);
+	CHECK_STR(((const char *const *)m.cc.at)[0], "cee@example.org");
+	test_step("no more than a message may have, in both together");
+	m = (struct mail_message_row){ .sender = "desk@demo.mail.test" };
+	from.recipients = from.cc = (struct list){ 0 };
+	for (int i = 0; i < 40; i++) {
+		mail_list_add(&a, &from.recipients, arena_printf(&a, "t%d@x.org", i), 50);
+		mail_list_add(&a, &from.cc, arena_printf(&a, "c%d@x.org", i), 50);
+	}
+	mail_address_reply(&a, &m, &from, true);
+	CHECK_INT((long long)m.recipients.count, 41);
+	CHECK_INT((long long)m.cc.count, 9);
+	arena_free(&a);
 }

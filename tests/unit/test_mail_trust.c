@@ -294,3 +294,40 @@ TEST(mail_spf_names_somebody)
 	CHECK(!spf_is_record("v=spf10 mx") && !spf_is_record("v=DMARC1"));
 	arena_free(&a);
 }
+
+TEST(mail_trust_lets_strangers_wake_an_agent_so_often_in_an_hour)
+{
+	struct mail_house h;
+	struct answer r;
+
+	mail_house_open(&h);
+	r = mail_comes(&h, "jo@example.org", PASS FROM("w1") "\nhi\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	for (int i = 1; i < MAIL_STRANGERS_PER_HOUR - 1; i++)
+		fixture_sql(h.f,
+			"insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, direction, state, "
+			"verdict, sender, recipients, cc, bcc, subject, preview, body, labels, unread, "
+			"message_id_header, refs, size_bytes, attachments, hops, automatic, subject_folded, "
+			"preview_folded, run_id, created_at) select tenant_id, agent_id, $1, mailbox_id, thread_id, "
+			"direction, state, verdict, $1, recipients, cc, bcc, subject, preview, body, labels, unread, "
+			"$1, refs, size_bytes, attachments, hops, automatic, subject_folded, preview_folded, run_id, "
+			"created_at from mail_messages where id = $2",
+			ARGS(T(fixture_id(h.f)), T(text_at(&r, "id"))));
+	r = mail_comes(&h, "kim@example.org",
+		PASS "From: kim@example.org\nMessage-ID: <w2@x>\n\nthe last\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	r = mail_comes(&h, "lee@example.org",
+		PASS "From: lee@example.org\nMessage-ID: <w3@x>\n\none more\n");
+	CHECK(strstr(text_at(&r, "error"), "Strangers have had the agent work"));
+	CHECK(json_is_null(at(&r, "session_id")));
+	test_step("a member is no stranger");
+	fixture_sql(h.f,
+		"update users set email = 'lee@example.org', email_folded = 'lee@example.org', "
+		"email_proven_at = 1 where id = $1",
+		ARGS(T(h.f->admin_id)));
+	r = mail_comes(
+		&h, "lee@example.org", PASS "From: lee@example.org\nMessage-ID: <w4@x>\n\nme\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
