@@ -318,7 +318,8 @@ TEST(mail_trust_lets_strangers_wake_an_agent_so_often_in_an_hour)
 	CHECK(json_is_string(at(&r, "session_id")));
 	r = mail_comes(&h, "lee@example.org",
 		PASS "From: lee@example.org\nMessage-ID: <w3@x>\n\none more\n");
-	CHECK(strstr(text_at(&r, "error"), "Strangers have had the agent work"));
+	CHECK(json_is_string(at(&r, "error")) &&
+		strstr(text_at(&r, "error"), "Strangers have had the agent work"));
 	CHECK(json_is_null(at(&r, "session_id")));
 	test_step("a member is no stranger");
 	fixture_sql(h.f,
