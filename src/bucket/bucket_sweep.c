@@ -192,12 +192,13 @@ static int read_trash(struct work *w, struct db *db)
 /* Once the bucket stops, the pool may be gone. */
 static bool submit_removal(struct sweep *s)
 {
+	struct bucket *b = s->bucket; /* the sweep may be over as soon as it is given away */
 	bool taken;
 
 	s->work = (struct work){ .run = remove_trash, .done = trash_removed };
-	pthread_mutex_lock(&s->bucket->lock);
-	taken = !bucket_stopping(s->bucket) && !pool_submit(s->pool, NULL, &s->work);
-	pthread_mutex_unlock(&s->bucket->lock);
+	pthread_mutex_lock(&b->lock);
+	taken = !bucket_stopping(b) && !pool_submit(s->pool, NULL, &s->work);
+	pthread_mutex_unlock(&b->lock);
 	return taken;
 }
 
