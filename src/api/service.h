@@ -14,6 +14,7 @@ struct hook_post;
 struct batches;
 struct helper;
 struct bucket;
+struct repos;
 struct file_mover;
 struct smtp_relay;
 struct letterbox;
@@ -29,6 +30,7 @@ struct service {
 	struct sessions *sessions; /* agents at work */
 	struct helper *helper;	   /* formats of strangers */
 	struct bucket *bucket;	   /* the bytes of tenants' buckets */
+	struct repos *repos;	   /* the git repositories of agents */
 	struct file_mover *mover;  /* large files of sessions on their way there */
 	const struct smtp_relay
 		*relay; /* takes mail to the outside; its url is NULL where none is set */

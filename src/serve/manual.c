@@ -177,6 +177,8 @@ static const struct manual_note files[] = {
 	{ "<data>/lodge.db", "The store, unless the setting store names another." },
 	{ "<data>/bucket",
 		"The bytes of tenants' buckets, unless the setting bucket names another folder." },
+	{ "<data>/repositories",
+		"The git repositories of agents, unless the setting repo_folder names another folder." },
 	{ "<data>/master.key", "The key that seals stored secrets. Keep a copy apart." },
 	{ 0 },
 };

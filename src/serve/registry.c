@@ -210,7 +210,8 @@
 	X(bucket_sweep_sql) \
 	X(bucket_move_sql) \
 	X(bucket_mark_sql) \
-	X(bucket_check_sql)
+	X(bucket_check_sql) \
+	X(repo_sql)
 
 /* clang-format on */
 

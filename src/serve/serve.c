@@ -39,6 +39,7 @@
 #include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
+#include "repos/repo.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
 #include "queue/crash.h"
@@ -230,6 +231,15 @@ static int prepare_bucket(struct serving *v, struct db *db)
 		&v->service.bucket, v->settings, db, BUCKET_SERVES, v->arena, &v->problem);
 }
 
+static int prepare_repos(struct serving *v)
+{
+	return repos_new(&v->service.repos,
+		&(struct repos_settings){ .folder = v->settings->repo_folder,
+			.bytes_max = v->settings->repo_max_bytes.bytes,
+			.makes = true },
+		v->arena, &v->problem);
+}
+
 static int prepare_store(struct serving *v)
 {
 	struct vault_keys keys;
@@ -263,6 +273,8 @@ static int prepare_store(struct serving *v)
 		err = prepare_bucket(v, db);
 	if (!err)
 		err = warn_of_mail(v, db);
+	if (!err)
+		err = prepare_repos(v);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
@@ -521,6 +533,7 @@ static void stop_serving(struct serving *v)
 	store_close(v->service.app.store);
 	file_mover_free(v->service.mover);
 	bucket_free(v->service.bucket);
+	repos_free(v->service.repos);
 	api_teardown(&v->service);
 	oidc_free(v->service.oidc);
 	vault_free(v->service.app.vault);

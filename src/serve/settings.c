@@ -134,6 +134,13 @@ const struct setting settings_table[] = {
 	SETTING(bucket_bytes_max, .group = "Data", .preset = "10g",
 		BETWEEN(1 * MIB, INT64_C(1048576) * GIB),
 		.doc = "The most bytes that the objects of one tenant's bucket have together; beyond it 507."),
+	SETTING(repo_folder, .group = "Data", .preset = "", PATH, .derived = "<data>/repositories",
+		.file = FILE_FOLDER,
+		.doc = "The folder in which the git repositories of agents lie. Processes that share a PostgreSQL "
+		       "share it too."),
+	SETTING(repo_max_bytes, .group = "Data", .preset = "512m",
+		BETWEEN(1 * MIB, INT64_C(1024) * GIB),
+		.doc = "The most bytes that one repository has on the disk; what would bring it beyond is refused."),
 
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),

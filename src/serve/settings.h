@@ -44,12 +44,13 @@ struct settings {
 	struct settings_networks trusted_proxies;
 	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket,
 		*bucket_also;
+	const char *repo_folder;
 	const char *bucket_endpoint, *bucket_region, *bucket_key_id, *bucket_secret_file;
 	bool bucket_path_style;
 	int64_t loops, store_workers, slow_workers, tool_threads;
 	int64_t jobs, agent_jobs; /* at a time */
 	struct settings_span job_lease;
-	struct settings_size max_body, max_head, bucket_bytes_max;
+	struct settings_size max_body, max_head, bucket_bytes_max, repo_max_bytes;
 	struct settings_size request_memory, tenant_memory, address_memory, house_memory;
 	int64_t max_headers, max_connections, address_connections, person_streams, tenant_streams;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;

@@ -79,6 +79,8 @@ void settings_derive(struct settings *s, struct arena *a)
 		s->master_key_file = arena_printf(a, "%s/master.key", s->data);
 	if (!*s->bucket)
 		s->bucket = arena_printf(a, "dir:%s/bucket", s->data);
+	if (!*s->repo_folder)
+		s->repo_folder = arena_printf(a, "%s/repositories", s->data);
 	if (!*s->bucket_endpoint)
 		s->bucket_endpoint =
 			arena_printf(a, "https://s3.%s.amazonaws.com", s->bucket_region);

@@ -16,6 +16,7 @@
 #include "base/crypto.h"
 #include "broker/broker.h"
 #include "bucket/bucket.h"
+#include "repos/repo.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox.h"
@@ -272,6 +273,21 @@ static void open_bucket(struct fixture *f)
 	fixture_bucket(f, &f->service.bucket, &settings);
 }
 
+/* Of 8 MiB each. */
+static void open_repos(struct fixture *f)
+{
+	struct problem p = { 0 };
+
+	f->repos = fixture_is_sqlite()
+			   ? arena_printf(&f->arena, "%s/repositories", f->folder)
+			   : mkdtemp(arena_strdup(&f->arena, "/tmp/lodge-repos.XXXXXX"));
+	if (repos_new(&f->service.repos,
+		    &(struct repos_settings){
+			    .folder = f->repos, .bytes_max = 8 << 20, .makes = true },
+		    &f->arena, &p))
+		test_fail(__FILE__, __LINE__, "%s", p.detail);
+}
+
 static struct fixture *open_with(enum tenant_start start)
 {
 	struct fixture *f = calloc(1, sizeof *f);
@@ -306,6 +322,7 @@ static struct fixture *open_with(enum tenant_start start)
 	f->app.reading = pool_new_shared(1, 100);
 	f->app.imports = pool_new_shared(1, 100);
 	open_bucket(f);
+	open_repos(f);
 	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
 		.vault = f->app.vault,
 		.slow = f->app.slow,
@@ -374,8 +391,11 @@ void fixture_close(struct fixture *f)
 	store_close(f->app.store);
 	file_mover_free(f->service.mover);
 	bucket_free(f->service.bucket);
-	if (!fixture_is_sqlite()) /* or it goes with the store's */
+	repos_free(f->service.repos);
+	if (!fixture_is_sqlite()) { /* or they go with the store's */
 		fixture_remove_folder(f->bucket);
+		fixture_remove_folder(f->repos);
+	}
 	api_teardown(&f->service);
 	vault_free(f->app.vault);
 	fixture_drop(f->folder);

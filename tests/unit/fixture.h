@@ -23,6 +23,7 @@ struct fixture {
 	struct arena arena;
 	const char *where;     /* of the store, as in the setting */
 	const char *bucket;    /* the folder of it */
+	const char *repos;     /* of repositories */
 	const char *folder;    /* or its schema: removed at the end */
 	const char *tenant_id; /* the tenant `demo` */
 	const char *admin;     /* a login token: super administrator, and OWNER of demo */

@@ -25,7 +25,7 @@ static const struct statement all_columns = { .name = "test_columns",
 static const char *const of_the_house[] = { "attempts", "bucket_trash", "familiar", "feed",
 	"idempotency", "identities", "job_runners", "key_holders", "letters", "logins",
 	"machine_keys", "mail_secrets", "meta", "models", "oidc_flows", "plans", "registrations",
-	"resets", "tenants", "user_erasures", "users" };
+	"repository_trash", "resets", "tenants", "user_erasures", "users" };
 
 static struct list columns_of(struct fixture *f, struct db **ret_db)
 {

@@ -149,6 +149,15 @@ static const struct statement agent_goes[] = {
 	SETTINGS("chat_configs"),
 	SETTINGS("agent_avatars"),
 	SETTINGS("agent_imports"),
+	/* Their folders go soon, and with them those that were let go of before. */
+	{ "agent_gone_folders",
+		"insert into repository_trash (id, owner, former, size_bytes, since, remove_at) "
+		"select id, tenant_id, agent_id, size_bytes, cast($3 as bigint), cast($3 as bigint) "
+		"from repositories where tenant_id = $1 and agent_id = $2" },
+	{ "agent_gone_released",
+		"update repository_trash set remove_at = $3 where owner = $1 and former = $2" },
+	SETTINGS("prompt_bases"),
+	SETTINGS("repositories"),
 	SETTINGS("mailboxes"),
 	SETTINGS("mail_rules"),
 	SETTINGS("agent_models"),

@@ -29,6 +29,8 @@ enum {
 	ERASE_SESSIONS,
 	ERASE_THREADS,
 	ERASE_OBJECTS,
+	ERASE_REPOSITORIES,
+	ERASE_RELEASED,
 	ERASE_INVITED,
 	ERASE_TENANT,
 	ERASE_FORGET
@@ -67,6 +69,12 @@ static const struct statement sql[] = {
 	[ERASE_OBJECTS] = { "erase_object_bytes",
 		"insert into bucket_trash (folder, blob, since) select o.tenant_id, o.blob, 0 "
 		"from bucket_objects o where o.tenant_id = $1 order by o.id limit $2" },
+	[ERASE_REPOSITORIES] = { "erase_repository_folders",
+		"insert into repository_trash (id, owner, former, size_bytes, since, remove_at) "
+		"select r.id, r.tenant_id, r.agent_id, r.size_bytes, 0, 0 "
+		"from repositories r where r.tenant_id = $1 order by r.id limit $2" },
+	[ERASE_RELEASED] = { "erase_released",
+		"update repository_trash set remove_at = 0 where owner = $1" },
 	[ERASE_INVITED] = { "erase_invited",
 		"select user_id as value from members where tenant_id = $1 and status = 'invited' "
 		"order by user_id limit $2",
@@ -130,6 +138,8 @@ static const struct statement sweeps[] = {
 	SWEEP("agent_roles", "agent_id, user_id"),
 	SWEEP("agent_avatars", "agent_id"),
 	SWEEP("agent_imports", "sha256"),
+	SWEEP("prompt_bases", "agent_id, field"),
+	SWEEP("repositories", "id"),
 	SWEEP("mail_sends", "id"),
 	SWEEP("mail_correspondents", "agent_id, address"),
 	SWEEP("mail_attachments", "agent_id, id"),
@@ -195,6 +205,7 @@ static const struct {
 	{ "sessions", ERASE_SESSIONS },
 	{ "threads", ERASE_THREADS },
 	{ "bucket_objects", ERASE_OBJECTS },
+	{ "repositories", ERASE_REPOSITORIES },
 };
 
 static int sweep_one(struct db *db, const struct statement *st, const char *tenant_id,
@@ -258,6 +269,8 @@ static int conclude_erasure(struct db *db, struct arena *a, const char *tenant_i
 		meta = arena_printf(a, "%s%s\"%s\":%lld", meta, i ? "," : "", row->what,
 			(long long)row->removed);
 	}
+	if (!err)
+		err = db_run(db, &sql[ERASE_RELEASED], NULL, ARGS(T(tenant_id)));
 	if (!err)
 		err = db_run(db, &sql[ERASE_TENANT], NULL, ARGS(T(tenant_id)));
 	if (!err)

@@ -1,0 +1,71 @@
+/* repo.h - the git repositories of agents: which there are, as rows, and where their files lie.
+ *
+ * An agent has at most one repository for each purpose.  One of the embedded
+ * host is a bare repository in a folder of its own, named after an id that we
+ * made; the folder is there before the row that names it, and goes after it.
+ * This room knows no requests. */
+#pragma once
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/store.h"
+
+enum RepoPurpose { RepoPurpose_code, RepoPurpose_image };
+extern const struct words RepoPurpose_words;
+
+/* Who keeps it; each has a row in repo_hosts. */
+enum RepoHost { RepoHost_embedded };
+extern const struct words RepoHost_words;
+
+/* What becomes of prompts that change in the repository. */
+enum RepoProjection { RepoProjection_off, RepoProjection_propose, RepoProjection_auto };
+extern const struct words RepoProjection_words;
+
+enum {
+	REPO_RELEASED_MAX = 10, /* of one agent, that wait for their end */
+	REPO_TRASH_US =
+		60 * 1000 * 1000, /* a folder is there so long after its row, for who read it */
+};
+#define REPO_KEPT_US (30 * DAY_US) /* one that was let go of */
+#define REPO_MAIN "main"	   /* the branch that prompts are taken from */
+
+struct repository {
+	const char *tenant_id, *id, *agent_id;
+	int purpose, host, projection;
+	const char *tip; /* of the main branch when it was last looked at; NULL: it has no commit */
+	int64_t observed_at;	 /* when that was; NIL: never */
+	const char *last_error;	 /* why it could not be looked at the last time; or NULL */
+	int64_t next_attempt_at; /* when it is looked at again; NIL: when it changes */
+	int64_t failures;	 /* one after the other, to wait longer after each */
+	int64_t size_bytes;
+	int64_t created_at, updated_at;
+};
+SCHEMA_DECLARED(repository);
+
+/* ---- rows, in the transaction at hand ---- */
+
+/* ERR_NOT_FOUND if the agent has none. */
+int repo_find(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
+	enum RepoPurpose purpose, struct repository *ret);
+/* ERR_DUPLICATE if the agent has one for this purpose. */
+int repo_add(struct db *db, const struct repository *row);
+int repo_change(struct db *db, const struct repository *row);
+/* The row goes; the folder is kept until then.  ERR_CONFLICT if too many of this agent's are kept already. */
+int repo_release(struct db *db, const struct repository *row, int64_t remove_at, int64_t now);
+extern const struct statement_set repo_sql;
+
+/* ---- files ---- */
+
+struct repos;
+
+struct repos_settings {
+	const char *folder; /* where the embedded ones lie; the same for all processes of a store */
+	int64_t bytes_max;  /* of one */
+	bool makes;	    /* the folder, where it is not there */
+};
+
+int repos_new(struct repos **ret, const struct repos_settings *settings, struct arena *a,
+	struct problem *p);
+void repos_free(struct repos *r);
+int64_t repos_bytes_max(const struct repos *r);
+/* The folder of an embedded repository, whether or not it is there. */
+const char *repo_path(const struct repos *r, struct arena *a, const char *id);
