@@ -159,8 +159,10 @@ void call_conclude(struct call *c, int err)
 
 void call_answer(struct call *c, int err)
 {
-	if (!err)
+	if (!err) {
 		call_write_reply(c);
+		call_tag_reply(c);
+	}
 	call_conclude(c, err);
 	http_finish(c->x);
 }

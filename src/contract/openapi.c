@@ -161,9 +161,10 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 		       (err == ERR_FORBIDDEN && r->op->gives_file); /* a signature of its own */
 	case ERR_UPSTREAM:
 		return (r->op->prepare && (r->writes || !is_public(d, r))) || calls_models(r) ||
-		       r->op->brings_files;
+		       r->op->brings_files || r->op->reads_files;
 	case ERR_TOO_SLOW:
-		return calls_models(r) || r->op->brings_files || r->op->on_disk;
+		return calls_models(r) || r->op->brings_files || r->op->on_disk ||
+		       r->op->reads_files;
 	case ERR_NOT_FOUND: /* what the path names, or the query, or the body, or OpenAI-Organization */
 		return strchr(r->path, '{') || names_something(r->op->query) || r->agent_in_body ||
 		       route_foreign(r);
@@ -172,7 +173,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_PRECONDITION:
 		return route_conditional(r);
 	case ERR_TOO_LARGE:
-		return body && (!r->op->intake || r->op->bounded_intake);
+		return (body && (!r->op->intake || r->op->bounded_intake)) || r->op->reads_files;
 	case ERR_MEDIA_TYPE:
 		return body;
 	case ERR_RANGE:

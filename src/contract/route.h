@@ -61,6 +61,7 @@ struct operation {
 	bool unpacks; /* `prepare` waits for lodge-helper, or for a bucket: on the threads of imports */
 	bool takes_room;   /* what it keeps counts towards what a tenant's bucket may hold */
 	bool brings_files; /* what it keeps may go to the bucket (call.bring) */
+	bool reads_files; /* it reads beside the store: 502 while that cannot be read, 413 for what is too large */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */

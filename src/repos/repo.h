@@ -12,7 +12,7 @@
 enum RepoPurpose { RepoPurpose_code, RepoPurpose_image };
 extern const struct words RepoPurpose_words;
 
-/* Who keeps it; each has a row in repo_hosts. */
+/* Who keeps it.  What is read is read from the folder here, whoever that is: of another host it would hold a mirror. */
 enum RepoHost { RepoHost_embedded };
 extern const struct words RepoHost_words;
 
@@ -56,6 +56,7 @@ extern const struct statement_set repo_sql;
 /* ---- files ---- */
 
 struct repos;
+struct pool;
 
 struct repos_settings {
 	const char *folder; /* where the embedded ones lie; the same for all processes of a store */
@@ -69,3 +70,26 @@ void repos_free(struct repos *r);
 int64_t repos_bytes_max(const struct repos *r);
 /* The folder of an embedded repository, whether or not it is there. */
 const char *repo_path(const struct repos *r, struct arena *a, const char *id);
+/* How many bytes it has on the disk; it waits for it. */
+int64_t repo_size(const struct repos *r, struct arena *a, const char *id);
+
+/* ---- the address by which git reaches it ---- */
+
+/* BASE/git/TENANT/AGENT.git, by their slugs; that of its image has .image before the end. */
+const char *repo_url(struct arena *a, const char *base, const char *tenant_slug,
+	const char *agent_slug, enum RepoPurpose purpose);
+int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
+	const char *agent_slug, const char **ret);
+/* Where the service has another address than it had: what agents show of it follows. */
+int repo_urls_follow(struct db *db, const char *base);
+
+/* ---- now and then ---- */
+
+/* Removes folders whose time has come, and (once a day) those that are older than a day and no row ever named; on threads of
+ * the pool and of the store, one at a time.  Does not wait. */
+void repo_sweep_submit(struct repos *r, struct store *store, struct pool *pool, int64_t now);
+/* No sweep is under way. */
+bool repo_is_swept(const struct repos *r);
+/* The service stops: nothing more is begun. */
+void repos_stop(struct repos *r);
+extern const struct statement_set repo_sweep_sql;

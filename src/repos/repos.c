@@ -1,18 +1,14 @@
 /* repos.c - the folder in which embedded repositories lie; see repo.h. */
-#include "repos/repo.h"
+#include "repos/repos_parts.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/folder.h"
 #include "base/memory.h"
-
-struct repos {
-	char *folder;
-	int64_t bytes_max;
-};
 
 int repos_new(struct repos **ret, const struct repos_settings *settings, struct arena *a,
 	struct problem *p)
@@ -32,6 +28,7 @@ int repos_new(struct repos **ret, const struct repos_settings *settings, struct 
 	r->folder = memory_must(strlen(settings->folder) + 1);
 	strcpy(r->folder, settings->folder);
 	r->bytes_max = settings->bytes_max;
+	pthread_mutex_init(&r->lock, NULL);
 	*ret = r;
 	return 0;
 }
@@ -40,6 +37,7 @@ void repos_free(struct repos *r)
 {
 	if (!r)
 		return;
+	pthread_mutex_destroy(&r->lock);
 	free(r->folder);
 	free(r);
 }
@@ -52,4 +50,34 @@ int64_t repos_bytes_max(const struct repos *r)
 const char *repo_path(const struct repos *r, struct arena *a, const char *id)
 {
 	return arena_printf(a, "%s/%s.git", r->folder, id);
+}
+
+void repos_stop(struct repos *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	atomic_store(&r->stopping, true);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* The walk of the C library has nowhere to put it. */
+static _Thread_local int64_t measured;
+
+static int measure_file(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (kind == FTW_F)
+		measured += (int64_t)st->st_size;
+	return 0;
+}
+
+int64_t repo_size(const struct repos *r, struct arena *a, const char *id)
+{
+	enum { FOLDERS_OPEN = 16 };
+
+	measured = 0;
+	nftw(repo_path(r, a, id), measure_file, FOLDERS_OPEN, FTW_PHYS);
+	return measured;
 }

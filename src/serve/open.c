@@ -16,6 +16,8 @@
 #include "events/feed_number.h"
 #include "mailboxes/mailbox.h"
 #include "outside/secret_file.h"
+#include "call/call.h"
+#include "repos/repo.h"
 #include "contract/value.h"
 
 enum { QUEUE_MAX = 10000, EMAIL_MAX = 253 };
@@ -234,4 +236,36 @@ int open_bucket_at(struct bucket **ret, const struct settings *s, const char *wh
 	int err = bucket_settings_of(s, where, &in, a, p);
 
 	return err ? err : claim_bucket(ret, &in, db, BUCKET_JOINS, a, p);
+}
+
+int open_repos(struct repos **ret, const struct settings *s, struct arena *a, struct problem *p)
+{
+	return repos_new(ret,
+		&(struct repos_settings){ .folder = s->repo_folder,
+			.bytes_max = s->repo_max_bytes.bytes,
+			.makes = true },
+		a, p);
+}
+
+/* Other processes may be writing. */
+int open_repo_urls(const struct app *app, struct arena *a, struct problem *p)
+{
+	struct db *db = NULL;
+	int tries = 10, err = store_connect(app->store, &db, a, p);
+
+	if (err)
+		return err;
+	do {
+		err = db_begin(db, READ_WRITE);
+		if (!err)
+			err = repo_urls_follow(db, app->settings.public_url);
+		if (err)
+			db_rollback(db);
+		else
+			err = db_commit(db);
+	} while (err == ERR_RETRY && --tries);
+	if (err)
+		problem_set(p, a, err, "the store: %s", db_error(db));
+	db_close(db);
+	return err;
 }

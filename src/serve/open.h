@@ -20,6 +20,11 @@ int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, en
 /* Another place, which is made the service's own if it is empty. */
 int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where, struct db *db,
 	struct arena *a, struct problem *p);
+/* The folder of repositories, for the one that serves; and the addresses of them, once its own is known. */
+struct repos;
+int open_repos(struct repos **ret, const struct settings *s, struct arena *a, struct problem *p);
+struct app;
+int open_repo_urls(const struct app *app, struct arena *a, struct problem *p);
 /* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is
  * refused: its owner would find an empty house. */
 int open_to_serve(struct store **ret, const struct settings *s, bool may_make, struct arena *a,

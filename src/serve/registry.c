@@ -59,6 +59,9 @@
 	X(agent_settings) \
 	X(agent_chat) \
 	X(avatars) \
+	X(repos) \
+	X(repo_refs) \
+	X(repo_files) \
 	X(autocomplete) \
 	X(bucket_objects) \
 	X(bucket_folders) \
@@ -211,7 +214,10 @@
 	X(bucket_move_sql) \
 	X(bucket_mark_sql) \
 	X(bucket_check_sql) \
-	X(repo_sql)
+	X(repo_sql) \
+	X(repo_url_sql) \
+	X(repo_sweep_sql) \
+	X(prompt_base_sql)
 
 /* clang-format on */
 

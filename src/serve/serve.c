@@ -231,15 +231,6 @@ static int prepare_bucket(struct serving *v, struct db *db)
 		&v->service.bucket, v->settings, db, BUCKET_SERVES, v->arena, &v->problem);
 }
 
-static int prepare_repos(struct serving *v)
-{
-	return repos_new(&v->service.repos,
-		&(struct repos_settings){ .folder = v->settings->repo_folder,
-			.bytes_max = v->settings->repo_max_bytes.bytes,
-			.makes = true },
-		v->arena, &v->problem);
-}
-
 static int prepare_store(struct serving *v)
 {
 	struct vault_keys keys;
@@ -274,7 +265,7 @@ static int prepare_store(struct serving *v)
 	if (!err)
 		err = warn_of_mail(v, db);
 	if (!err)
-		err = prepare_repos(v);
+		err = open_repos(&v->service.repos, v->settings, v->arena, &v->problem);
 	if (!err)
 		err = first_start(v, db);
 	if (err)
@@ -432,7 +423,9 @@ static int start_serving(struct serving *v)
 	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
 	v->service.app.hub = hub_new(v->service.app.store);
-	err = store_start(v->service.app.store);
+	err = open_repo_urls(&v->service.app, v->arena, &v->problem);
+	if (!err)
+		err = store_start(v->service.app.store);
 	if (!err)
 		err = hub_start(v->service.app.hub);
 	if (!err)
@@ -509,6 +502,7 @@ static void stop_serving(struct serving *v)
 	pool_free(v->service.app.reading);
 	pool_free(v->service.app.imports);
 	bucket_stop(v->service.bucket);
+	repos_stop(v->service.repos);
 	pool_free(v->service.app.disk);
 	v->service.app.disk =
 		NULL; /* what is given back from here on waits for the disk by itself */
@@ -560,6 +554,7 @@ static void maintain_service(struct app *app)
 	hook_bodies_forget(app->store, clock_now_us());
 	bucket_claim_submit(service_of(app)->bucket, app->store, app->disk);
 	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
+	repo_sweep_submit(service_of(app)->repos, app->store, app->disk, clock_now_us());
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());

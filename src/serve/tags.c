@@ -14,6 +14,8 @@ static const struct tag tags[] = {
 	{ "Super administrator",
 		"What concerns all tenants: plans, tenants, users, models, the queue." },
 	{ "Agents", "Agents, and all that is set for one as a whole." },
+	{ "Repositories",
+		"An agent's git repository: its branches and tags, its files, its prompts." },
 	{ "Roles", "What people and groups may do with an agent." },
 	{ "Models", "Which models an agent calls, and who may call them." },
 	{ "Sessions", "Conversations with agents: messages, files, subtasks, and their events." },

@@ -376,6 +376,7 @@ void fixture_close(struct fixture *f)
 	pool_free(f->app.reading);
 	pool_free(f->app.imports);
 	bucket_stop(f->service.bucket);
+	repos_stop(f->service.repos);
 	pool_free(f->app.disk);
 	pool_free(f->app.slow);
 	store_stop(f->app.store);

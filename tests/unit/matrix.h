@@ -26,6 +26,7 @@ enum fresh {
 	FRESH_CHAIN,	     /* the model is in the agent's chain */
 	FRESH_USER_MODEL,    /* the target user holds a grant on the model */
 	FRESH_FAVORITE,	     /* the agent is a favourite of the caller's */
+	FRESH_REPO,	     /* the agent has a repository */
 	FRESH_AVATAR,	     /* the agent has a picture */
 	FRESH_SKILL,	     /* a skill to delete */
 	FRESH_SKILL_GRANT,   /* the agent has the target skill */

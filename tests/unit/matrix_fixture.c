@@ -489,6 +489,9 @@ void freshen(
 			"values ($1, $2, $3, 1) on conflict do nothing",
 			ARGS(T(t->tenant_id), T(c->user_id), T(t->agent_id)));
 		break;
+	case FRESH_REPO:
+		ask(f, w->owner, NULL, "POST /agents/%s/repo", t->agent_id);
+		break;
 	case FRESH_AVATAR:
 		ask(f, w->owner, MATRIX_PICTURE, "PUT /agents/%s/avatar", t->agent_id);
 		break;

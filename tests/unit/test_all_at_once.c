@@ -202,7 +202,7 @@ static const struct {
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
 		"createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
-		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
+		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentCodeRef setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
 		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
 		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },

@@ -182,6 +182,8 @@ static const struct exception shown[] = {
 
 /* Taken from the whole row, as it is stored and shown, by whoever acts on it. */
 static const struct exception acted_on[] = {
+	{ "agents",
+		" code_ref " }, /* what is read of the repository, where nothing else is named */
 	{ "assistants", " temperature tools top_p " },
 	{ "letters", " kind user_id " },		       /* what it says, and to whom */
 	{ "mail_messages", " attachments html in_reply_to " }, /* into the rows of who gets it */

@@ -10,6 +10,7 @@
 #include "api/agents/agents.h"
 #include "call/operation.h"
 #include "api/plans/plans.h"
+#include "repos/repo.h"
 #include "store/row.h"
 
 enum { GRANTS_MOST = 10000 };
@@ -244,7 +245,8 @@ OPERATION(cloneAgent, AgentClone, AgentRead)
 	row.name = in->name;
 	row.slug = slug;
 	row.is_seed = row.meeting_managed = false;
-	row.avatar_sha256 = row.created_by_agent_id = NULL;
+	row.avatar_sha256 = row.created_by_agent_id = row.repo_url = NULL;
+	row.code_ref = REPO_MAIN; /* what it was pinned to is the other's */
 	err = agent_row_enter(c->db, c->arena, &who, &row);
 	if (err == ERR_DUPLICATE) /* somebody was quicker since we asked: from the beginning */
 		return ERR_RETRY;

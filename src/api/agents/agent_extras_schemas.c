@@ -242,8 +242,7 @@ SCHEMA(AgentChatConfigUpdate, .partial = true,
 	.doc = "Changes to chat limits and hours; what is left out stays, null clears.");
 
 const struct to_come agent_extras_to_come[] = {
-	{ &AgentRepoRefs_schema, "Agents have no repository yet." },
-	{ &AgentImageRepoRead_schema, "Agents have no repository yet." },
-	{ &AgentPromptProvenanceRead_schema, "Agents have no repository yet." },
+	{ &AgentImageRepoRead_schema, "Agents have no repository for images yet." },
+	{ &AgentPromptProvenanceRead_schema, "Prompts are not taken from repositories yet." },
 	{ 0 },
 };

@@ -252,4 +252,4 @@ static const struct route routes[] = {
 		204, "agent.delete", .tag = "Agents",
 		.doc = "Delete an agent and everything that hangs on it." },
 };
-RESOURCE(agents, routes, agents_to_come, &agent_sql);
+RESOURCE(agents, routes, NULL, &agent_sql);

@@ -115,6 +115,3 @@ int agent_show(struct call *c, struct AgentRead *out);
 int agent_remove(struct call *c);
 /* is_admin_only is set or taken back by those who hold agent:roles:write; ERR_FORBIDDEN. */
 int agent_shut_permit(struct call *c, permissions held);
-
-/* Those whose operations are still to come. */
-extern const struct to_come agents_to_come[];

@@ -3,6 +3,7 @@
 
 #include "api/skills/skills.h"
 #include "contract/rules.h"
+#include "git/bare.h"
 
 #define NAME_PATTERN "^[A-Za-z0-9 -]+$"
 #define NAME_RULE \
@@ -313,7 +314,7 @@ SCHEMA(AgentClone, .doc = "A new name for a copy of an agent.");
 
 FIELDS(AgentCodeRefUpdate) = {
 	FIELD(AgentCodeRefUpdate, code_ref, .required = true, BOUNDS(1, 128),
-		.example = "\"v1.4.0\"",
+		.check = ref_name_fault, .example = "\"v1.4.0\"",
 		.doc = "Must be a branch or tag of the agent's repository, else 422."),
 };
 SCHEMA(AgentCodeRefUpdate, .doc = "Pins an agent to a branch or tag.");
@@ -337,8 +338,3 @@ FIELDS(AgentFavoriteRead) = {
 		.doc = "The agent marked."),
 };
 SCHEMA(AgentFavoriteRead, .doc = "A user's mark on an agent.");
-
-const struct to_come agents_to_come[] = {
-	{ &AgentCodeRefUpdate_schema, "Agents have no repository yet." },
-	{ 0 },
-};

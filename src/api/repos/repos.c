@@ -1,0 +1,170 @@
+/* repos.c - an agent is given a repository of its own, with its prompts in it, and lets go of it.
+ *
+ * The folder is made before the row that names it: a process that dies in
+ * between leaves a folder that nobody names, which is removed a day later. */
+#include <string.h>
+
+#include "api/agents/agent_row.h"
+#include "api/agents/agents.h"
+#include "api/repos/repo_call.h"
+#include "api/service.h"
+#include "base/clock.h"
+#include "repos/prompt_base.h"
+#include "repos/prompt_file.h"
+
+#define STANDS "This agent has a repository already."
+
+/* What is carried from one step to the next. */
+struct repo_making {
+	struct prompt_texts prompts; /* as they went into it */
+	const char *name, *email;
+	struct id id;
+	char tip[BARE_ID_LEN + 1];
+	int64_t size_bytes;
+};
+
+static int none_stands(struct call *c)
+{
+	struct repository row;
+	int err = repo_find(
+		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_code, &row);
+
+	return err == ERR_NOT_FOUND ? 0 : err ? err : call_fail(c, ERR_CONFLICT, STANDS);
+}
+
+static int look_to_make(struct call *c)
+{
+	struct repo_making *m = c->own = arena_new(c->arena, struct repo_making);
+	struct agent_row agent;
+	int err = none_stands(c);
+
+	if (!err)
+		err = agent_row_read(c, &agent);
+	if (err)
+		return err;
+	m->prompts = (struct prompt_texts){ { agent.description_prompt,
+		agent.bootstrap_instructions, agent.initial_greeting } };
+	m->name = agent.name;
+	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
+	return 0;
+}
+
+static int make_repo(struct call *c)
+{
+	struct repo_making *m = c->own;
+	struct repos *repos = service_of(c->app)->repos;
+	struct bare_file files[PROMPT_FILES];
+	struct bare *b = NULL;
+	const char *path;
+	size_t count = 0;
+	int err;
+
+	m->id = id_new(NULL);
+	path = repo_path(repos, c->arena, m->id.text);
+	for (int i = 0; i < PROMPT_FILES; i++)
+		if (m->prompts.of[i] && *m->prompts.of[i]) {
+			const char *bytes = prompt_file_bytes(c->arena, m->prompts.of[i]);
+
+			files[count++] =
+				(struct bare_file){ prompt_files[i].path, bytes, strlen(bytes) };
+		}
+	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	if (!err)
+		err = bare_open(&b, path, c->arena, &c->problem);
+	if (!err)
+		err = bare_commit(b,
+			&(struct bare_committing){ .branch = REPO_MAIN,
+				.files = files,
+				.count = count,
+				.name = m->name,
+				.email = m->email,
+				.message = "Begin with the prompts of the agent\n",
+				.at = c->now / SECOND_US },
+			m->tip, c->arena, &c->problem);
+	bare_close(b);
+	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
+	return err;
+}
+
+/* What the agent shows of it, and the reply. */
+static int change_url(struct call *c, const char *url)
+{
+	struct agent_row before, after;
+	int err = agent_row_read(c, &before);
+
+	if (err)
+		return err;
+	after = before;
+	after.repo_url = url;
+	return agent_row_change(c, &before, &after);
+}
+
+OPERATION(createAgentRepo, NONE, AgentRead, .on_disk = true, .look = look_to_make,
+	.prepare = make_repo)
+{
+	const struct repo_making *m = c->own;
+	const struct caller *who = &c->caller;
+	struct repository row = { .tenant_id = who->tenant_id,
+		.id = m->id.text,
+		.agent_id = who->agent_id,
+		.purpose = RepoPurpose_code,
+		.host = RepoHost_embedded,
+		.projection = RepoProjection_off,
+		.tip = m->tip,
+		.observed_at = c->now,
+		.next_attempt_at = NIL,
+		.size_bytes = m->size_bytes,
+		.created_at = c->now,
+		.updated_at = c->now };
+	struct agent_row agent;
+	const char *url = NULL;
+	int err = none_stands(c);
+
+	if (!err)
+		err = repo_add(c->db, &row);
+	if (!err)
+		err = agent_row_read(c, &agent);
+	if (!err)
+		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
+			agent.slug, &url);
+	for (int i = 0; !err && i < PROMPT_FILES; i++)
+		if (m->prompts.of[i] && *m->prompts.of[i])
+			err = prompt_base_put(c->db, who->tenant_id, who->agent_id, i,
+				m->prompts.of[i], m->tip, c->now);
+	if (!err)
+		err = change_url(c, url);
+	c->audit.resource_id = row.id;
+	c->location = arena_printf(c->arena, "/tenant/%s/agents/%s", who->tenant_id, who->agent_id);
+	return err;
+}
+
+OPERATION(deleteAgentRepo, NONE, AgentRead)
+{
+	struct repository row;
+	int err = repo_here(c, &row);
+
+	if (!err)
+		err = repo_release(c->db, &row, c->now + REPO_KEPT_US, c->now);
+	if (err == ERR_CONFLICT)
+		return call_fail(c, err,
+			"Of this agent %d repositories are kept already that were let go of within 30 days.",
+			REPO_RELEASED_MAX);
+	if (!err)
+		err = prompt_bases_drop(c->db, row.tenant_id, row.agent_id);
+	if (!err)
+		err = change_url(c, NULL);
+	c->audit.resource_id = row.id;
+	return err;
+}
+
+#define REPO "/tenant/{tenant_id}/agents/{agent_id}/repo"
+
+static const struct route routes[] = {
+	{ METHOD_POST, REPO, &createAgentRepo, PERM_AGENT_WRITE, 201, "agent.repo.create",
+		.tag = "Repositories", .finds_agent = true,
+		.doc = "Give the agent a git repository of its own, with its prompts in it." },
+	{ METHOD_DELETE, REPO, &deleteAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.delete",
+		.tag = "Repositories", .finds_agent = true,
+		.doc = "Let go of the agent's repository. It is kept for 30 days, and then removed." },
+};
+RESOURCE(repos, routes, NULL);

@@ -1,0 +1,280 @@
+/* repo_sweep.c - folders of repositories that are to go: read from the store, removed on the threads for disks, and only
+ * then forgotten, so that whoever dies in the middle begins again.
+ *
+ * A folder first gets another name, so that nobody opens half of one.  Once a
+ * day the folders are held against the rows: one that is a day old and that no
+ * row names was made by a process that died before it could write the row. */
+#include "repos/repos_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/pool.h"
+
+enum { PIECE = 100, FOLDERS_OPEN = 16, SUFFIX = sizeof ".git" - 1 };
+
+enum { TRASH_DUE, TRASH_FORGET, NAMED };
+
+static const struct statement sql[] = {
+	[TRASH_DUE] = { "repo_trash_due",
+		"select id as value from repository_trash where remove_at <= $1 order by remove_at, id "
+		"limit $2",
+		.row = &one_text_schema },
+	[TRASH_FORGET] = { "repo_trash_forget", "delete from repository_trash where id = $1" },
+	[NAMED] = { "repo_named",
+		"select case when exists (select 1 from repositories r where r.id = $1) "
+		"or exists (select 1 from repository_trash t where t.id = $1) then 1 else 0 end",
+		.across = "folders know no tenant" },
+};
+STATEMENT_SET(repo_sweep_sql, sql);
+
+struct repo_sweep {
+	struct work work; /* first: it is handed back */
+	struct repos *repos;
+	struct store *store;
+	struct pool *pool;
+	int64_t now;
+	struct arena arena; /* of a piece */
+	struct list ids;    /* struct one_text */
+	bool collects;	    /* they are folders that are held against the rows */
+};
+
+static void sweep_over(struct repo_sweep *s)
+{
+	atomic_store(&s->repos->sweeping, false);
+	arena_free(&s->arena);
+	free(s);
+}
+
+/* Once the service stops, the pool may be gone. */
+static bool submit_to_disk(struct repo_sweep *s, int (*run)(struct work *w, struct db *none),
+	void (*done)(struct work *w, int err))
+{
+	struct repos *repos = s->repos; /* once it is submitted, the sweep may be over */
+	bool taken;
+
+	s->work = (struct work){ .run = run, .done = done };
+	pthread_mutex_lock(&repos->lock);
+	taken = !atomic_load(&repos->stopping) && !pool_submit(s->pool, NULL, &s->work);
+	pthread_mutex_unlock(&repos->lock);
+	return taken;
+}
+
+static bool submit_to_store(struct repo_sweep *s, int (*run)(struct work *w, struct db *db),
+	void (*done)(struct work *w, int err), enum transaction mode)
+{
+	s->work = (struct work){ .run = run, .done = done, .mode = mode };
+	return !atomic_load(&s->repos->stopping) && !store_submit(s->store, &s->work);
+}
+
+/* ---- folders go ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path) && errno != ENOENT ? errno : 0;
+}
+
+static int remove_folder(struct repo_sweep *s, const char *id)
+{
+	const char *path = repo_path(s->repos, &s->arena, id),
+		   *gone = arena_printf(&s->arena, "%.*sgone", (int)(strlen(path) - 3), path);
+	int err;
+
+	if (rename(path, gone) && errno != ENOENT)
+		return errno;
+	err = nftw(gone, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+	return err < 0 && errno == ENOENT ? 0 : err < 0 ? errno : err;
+}
+
+/* Those that could not be removed are tried again the next time. */
+static int remove_folders(struct work *w, struct db *none)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+	struct one_text *id = s->ids.at;
+	size_t kept = 0;
+
+	(void)none;
+	for (size_t i = 0; i < s->ids.count; i++) {
+		int err = remove_folder(s, id[i].value);
+
+		if (err)
+			log_error("a repository cannot be removed; it is tried again",
+				LOG_S("id", id[i].value), LOG_S("error", strerror(err)));
+		else
+			id[kept++] = id[i];
+	}
+	s->ids.count = kept;
+	return 0;
+}
+
+static void read_due(struct repo_sweep *s);
+static void collect(struct repo_sweep *s);
+
+static int forget_folders(struct work *w, struct db *db)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+	const struct one_text *id = s->ids.at;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->ids.count; i++)
+		err = db_run(db, &sql[TRASH_FORGET], NULL, ARGS(T(id[i].value)));
+	return err;
+}
+
+static void folders_forgotten(struct work *w, int err)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	if (err)
+		sweep_over(s); /* they are found again the next time */
+	else
+		read_due(s);
+}
+
+static void folders_removed(struct work *w, int err)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	if (err || !s->ids.count || s->collects ||
+		!submit_to_store(s, forget_folders, folders_forgotten, READ_WRITE))
+		sweep_over(s);
+}
+
+/* ---- whose time has come ---- */
+
+static int find_due(struct work *w, struct db *db)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	arena_reset(&s->arena);
+	return db_all(db, &s->arena, &sql[TRASH_DUE], &s->ids, PIECE, ARGS(N(s->now), N(PIECE)));
+}
+
+static void due_found(struct work *w, int err)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	if (!err && !s->ids.count)
+		collect(s);
+	else if (err || !submit_to_disk(s, remove_folders, folders_removed))
+		sweep_over(s);
+}
+
+static void read_due(struct repo_sweep *s)
+{
+	if (!submit_to_store(s, find_due, due_found, READ_ONLY))
+		sweep_over(s);
+}
+
+/* ---- what no row names ---- */
+
+static bool is_old_folder(const struct repo_sweep *s, const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > ID_LEN && id_valid(name, ID_LEN) && name[ID_LEN] == '.' &&
+	       id_moment(name) < s->now - DAY_US;
+}
+
+/* As many as one piece may be, by chance the first that the folder gives: the next day there are others. */
+static int list_folders(struct work *w, struct db *none)
+{
+	enum { FOLDERS_MAX = 20000 };
+	struct repo_sweep *s = (struct repo_sweep *)w;
+	DIR *folder = opendir(s->repos->folder);
+	struct one_text *found;
+	const struct dirent *e;
+
+	(void)none;
+	arena_reset(&s->arena);
+	s->ids = (struct list){ 0 };
+	if (!folder)
+		return ERR_UPSTREAM;
+	found = arena_array(&s->arena, struct one_text, FOLDERS_MAX);
+	while (s->ids.count < FOLDERS_MAX && (e = readdir(folder)))
+		if (is_old_folder(s, e->d_name))
+			found[s->ids.count++].value = arena_strndup(&s->arena, e->d_name, ID_LEN);
+	closedir(folder);
+	s->ids.at = found;
+	return 0;
+}
+
+static int keep_unnamed(struct work *w, struct db *db)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+	const struct one_text *id = s->ids.at;
+	struct one_text *unnamed = arena_array(&s->arena, struct one_text, PIECE);
+	size_t count = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->ids.count && count < PIECE; i++) {
+		int64_t named = 0;
+
+		err = db_int(db, &sql[NAMED], &named, ARGS(T(id[i].value)));
+		if (!err && !named)
+			unnamed[count++] = id[i];
+	}
+	if (!err)
+		s->ids = (struct list){ unnamed, count };
+	return err;
+}
+
+static void unnamed_kept(struct work *w, int err)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	if (!err && s->ids.count)
+		log_warn("folders of repositories that no row names are removed",
+			LOG_N("folders", (int64_t)s->ids.count));
+	if (err || !s->ids.count || !submit_to_disk(s, remove_folders, folders_removed))
+		sweep_over(s);
+}
+
+static void folders_listed(struct work *w, int err)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+
+	if (err || !s->ids.count || !submit_to_store(s, keep_unnamed, unnamed_kept, READ_ONLY))
+		sweep_over(s);
+}
+
+static void collect(struct repo_sweep *s)
+{
+	if (s->repos->collected_us > s->now - DAY_US) {
+		sweep_over(s);
+		return;
+	}
+	s->repos->collected_us = s->now;
+	s->collects = true;
+	if (!submit_to_disk(s, list_folders, folders_listed))
+		sweep_over(s);
+}
+
+bool repo_is_swept(const struct repos *r)
+{
+	return !atomic_load(&r->sweeping);
+}
+
+void repo_sweep_submit(struct repos *r, struct store *store, struct pool *pool, int64_t now)
+{
+	struct repo_sweep *s;
+
+	if (!r || atomic_exchange(&r->sweeping, true))
+		return;
+	s = calloc(1, sizeof *s);
+	if (!s) {
+		atomic_store(&r->sweeping, false);
+		return;
+	}
+	*s = (struct repo_sweep){ .repos = r, .store = store, .pool = pool, .now = now };
+	read_due(s);
+}

@@ -1,0 +1,82 @@
+/* repo_fixture.c - see repo_fixture.h. */
+#include "repo_fixture.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "repos/repo.h"
+
+struct repo_asked {
+	struct fixture *f;
+	const char *agent_id;
+	struct repository row;
+};
+
+static int find_repo(struct db *db, void *data)
+{
+	struct repo_asked *asked = data;
+
+	return repo_find(db, &asked->f->arena, asked->f->tenant_id, asked->agent_id,
+		RepoPurpose_code, &asked->row);
+}
+
+const char *repo_agent(struct fixture *f, const char *slug)
+{
+	const char *id = fixture_created(f, f->admin,
+		arena_printf(&f->arena,
+			"{\"name\":\"A\",\"slug\":\"%s\",\"description_prompt\":\"Be kind.\","
+			"\"initial_greeting\":\"Hello.\"}",
+			slug),
+		"POST /tenant/%s/agents", f->tenant_id);
+
+	STATUS(ask(f, f->admin, NULL, "POST /tenant/%s/agents/%s/repo", f->tenant_id, id), 201);
+	return id;
+}
+
+const char *repo_folder_of(struct fixture *f, const char *agent_id)
+{
+	struct repo_asked asked = { .f = f, .agent_id = agent_id };
+
+	CHECK_INT(fixture_work(f, find_repo, &asked), 0);
+	return repo_path(f->service.repos, &f->arena, asked.row.id ? asked.row.id : "none");
+}
+
+const char *repo_said(struct fixture *f, const char *agent_id, const char *command, ...)
+{
+	enum { MOST = 1 << 16 };
+	char *text = arena_alloc(&f->arena, MOST), *whole;
+	va_list args;
+	size_t n;
+	FILE *out;
+
+	va_start(args, command);
+	whole = arena_vprintf(&f->arena, command, args);
+	va_end(args);
+	out = popen(arena_printf(&f->arena,
+			    "cd '%s' && export HOME=/nowhere GIT_CONFIG_NOSYSTEM=1 "
+			    "GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@example.org "
+			    "GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@example.org; %s",
+			    repo_folder_of(f, agent_id), whole),
+		"r");
+	n = fread(text, 1, MOST - 1, out);
+	if (pclose(out))
+		test_fail(__FILE__, __LINE__, "%s: %s", whole, text);
+	while (n && text[n - 1] == '\n')
+		text[--n] = '\0';
+	return text;
+}
+
+void repo_push(struct fixture *f, const char *agent_id, const char *path, const char *text)
+{
+	repo_said(f, agent_id,
+		"export GIT_INDEX_FILE=$PWD/index.$$; git read-tree main; %s"
+		"c=$(git commit-tree -p main -m 'Change it' $(git write-tree)); rm $GIT_INDEX_FILE; "
+		"git update-ref refs/heads/main $c",
+		text ? arena_printf(&f->arena,
+			       "b=$(printf '%%b' '%s' | git hash-object -w --stdin); "
+			       "git update-index --add --cacheinfo 100644,$b,%s; ",
+			       text, path)
+		     : arena_printf(&f->arena,
+			       "printf '0 %%040d\\t%s\\n' 0 | git update-index --index-info; ",
+			       path));
+}
