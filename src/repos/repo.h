@@ -49,6 +49,8 @@ int repo_find(struct db *db, struct arena *a, const char *tenant_id, const char 
 /* ERR_DUPLICATE if the agent has one for this purpose. */
 int repo_add(struct db *db, const struct repository *row);
 int repo_change(struct db *db, const struct repository *row);
+/* It was read: the main branch is at that commit (NULL: at none), and it has the size that the row says. */
+int repo_saw(struct db *db, const struct repository *row, const char *tip, int64_t now);
 /* The row goes; the folder is kept until then.  ERR_CONFLICT if too many of this agent's are kept already. */
 int repo_release(struct db *db, const struct repository *row, int64_t remove_at, int64_t now);
 extern const struct statement_set repo_sql;

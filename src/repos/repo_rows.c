@@ -31,7 +31,7 @@ struct repo_trash {
 FIELDS(repo_trash) = { ROW_FIELDS(repo_trash, id, owner, former, size_bytes, since, remove_at) };
 static SCHEMA(repo_trash, .internal = true);
 
-enum { REPO_FIND, REPO_ADD, REPO_CHANGE, REPO_DROP, REPO_KEPT, REPO_KEEP };
+enum { REPO_FIND, REPO_ADD, REPO_CHANGE, REPO_SAW, REPO_DROP, REPO_KEPT, REPO_KEEP };
 
 static const struct statement sql[] = {
 	[REPO_FIND] = { "repo_find",
@@ -41,6 +41,11 @@ static const struct statement sql[] = {
 		.row = &repository_schema },
 	[REPO_CHANGE] = { "repo_change",
 		"update repositories set {=} where tenant_id = :tenant_id and id = :id",
+		.row = &repository_schema },
+	[REPO_SAW] = { "repo_saw",
+		"update repositories set tip = :tip, observed_at = :observed_at, size_bytes = :size_bytes, "
+		"last_error = null, next_attempt_at = null, failures = 0, updated_at = :updated_at "
+		"where tenant_id = :tenant_id and id = :id",
 		.row = &repository_schema },
 	[REPO_DROP] = { "repo_drop", "delete from repositories where tenant_id = $1 and id = $2" },
 	[REPO_KEPT] = { "repo_kept",
@@ -65,6 +70,15 @@ int repo_add(struct db *db, const struct repository *row)
 int repo_change(struct db *db, const struct repository *row)
 {
 	return db_put(db, &sql[REPO_CHANGE], row);
+}
+
+int repo_saw(struct db *db, const struct repository *row, const char *tip, int64_t now)
+{
+	struct repository seen = *row;
+
+	seen.tip = tip;
+	seen.observed_at = seen.updated_at = now;
+	return db_put(db, &sql[REPO_SAW], &seen);
 }
 
 int repo_release(struct db *db, const struct repository *row, int64_t remove_at, int64_t now)

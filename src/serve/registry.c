@@ -62,6 +62,7 @@
 	X(repos) \
 	X(repo_refs) \
 	X(repo_files) \
+	X(provenance) \
 	X(autocomplete) \
 	X(bucket_objects) \
 	X(bucket_folders) \

@@ -184,6 +184,8 @@ const struct row matrix_rows[] = {
 	{ "GET " A "/integrations", "agent:read" },
 	{ "POST " A "/image-repo", "agent:write" },
 	{ "GET " A "/prompt-provenance", "agent:read" },
+	{ "POST " A "/prompt-provenance/resolve", "agent:write",
+		"{\"file\":\"prompts/initial_greeting.md\",\"take\":\"live\"}", FRESH_REPO },
 	{ "POST " TN "/agents/import-from-bucket", "agents:create bucket:read",
 		"{\"storage_uri\":\"bucket://$tenant/x\"}" },
 	{ "POST " TN "/agents/import-from-bucket/dry-run", "agents:create bucket:read",

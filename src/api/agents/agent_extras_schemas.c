@@ -243,6 +243,5 @@ SCHEMA(AgentChatConfigUpdate, .partial = true,
 
 const struct to_come agent_extras_to_come[] = {
 	{ &AgentImageRepoRead_schema, "Agents have no repository for images yet." },
-	{ &AgentPromptProvenanceRead_schema, "Prompts are not taken from repositories yet." },
 	{ 0 },
 };

@@ -1,0 +1,306 @@
+/* provenance.c - where each prompt of an agent stands against its file in the repository, which commits made it, and which
+ * side is to count where both have moved. */
+#include <string.h>
+
+#include "api/agents/agent_extras.h"
+#include "api/agents/agent_row.h"
+#include "api/repos/repo_call.h"
+#include "api/service.h"
+#include "base/clock.h"
+#include "base/same.h"
+#include "repos/projection.h"
+
+enum { COMMITS_SHOWN = 20 };
+
+/* What the question is asked about; the first half is read in a transaction, the second from the repository. */
+struct provenance {
+	struct repository row;
+	struct prompt_texts live;
+	struct prompt_bases bases;
+	char tip[BARE_ID_LEN + 1]; /* "": the main branch has no commit */
+	struct prompt_reading files[PROMPT_FILES];
+	struct list commits[PROMPT_FILES]; /* struct AgentPromptCommitRead */
+};
+
+static struct prompt_texts texts_of(const struct agent_row *agent)
+{
+	return (struct prompt_texts){ { agent->description_prompt, agent->bootstrap_instructions,
+		agent->initial_greeting } };
+}
+
+static int read_live(struct call *c, struct provenance *v)
+{
+	struct agent_row agent;
+	int err = agent_row_read(c, &agent);
+
+	if (err)
+		return err;
+	v->live = texts_of(&agent);
+	return prompt_bases_read(c->db, c->caller.tenant_id, c->caller.agent_id, &v->bases);
+}
+
+/* ---- from the repository ---- */
+
+static int read_commits(struct call *c, struct bare *b, struct provenance *v, int file)
+{
+	struct AgentPromptCommitRead *shown;
+	struct list found = { 0 };
+	int err = bare_history(
+		b, v->tip, prompt_files[file].path, COMMITS_SHOWN, c->arena, &found, &c->problem);
+
+	if (err)
+		return err;
+	shown = arena_array(c->arena, struct AgentPromptCommitRead, found.count + 1);
+	for (size_t i = 0; i < found.count; i++)
+		repo_commit_show(c->arena, (const struct bare_change *)found.at + i, &shown[i]);
+	v->commits[file] = (struct list){ shown, found.count };
+	return 0;
+}
+
+static int read_prompts(struct call *c, struct bare *b, struct provenance *v)
+{
+	int err = bare_tip(b, REPO_MAIN, v->tip, c->arena, &c->problem);
+
+	if (err == ERR_NOT_FOUND) {
+		*v->tip = '\0';
+		return 0;
+	}
+	for (int i = 0; !err && i < PROMPT_FILES; i++) {
+		err = projection_read(b, v->tip, i, &v->files[i], c->arena, &c->problem);
+		if (!err)
+			err = read_commits(c, b, v, i);
+	}
+	return err;
+}
+
+/* ---- what is told ---- */
+
+static void show_provenance(
+	struct call *c, const struct provenance *v, struct AgentPromptProvenanceRead *out)
+{
+	struct AgentPromptFileProvenanceRead *files =
+		arena_array(c->arena, struct AgentPromptFileProvenanceRead, PROMPT_FILES);
+
+	for (int i = 0; i < PROMPT_FILES; i++) {
+		struct prompt_verdict verdict = projection_judge(&(struct prompt_sides){
+			v->files[i], v->live.of[i], v->bases.of[i].sha256 });
+
+		files[i] = (struct AgentPromptFileProvenanceRead){ .file = prompt_files[i].path,
+			.field = prompt_files[i].field,
+			.repo_present = verdict.present,
+			.diverged = verdict.diverged,
+			.pending_projection = verdict.pending,
+			.commits = v->commits[i].at ? v->commits[i] : (struct list){ files, 0 } };
+	}
+	out->available = true;
+	out->files = (struct list){ files, PROMPT_FILES };
+}
+
+struct provenance_asked {
+	struct provenance provenance;
+	struct AgentPromptProvenanceRead *out;
+};
+
+static int tell_provenance(struct call *c, struct bare *b, void *ctx)
+{
+	struct provenance_asked *asked = ctx;
+	int err = read_prompts(c, b, &asked->provenance);
+
+	if (!err)
+		show_provenance(c, &asked->provenance, asked->out);
+	return err;
+}
+
+static int tell_unavailable(struct call *c, const char *why, void *ctx)
+{
+	struct AgentPromptProvenanceRead *out = ((struct provenance_asked *)ctx)->out;
+
+	*out = (struct AgentPromptProvenanceRead){ .files = { arena_alloc(c->arena, 1), 0 },
+		.unavailable_reason = why ? why : "The repository cannot be read." };
+	return 0;
+}
+
+OPERATION(readAgentPromptProvenance, NONE, AgentPromptProvenanceRead)
+{
+	struct provenance_asked *asked = arena_new(c->arena, struct provenance_asked);
+	struct repo_read what = {
+		.read = tell_provenance, .missing = tell_unavailable, .ctx = asked
+	};
+	int err = read_live(c, &asked->provenance);
+
+	if (err)
+		return err;
+	asked->out = out;
+	err = repo_find(c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_code,
+		&what.row);
+	if (err == ERR_NOT_FOUND)
+		return tell_unavailable(c, REPO_NONE, asked);
+	return err ? err : repo_read_later(c, &what);
+}
+
+/* ---- which side counts ---- */
+
+enum PromptSide { PromptSide_repository, PromptSide_live };
+static const struct words PromptSide_words = {
+	.title = "PromptSide",
+	.list = (const char *const[]){ "repository", "live", NULL },
+	.doc = "The file on the main branch, or the prompt that the agent works with.",
+};
+
+struct AgentPromptResolve {
+	const char *file;
+	int take;
+};
+FIELDS(AgentPromptResolve) = {
+	FIELD(AgentPromptResolve, file, .required = true, BOUNDS(1, 255),
+		.example = "\"prompts/description_prompt.md\"",
+		.doc = "Which prompt, by its file."),
+	FIELD(AgentPromptResolve, take, .required = true, .words = &PromptSide_words,
+		.doc = "Which side counts: that of the repository becomes the agent's prompt; the live one is "
+		       "committed to the main branch."),
+};
+static SCHEMA(AgentPromptResolve, .doc = "Ends a difference between a prompt and its file.");
+
+CHECK_STEP(resolveAgentPrompt, AgentPromptResolve)
+{
+	if (in->file && prompt_file_of(in->file) < 0)
+		call_field(c, "file", "unknown", "is none of the files of prompts");
+}
+
+struct resolving {
+	struct provenance provenance;
+	const char *name, *email; /* who commits */
+};
+
+BODY_STEP(resolveAgentPrompt, look, AgentPromptResolve)
+{
+	struct resolving *v = c->own = arena_new(c->arena, struct resolving);
+	struct agent_row agent;
+	int err;
+
+	if (prompt_file_of(in->file) < 0)
+		return call_field(c, "file", "unknown", "is none of the files of prompts");
+	err = repo_here(c, &v->provenance.row);
+	if (!err)
+		err = agent_row_read(c, &agent);
+	if (!err)
+		err = read_live(c, &v->provenance);
+	if (err)
+		return err;
+	v->name = agent.name;
+	v->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
+	return 0;
+}
+
+static int commit_live(struct call *c, struct bare *b, struct resolving *v, int file)
+{
+	struct provenance *of = &v->provenance;
+	const char *text = of->live.of[file] ? of->live.of[file] : "",
+		   *bytes = prompt_file_bytes(c->arena, text);
+	struct bare_file one = { prompt_files[file].path, bytes, strlen(bytes) };
+	int64_t most = repos_bytes_max(service_of(c->app)->repos);
+	char made[BARE_ID_LEN + 1];
+
+	if (of->row.size_bytes + (int64_t)one.len > most)
+		return call_fail(c, ERR_NO_SPACE,
+			"The repository has no room: it may have %lld bytes.", (long long)most);
+	return bare_commit(b,
+		&(struct bare_committing){ .branch = REPO_MAIN,
+			.onto = *of->tip ? of->tip : NULL,
+			.files = &one,
+			.count = 1,
+			.name = v->name,
+			.email = v->email,
+			.message = arena_printf(
+				c->arena, "Take the live text of %s\n", prompt_files[file].field),
+			.at = c->now / SECOND_US },
+		made, c->arena, &c->problem);
+}
+
+static int resolve_in(struct call *c, struct bare *b, struct resolving *v, int file, int take)
+{
+	int err = read_prompts(c, b, &v->provenance);
+
+	if (!err && take == PromptSide_live)
+		err = commit_live(c, b, v, file);
+	if (!err && take == PromptSide_live)
+		err = read_prompts(c, b, &v->provenance);
+	if (!err && v->provenance.files[file].side != PROMPT_READ)
+		err = call_fail(c, ERR_CONFLICT,
+			"The repository has no such prompt on its main branch, or "
+			"what it has is no text.");
+	return err;
+}
+
+BODY_STEP(resolveAgentPrompt, prepare, AgentPromptResolve)
+{
+	struct resolving *v = c->own;
+	struct bare *b = NULL;
+	int err = repo_open(c, &v->provenance.row, &b);
+
+	if (!err)
+		err = resolve_in(c, b, v, prompt_file_of(in->file), in->take);
+	bare_close(b);
+	if (!err)
+		v->provenance.row.size_bytes =
+			repo_size(service_of(c->app)->repos, c->arena, v->provenance.row.id);
+	return err;
+}
+
+/* Only what was read is replaced: who changed the prompt meanwhile is not overruled. */
+static int put_prompt(struct call *c, const struct provenance *v, int file)
+{
+	const char *text = *v->files[file].text ? v->files[file].text : NULL;
+	struct agent_row before, after;
+	struct prompt_texts now;
+	int err = agent_row_read(c, &before);
+
+	if (err)
+		return err;
+	now = texts_of(&before);
+	if (!same_text(now.of[file], v->live.of[file]))
+		return call_fail(
+			c, ERR_CONFLICT, "The prompt was changed meanwhile: look at it again.");
+	after = before;
+	*(const char **[]){ &after.description_prompt, &after.bootstrap_instructions,
+		&after.initial_greeting }[file] = text;
+	return agent_row_change(c, &before, &after);
+}
+
+OPERATION(resolveAgentPrompt, AgentPromptResolve, AgentPromptProvenanceRead, .on_disk = true,
+	.check = resolveAgentPrompt_check, .look = resolveAgentPrompt_look,
+	.prepare = resolveAgentPrompt_prepare)
+{
+	struct resolving *r = c->own;
+	struct provenance v = r->provenance;
+	const struct caller *who = &c->caller;
+	int file = prompt_file_of(in->file), err = 0;
+
+	if (in->take == PromptSide_repository)
+		err = put_prompt(c, &v, file);
+	if (!err)
+		err = prompt_base_put(c->db, who->tenant_id, who->agent_id, file,
+			v.files[file].text, v.tip, c->now);
+	if (!err)
+		err = repo_saw(c->db, &v.row, v.tip, c->now);
+	if (!err)
+		err = read_live(c, &v);
+	if (err)
+		return err;
+	show_provenance(c, &v, out);
+	c->audit.resource_id = v.row.id;
+	return 0;
+}
+
+#define PROVENANCE "/tenant/{tenant_id}/agents/{agent_id}/prompt-provenance"
+
+static const struct route routes[] = {
+	{ METHOD_GET, PROVENANCE, &readAgentPromptProvenance, PERM_AGENT_READ, 200,
+		.tag = "Repositories", .finds_agent = true,
+		.doc = "Where each prompt stands against its file on the main branch of the agent's "
+		       "repository, and which commits made it. A repository that cannot be read is no error." },
+	{ METHOD_POST, PROVENANCE "/resolve", &resolveAgentPrompt, PERM_AGENT_WRITE, 200,
+		"agent.prompt.resolve", .tag = "Repositories", .finds_agent = true,
+		.doc = "Take the repository's side of a prompt, or the live one." },
+};
+RESOURCE(provenance, routes, NULL);
