@@ -218,7 +218,8 @@
 	X(repo_sql) \
 	X(repo_url_sql) \
 	X(repo_sweep_sql) \
-	X(prompt_base_sql)
+	X(prompt_base_sql) \
+	X(converge_sql)
 
 /* clang-format on */
 

@@ -39,7 +39,7 @@
 #include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
-#include "repos/repo.h"
+#include "repos/converge.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
 #include "queue/crash.h"
@@ -55,7 +55,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 5 };
+enum { JOB_KINDS = 6 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -79,6 +79,7 @@ struct serving {
 	struct tool_pool *tools;
 	struct mail_reader *mail_reader;
 	struct mail_sender *mail;
+	struct repo_converger converger;
 	struct job_kind kinds[JOB_KINDS];
 	struct reload *reload;
 	struct smtp_relay relay;
@@ -344,6 +345,10 @@ static void prepare_queue(struct serving *v)
 		.bucket = &v->service.bucket,
 		.relay = &v->service.relay });
 	v->kinds[4] = mail_sender_kind(v->mail);
+	v->converger = (struct repo_converger){ .store = &v->service.app.store,
+		.repos = &v->service.repos,
+		.disk = &v->service.app.disk };
+	v->kinds[5] = repo_converge_kind(&v->converger);
 	v->service.letters =
 		letter_post_new(&(struct letter_post_settings){ .store = v->service.app.store,
 			.vault = v->service.app.vault,

@@ -154,6 +154,8 @@ const struct row matrix_rows[] = {
 	{ "DELETE " A, "agent:delete", .fresh = FRESH_AGENT },
 	{ "POST /agents/{}/clone", "agent:read agents:create", "{\"name\":\"C$n\"}" },
 	{ "POST " A "/repo", "agent:write" },
+	{ "GET " A "/repo", "agent:read", .fresh = FRESH_REPO },
+	{ "PATCH " A "/repo", "agent:write", "{\"projection\":\"off\"}", FRESH_REPO },
 	{ "DELETE " A "/repo", "agent:write", .fresh = FRESH_REPO },
 	{ "GET " A "/code-ref", "agent:read" },
 	{ "PATCH " A "/code-ref", "agent:write", "{\"code_ref\":\"main\"}", FRESH_REPO },

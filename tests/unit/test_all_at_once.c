@@ -202,12 +202,12 @@ static const struct {
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
 		"createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
-		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentCodeRef setAgentDefaultRole "
+		"createAgentRepo grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
-		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
+		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentRepo updateAgentSkill updateAnyUser updateGroup "
 		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },
 	{ "whether a password is right costs a guess", "changePassword " },
-	{ "the other side is asked first", "importMcpTools " },
+	{ "the other side is asked first", "importMcpTools setAgentCodeRef " },
 	{ "whose bucket it must be is known with the permission",
 		"exportAgentToBucket importAgentFromBucket tryAgentFromBucket " },
 	{ "one fault is all that OpenAI's form tells",

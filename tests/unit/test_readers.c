@@ -189,7 +189,8 @@ static const struct exception acted_on[] = {
 	{ "mail_messages", " attachments html in_reply_to " }, /* into the rows of who gets it */
 	{ "mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "tenant_mail_rules", " allow_from allow_to block_from reply wake " },
-	{ "registrations", " name " },	 /* into the account */
+	{ "registrations", " name " }, /* into the account */
+	{ "repositories", " projection " },
 	{ "reservations", " user_id " }, /* into the ledger */
 	{ "responses", " input run_id " },
 	{ "scanners", " base_url organization provider " },

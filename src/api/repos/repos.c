@@ -9,6 +9,7 @@
 #include "api/repos/repo_call.h"
 #include "api/service.h"
 #include "base/clock.h"
+#include "repos/converge.h"
 #include "repos/prompt_base.h"
 #include "repos/prompt_file.h"
 
@@ -99,8 +100,17 @@ static int change_url(struct call *c, const char *url)
 	return agent_row_change(c, &before, &after);
 }
 
-OPERATION(createAgentRepo, NONE, AgentRead, .on_disk = true, .look = look_to_make,
-	.prepare = make_repo)
+struct AgentRepoCreate {
+	int projection;
+};
+FIELDS(AgentRepoCreate) = {
+	FIELD(AgentRepoCreate, projection, .words = &RepoProjection_words, .otherwise = "\"off\"",
+		.doc = "Whether prompts follow the repository from the beginning."),
+};
+static SCHEMA(AgentRepoCreate, .doc = "Makes the repository of an agent.");
+
+OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .on_disk = true,
+	.look = look_to_make, .prepare = make_repo)
 {
 	const struct repo_making *m = c->own;
 	const struct caller *who = &c->caller;
@@ -109,7 +119,7 @@ OPERATION(createAgentRepo, NONE, AgentRead, .on_disk = true, .look = look_to_mak
 		.agent_id = who->agent_id,
 		.purpose = RepoPurpose_code,
 		.host = RepoHost_embedded,
-		.projection = RepoProjection_off,
+		.projection = in->projection,
 		.tip = m->tip,
 		.observed_at = c->now,
 		.next_attempt_at = NIL,
@@ -157,12 +167,99 @@ OPERATION(deleteAgentRepo, NONE, AgentRead)
 	return err;
 }
 
+struct AgentRepoRead {
+	const char *id;
+	int host, projection;
+	const char *url, *tip;
+	struct moment observed_at;
+	const char *last_error;
+	int64_t size_bytes;
+	struct moment created_at;
+};
+FIELDS(AgentRepoRead) = {
+	FIELD(AgentRepoRead, id, .required = true, .id = true, .doc = "The repository."),
+	FIELD(AgentRepoRead, host, .required = true, .words = &RepoHost_words,
+		.doc = "Who keeps it."),
+	FIELD(AgentRepoRead, projection, .required = true, .words = &RepoProjection_words,
+		.doc = "Whether prompts follow it."),
+	FIELD(AgentRepoRead, url, .required = true,
+		.example = "\"https://lodge.example.org/git/demo/support-desk.git\"",
+		.doc = "Address to clone it from, over HTTP."),
+	FIELD(AgentRepoRead, tip, .required = true, .nullable = true,
+		.example = "\"9fceb02d0ae598e95dc970b74767f19372d61af8\"",
+		.doc = "The commit of its main branch, when that was last looked at."),
+	FIELD(AgentRepoRead, observed_at, .required = true, .nullable = true,
+		.doc = "When it was last looked at."),
+	FIELD(AgentRepoRead, last_error, .required = true, .nullable = true, .example = "null",
+		.doc = "Why it could not be looked at since then; null if it could."),
+	FIELD(AgentRepoRead, size_bytes, .required = true, .doc = "What it had on the disk then."),
+	FIELD(AgentRepoRead, created_at, .required = true, .doc = "When it was made."),
+};
+static SCHEMA(AgentRepoRead, .doc = "The repository of an agent.");
+
+OPERATION(readAgentRepo, NONE, AgentRepoRead)
+{
+	struct repository row;
+	struct agent_row agent;
+	int err = agent_row_read(c, &agent);
+
+	if (!err)
+		err = repo_here(c, &row);
+	if (err)
+		return err;
+	*out = (struct AgentRepoRead){ .id = row.id,
+		.host = row.host,
+		.projection = row.projection,
+		.url = agent.repo_url,
+		.tip = row.tip,
+		.observed_at = { row.observed_at },
+		.last_error = row.last_error,
+		.size_bytes = row.size_bytes,
+		.created_at = { row.created_at } };
+	return 0;
+}
+
+struct AgentRepoUpdate {
+	uint64_t present;
+	int projection;
+};
+FIELDS(AgentRepoUpdate) = {
+	FIELD(AgentRepoUpdate, projection, .words = &RepoProjection_words,
+		.doc = "Whether prompts follow the repository; auto begins at once."),
+};
+static SCHEMA(
+	AgentRepoUpdate, .partial = true, .doc = "Changes how prompts follow the repository.");
+
+OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead)
+{
+	struct repository before, after;
+	int err = repo_here(c, &before);
+
+	if (err)
+		return err;
+	after = before;
+	if (in->projection >= 0)
+		after.projection = in->projection;
+	after.updated_at = c->now;
+	call_changed(c, &repository_schema, &before, &after);
+	err = repo_change(c->db, &after);
+	if (!err)
+		err = repo_converge_add(c->db, c->arena, &after, c->now);
+	c->audit.resource_id = after.id;
+	return err ? err : agent_show(c, out);
+}
+
 #define REPO "/tenant/{tenant_id}/agents/{agent_id}/repo"
 
 static const struct route routes[] = {
 	{ METHOD_POST, REPO, &createAgentRepo, PERM_AGENT_WRITE, 201, "agent.repo.create",
 		.tag = "Repositories", .finds_agent = true,
 		.doc = "Give the agent a git repository of its own, with its prompts in it." },
+	{ METHOD_GET, REPO, &readAgentRepo, PERM_AGENT_READ, 200, .tag = "Repositories",
+		.finds_agent = true, .doc = "Read what the agent's repository is, and how it is." },
+	{ METHOD_PATCH, REPO, &updateAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.update",
+		.tag = "Repositories", .finds_agent = true,
+		.doc = "Say whether the agent's prompts follow its repository." },
 	{ METHOD_DELETE, REPO, &deleteAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.delete",
 		.tag = "Repositories", .finds_agent = true,
 		.doc = "Let go of the agent's repository. It is kept for 30 days, and then removed." },

@@ -1,0 +1,37 @@
+// repos.test.mjs - repositories of agents across processes: the job that takes prompts from them, and a start with another address.
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { equal, match, testBoth, until } from "./harness.mjs";
+
+const ENV = { PATH: process.env.PATH, HOME: "/nowhere", GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org", GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
+
+/** One file on the main branch, as whoever pushes it makes it. */
+function commit(repo, path, text) {
+  const git = (args, input, more) => execFileSync("git", args, { cwd: repo, input, env: { ...ENV, ...more } }).toString().trim();
+  const index = { GIT_INDEX_FILE: join(repo, "index.test") };
+  const blob = git(["hash-object", "-w", "--stdin"], text);
+  git(["read-tree", "main"], "", index);
+  git(["update-index", "--add", "--cacheinfo", `100644,${blob},${path}`], "", index);
+  const made = git(["commit-tree", "-p", "main", "-m", "Change it", git(["write-tree"], "", index)]);
+  git(["update-ref", "refs/heads/main", made]);
+}
+
+testBoth("prompts follow the repository once they are told to, and its address follows the service's", async (t, engine) => {
+  const place = await t.place(engine);
+  let server = await t.serve(place);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a", description_prompt: "Be kind." } });
+  const agent = `/tenant/${tenant}/agents/${made.json.id}`;
+  equal((await server.request("POST", `${agent}/repo`)).status, 201, "the repository");
+  const folder = join(place.data, "repositories");
+  commit(join(folder, readdirSync(folder)[0]), "prompts/description_prompt.md", "Be brief.\n");
+  equal((await server.request("PATCH", `${agent}/repo`, { body: { projection: "auto" } })).status, 200, "the mode");
+  await until(20000, "the prompt of the repository", async () => (await server.request("GET", agent)).json.description_prompt === "Be brief.");
+  await server.stop();
+  server = await t.serve(place, { flags: ["--public-url", "https://lodge.example.org"] });
+  await server.enter();
+  const { json } = await server.request("GET", agent);
+  match(json.repo_url, /^https:\/\/lodge\.example\.org\/git\/[a-z-]+\/a\.git$/, "the address");
+  await server.stop();
+});
