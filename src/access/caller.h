@@ -45,6 +45,8 @@ struct credential {
 
 /* Reads the Authorization header and the cookie header (either may be NULL). */
 struct credential credential_read(const char *authorization, const char *cookies);
+/* The same for git's clients, whose token is the password of Basic, whatever the name; nothing comes by cookie. */
+struct credential credential_read_basic(struct arena *a, const char *authorization);
 /* The same where tokens of other services are taken: what is none of ours and has the form of such a token (a JWT) is
  * one of theirs, still to be proven. */
 struct credential credential_read_any(const char *authorization, const char *cookies);
@@ -123,6 +125,9 @@ struct place {
 	bool admin_read;  /* something under /admin is read, and nothing changed */
 };
 
+/* The place of an agent that is named by two slugs.  ERR_NOT_FOUND as whoever may not see it hears it. */
+int caller_find_place(struct db *db, struct arena *a, const char *tenant_slug,
+	const char *agent_slug, struct place *ret, struct problem *p);
 /* May the caller?  0, or ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_SUSPENDED with a sentence. */
 int caller_permit(struct caller *c, struct db *db, struct arena *a, int permission,
 	const struct place *place, bool loopback, struct problem *p);

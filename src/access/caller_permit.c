@@ -37,6 +37,13 @@ struct directory_row {
 FIELDS(directory_row) = { FIELD(directory_row, tenant_id) };
 static SCHEMA(directory_row, .internal = true);
 
+struct slugs_row {
+	const char *tenant_id, *agent_id;
+};
+
+FIELDS(slugs_row) = { FIELD(slugs_row, tenant_id), FIELD(slugs_row, agent_id) };
+static SCHEMA(slugs_row, .internal = true);
+
 #define DELETED "coalesce(t.erase_at, 0) as erase_at"
 
 enum {
@@ -45,6 +52,7 @@ enum {
 	CALLER_AGENT_THERE,
 	CALLER_SESSION,
 	CALLER_DIRECTORY,
+	CALLER_SLUGS,
 };
 
 static const struct statement sql[] = {
@@ -70,6 +78,10 @@ static const struct statement sql[] = {
 		.row = &session_facts_schema },
 	[CALLER_DIRECTORY] = { "caller_directory", "select tenant_id from directory where id = $1",
 		.row = &directory_row_schema, .across = "whose an id is, is what is asked" },
+	[CALLER_SLUGS] = { "caller_slugs",
+		"select a.tenant_id, a.id as agent_id from tenants t join agents a "
+		"on a.tenant_id = t.id and a.slug = $2 where t.slug = $1",
+		.row = &slugs_row_schema, .across = "which tenant has the slug is what is asked" },
 };
 STATEMENT_SET(caller_permit_sql, sql);
 
@@ -104,6 +116,19 @@ static int load_tenant(struct caller *c, struct db *db, struct arena *a, const s
 	if (err == ERR_NOT_FOUND)
 		return problem_set(p, a, err, NOTHING);
 	return err ? err : caller_tenant_decide(c, a, &t, p);
+}
+
+int caller_find_place(struct db *db, struct arena *a, const char *tenant_slug,
+	const char *agent_slug, struct place *ret, struct problem *p)
+{
+	struct slugs_row row;
+	int err = db_one(db, a, &sql[CALLER_SLUGS], &row, ARGS(T(tenant_slug), T(agent_slug)));
+
+	if (err)
+		return err == ERR_NOT_FOUND ? problem_set(p, a, err, NOTHING) : err;
+	ret->tenant_id = row.tenant_id;
+	ret->agent_id = row.agent_id;
+	return 0;
 }
 
 bool caller_reads_only(const struct caller *c, const char *agent_id)

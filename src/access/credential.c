@@ -6,9 +6,13 @@
 #include <strings.h>
 
 #include "access/caller.h"
+#include "base/base64.h"
 #include "base/crypto.h"
 
-enum { ISSUED_MAX = 16 * 1024 }; /* bytes of a token that another service gave */
+enum {
+	ISSUED_MAX = 16 * 1024, /* bytes of a token that another service gave */
+	BASIC_MAX = 1024,	/* of a name and a password in base64 */
+};
 
 void credential_hash(const char *token, char out[65])
 {
@@ -109,4 +113,22 @@ struct credential credential_read_any(const char *authorization, const char *coo
 	c = (struct credential){ .kind = CREDENTIAL_ISSUED, .token = bearer };
 	credential_hash(bearer, c.hash);
 	return c;
+}
+
+struct credential credential_read_basic(struct arena *a, const char *authorization)
+{
+	static const char scheme[] = "Basic ";
+	unsigned char *pair;
+	const char *colon;
+	size_t len;
+
+	if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0)
+		return credential_read(authorization, NULL);
+	authorization += strlen(scheme);
+	len = strlen(authorization);
+	pair = arena_alloc(a, base64_bytes(len) + 1);
+	if (len > BASIC_MAX || !base64_decode(authorization, len, pair, &len) ||
+		memchr(pair, '\0', len) || !(colon = strchr((char *)pair, ':')))
+		return (struct credential){ .bad = true };
+	return credential_read(arena_printf(a, "Bearer %s", colon + 1), NULL);
 }

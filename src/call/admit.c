@@ -232,6 +232,15 @@ bool call_permit_unstored(const struct call *c)
 	       (permission == PERM_METRICS && (is_loopback(c) || is_known_scraper(c)));
 }
 
+/* A slug has no dot: what follows one says which repository of the agent is meant. */
+static int find_by_slug(struct call *c, struct place *place)
+{
+	const char *name = call_param(c, "repository");
+
+	return caller_find_place(c->db, c->arena, call_param(c, "tenant_slug"),
+		arena_strndup(c->arena, name, strcspn(name, ".")), place, &c->problem);
+}
+
 int call_permit(struct call *c)
 {
 	int permission = c->route->permission;
@@ -261,6 +270,8 @@ int call_permit(struct call *c)
 	remember_scraper(c, err);
 	if (!err)
 		err = check_origin(c);
+	if (!err && c->route->by_slug)
+		err = find_by_slug(c, &place);
 	if (!err)
 		err = caller_permit(
 			&c->caller, c->db, c->arena, permission, &place, loopback, &c->problem);

@@ -27,6 +27,7 @@ static void start_over(struct call *c, struct db *db)
 	c->items = (struct list){ 0 };
 	c->export = NULL;
 	c->stream = NULL;
+	c->pour = NULL;
 	c->sending = NULL;
 	c->growth = NULL;
 	c->deferred = NULL;
@@ -290,7 +291,7 @@ static int run_prepare(struct work *w, struct db *db)
 	return w->withdrawn ? ERR_STOPPING : c->op->prepare(c);
 }
 
-/* An import, to its end.  Its thread waits for the store as well: so a tenant has no more imports in the writer than it has of
+/* An import, or what another program does, to its end.  Its thread waits for the store as well: so a tenant has no more imports in the writer than it has of
  * these threads. */
 static int run_import(struct work *w, struct db *db)
 {
@@ -320,12 +321,14 @@ static enum http_verdict begin_slow(struct call *c)
 {
 	struct pool *pool = c->op->asks_tools ? c->app->tools
 			    : c->op->unpacks  ? c->app->imports
+			    : c->op->spawns   ? c->app->programs
 			    : c->op->on_disk  ? c->app->disk
 					      : c->app->slow;
+	bool whole = c->op->unpacks || c->op->spawns;
 	int err;
 
-	c->work.run = c->op->unpacks ? run_import : run_prepare;
-	c->work.done = c->op->unpacks ? done_elsewhere : call_prepared;
+	c->work.run = whole ? run_import : run_prepare;
+	c->work.done = whole ? done_elsewhere : call_prepared;
 	err = pool_submit(pool, c->caller.tenant_id, &c->work);
 	if (!err)
 		return HTTP_KEPT;

@@ -57,11 +57,12 @@ struct app {
 	struct router *router;
 	struct patterns *patterns;
 	struct store *store;
-	struct pool *slow;    /* hashes passwords, reads pictures, asks where people sign in */
-	struct pool *tools;   /* waits for hosts that tenants name; a tenant has a part of it */
-	struct pool *reading; /* reads much, on SQLite; exports */
-	struct pool *disk;    /* reads and writes files */
-	struct pool *imports; /* waits for lodge-helper, and for files that come out of a bucket */
+	struct pool *slow;     /* hashes passwords, reads pictures, asks where people sign in */
+	struct pool *tools;    /* waits for hosts that tenants name; a tenant has a part of it */
+	struct pool *reading;  /* reads much, on SQLite; exports */
+	struct pool *disk;     /* reads and writes files */
+	struct pool *programs; /* waits for git */
+	struct pool *imports;  /* waits for lodge-helper, and for files that come out of a bucket */
 	struct metrics *metrics;
 	struct held *held;	     /* who holds how much memory */
 	struct listeners *listeners; /* who keeps how many streams open */
@@ -124,6 +125,7 @@ struct call {
 	struct list items;	    /* a list: the page's rows */
 	struct arena rows;	    /* what they hold; goes when the page is written */
 	struct export_run *export;  /* all of a list, sent while it is read; or NULL */
+	struct call_pour *pour;	    /* what a thread makes and sends (call_pour()); or NULL */
 	struct call_stream *stream; /* what is sent while it comes about (stream.h); or NULL */
 	/* Set by an operation that answers later: called once what it did is durable, instead of
 	 * writing the reply.  It says HTTP_KEPT and finishes the exchange, or HTTP_REPLIED.  Set by
@@ -234,6 +236,14 @@ struct call_file {
 int call_send_file(struct call *c, const struct call_file *file);
 /* If-Match and If-None-Match of a change, held against the tag of what is there; NULL: nothing is. */
 int call_match(struct call *c, const char *tag);
+
+/* An answer that another program makes, sent while it does: `make` runs on one of the threads for those, and waits where the
+ * peer is behind.  For the end of `look`, or of a read's `apply`.  Until the first byte an error is answered as any other, and
+ * after it the connection breaks off. */
+int call_pour(struct call *c, const char *type, int (*make)(struct call *c));
+/* Within `make`: false if nobody wants more. */
+bool call_pour_bytes(struct call *c, const char *bytes, size_t n);
+bool call_pour_wanted(struct call *c);
 
 /* The handler a server is given, of an app that is set up. */
 struct http_handler call_handler(struct app *app);

@@ -49,6 +49,8 @@ struct credential call_credential(const struct call *c)
 	const char *authorization = http_header(r, "authorization");
 	const char *key = c->route->anthropic ? http_header(r, "x-api-key") : NULL;
 
+	if (c->route->op->basic)
+		return credential_read_basic(c->arena, authorization);
 	if (!authorization && key)
 		return credential_read(arena_printf(c->arena, "Bearer %s", key), NULL);
 	return (c->route->op->vouch ? credential_read_any : credential_read)(

@@ -187,11 +187,31 @@ static void problem_page(struct call *c, const struct problem *p)
 	buf_lit(b, "</main>\n</body>\n</html>\n");
 }
 
+/* Git shows its user what is plain text, and asks for a name and a password where Basic is taken. */
+static void problem_in_plain_words(struct call *c, const struct problem *p)
+{
+	const char *words = p->detail ? p->detail : error_row(p->err)->title;
+	struct http_reply *r = &c->x->reply;
+
+	head_of_problem(r, p);
+	if (r->status == 401) {
+		buf_clear(&r->extra);
+		buf_lit(&r->extra,
+			"WWW-Authenticate: Basic realm=\"lodge\", charset=\"UTF-8\"\r\n");
+	}
+	buf_lit(&r->extra, "Cache-Control: no-cache\r\n");
+	r->type = "text/plain; charset=utf-8";
+	buf_puts(&r->body, words);
+	buf_putc(&r->body, '\n');
+}
+
 void call_write_problem(struct call *c, const struct problem *p)
 {
 	if (c->op && c->op->tell && c->op->tell(c, p))
 		return;
-	if (is_for_people(c))
+	if (c->op && c->op->basic)
+		problem_in_plain_words(c, p);
+	else if (is_for_people(c))
 		problem_page(c, p);
 	else
 		problem_reply(c->app, c->x, p);

@@ -62,13 +62,16 @@ struct operation {
 	bool takes_room;   /* what it keeps counts towards what a tenant's bucket may hold */
 	bool brings_files; /* what it keeps may go to the bucket (call.bring) */
 	bool reads_files; /* it reads beside the store: 502 while that cannot be read, 413 for what is too large */
+	bool spawns;	 /* `prepare` waits for another program: on the threads for those */
 	bool asks_tools; /* `prepare` waits for hosts that a tenant names: on the threads of tools */
 	bool long_read;	 /* reads so much that others on its loop should not wait for it */
 	bool stale_ok; /* a report: what it reads may be STALE_MAX_MS old, but not who may read it */
 	bool bounded_intake; /* what `intake` takes has a most of its own: 413 */
 	bool open_query;     /* ignores parameters it does not know */
-	bool browsed;	     /* people come here by a link: a problem is a page to who takes HTML */
-	const char *awaits;  /* what it cannot succeed without yet, or NULL */
+	/* For git's clients: the credential may be the password of Basic, none comes by cookie, and a problem is told in plain words. */
+	bool basic;
+	bool browsed;	    /* people come here by a link: a problem is a page to who takes HTML */
+	const char *awaits; /* what it cannot succeed without yet, or NULL */
 	/* Called for a body that the tables refuse, once the caller is permitted: adds what the operation
 	 * itself would say of the fields that are sound.  Those that are not are as if absent, also where
 	 * they are needed. */
@@ -105,7 +108,9 @@ struct route {
 	bool unpublished;  /* not in the document */
 	bool writes;	   /* a GET that changes something: it runs, and is audited, like a POST */
 	const char *agent; /* the parameter that names the agent; NULL: agent_id */
-	int also;	   /* a further permission in the same place, or 0 */
+	/* The path names its tenant by {tenant_slug} and the agent by the beginning of {repository}, up to the first dot. */
+	bool by_slug;
+	int also;	  /* a further permission in the same place, or 0 */
 	bool finds_agent; /* its operation answers ERR_NOT_FOUND by itself if the agent is not there */
 	bool patient;	  /* it may wait for a model: the longer deadline holds */
 	bool openai;	  /* errors have the shape that OpenAI's clients know */

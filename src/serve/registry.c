@@ -58,6 +58,7 @@
 	X(agent_import) \
 	X(agent_settings) \
 	X(agent_chat) \
+	X(git_wire) \
 	X(avatars) \
 	X(repos) \
 	X(repo_refs) \

@@ -64,6 +64,8 @@ enum {
 	DISK_WAITING = 4096,
 	IMPORT_THREADS = 4, /* a tenant has one */
 	IMPORT_WAITING = 256,
+	PROGRAM_THREADS = 4, /* a tenant has all but one */
+	PROGRAM_WAITING = 32,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
 	CHAIN_EVERY_MS = 500,
@@ -425,6 +427,12 @@ static int start_serving(struct serving *v)
 		.threads_left = IMPORT_THREADS - 1,
 		.waiting = IMPORT_WAITING,
 		.waiting_each = IMPORT_WAITING / POOL_SHARE });
+	v->service.app.programs = pool_new(&(struct pool_settings){ .threads = PROGRAM_THREADS,
+		.idle_s = DISK_IDLE_S,
+		.threads_left = 1,
+		.waiting = PROGRAM_WAITING,
+		.waiting_each = PROGRAM_WAITING / POOL_SHARE,
+		.withdraws = true });
 	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
 	v->service.app.hub = hub_new(v->service.app.store);
@@ -506,6 +514,7 @@ static void stop_serving(struct serving *v)
 	letter_post_stop(v->service.letters);
 	pool_free(v->service.app.reading);
 	pool_free(v->service.app.imports);
+	pool_free(v->service.app.programs);
 	bucket_stop(v->service.bucket);
 	repos_stop(v->service.repos);
 	pool_free(v->service.app.disk);

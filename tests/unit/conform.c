@@ -152,7 +152,9 @@ void conform(const struct route *route, int status, json_t *body)
 	json_t *item;
 
 	if (status >= 400) {
-		if (route->anthropic)
+		if (route->op->basic) /* in plain words */
+			CHECK(!body);
+		else if (route->anthropic)
 			check_raw(&AnthropicProblem_schema, body);
 		else if (route->openai || json_object_get(body, "jsonrpc"))
 			CHECK(json_is_string(

@@ -321,6 +321,7 @@ static struct fixture *open_with(enum tenant_start start)
 	f->app.slow = pool_new_shared(1, 100);
 	f->app.reading = pool_new_shared(1, 100);
 	f->app.imports = pool_new_shared(1, 100);
+	f->app.programs = pool_new_shared(2, 8);
 	open_bucket(f);
 	open_repos(f);
 	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
@@ -375,6 +376,7 @@ void fixture_close(struct fixture *f)
 	letter_post_stop(f->service.letters);
 	pool_free(f->app.reading);
 	pool_free(f->app.imports);
+	pool_free(f->app.programs);
 	bucket_stop(f->service.bucket);
 	repos_stop(f->service.repos);
 	pool_free(f->app.disk);

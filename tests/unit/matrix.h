@@ -88,7 +88,8 @@ enum agent_kind { AGENT_OPEN, AGENT_CLOSED, AGENT_ADMIN_ONLY, AGENT_KINDS };
 struct world {
 	const char *tenant_id, *owner_id, *owner; /* owner: a login */
 	const char *agents[AGENT_KINDS];
-	const char *user_id; /* a member to act upon */
+	const char *slug, *repositories[AGENT_KINDS]; /* as git names them; none is there */
+	const char *user_id;			      /* a member to act upon */
 	const char *group_id, *allowed_id, *key_id, *plan_id, *model_id, *skill_id;
 	const char *tool_id, *bundle_id, *integration_id;
 	/* For each agent: one that callers take part in when they are to, and one that they never do. */
@@ -107,6 +108,7 @@ struct target {
 		*conversation_id, *closed_conversation_id;
 	const char *integration_id, *delivery_id, *webhook_id;
 	const char *mail_id, *mail_thread_id, *attachment_id;
+	const char *tenant_slug, *repository;
 	bool default_on;
 };
 

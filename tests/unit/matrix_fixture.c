@@ -317,6 +317,7 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 	w->owner_id =
 		fixture_user(f, arena_printf(&f->arena, "owner-%s@example.org", slug), &w->owner);
 	w->tenant_id = fixture_tenant(f, slug, w->owner_id);
+	w->slug = slug;
 	fixture_sql(
 		f, "update tenants set voicebox_enabled = 1 where id = $1", ARGS(T(w->tenant_id)));
 	w->user_id = fixture_user(f, arena_printf(&f->arena, "target-%s@example.org", slug), NULL);
@@ -329,6 +330,8 @@ void world_make(struct fixture *f, struct world *w, const char *slug)
 		201);
 	for (int k = 0; k < AGENT_KINDS; k++) {
 		w->agents[k] = agent_make(f, w, (enum agent_kind)k);
+		r = ask(f, w->owner, NULL, "GET /agents/%s", w->agents[k]);
+		w->repositories[k] = arena_printf(&f->arena, "%s.git", text_at(&r, "slug"));
 		agent_give(f, w->tenant_id, w->agents[k], w->user_id, NULL, "VIEWER");
 		agent_give(f, w->tenant_id, w->agents[k], NULL, w->group_id, "VIEWER");
 		w->sessions[k] = session_make(f, w, (enum agent_kind)k);
@@ -359,6 +362,8 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 	return (struct target){
 		.tenant_id = w->tenant_id,
 		.agent_id = w->agents[kind],
+		.tenant_slug = w->slug,
+		.repository = w->repositories[kind],
 		.user_id = w->user_id,
 		.group_id = w->group_id,
 		.allowed_id = w->allowed_id,

@@ -68,12 +68,15 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/files/", &t->file_id },
 		{ "/memories/", &t->memory_id },
 		{ "/mail/", &t->mail_id },
+		{ "/git/", &t->tenant_slug },
 		{ "/attachments/", &t->attachment_id },
 		/* of none: their rows say that they may lack */
 		{ "/mailboxes/", &t->agent_id },
 		{ "/suppressions/", &t->agent_id },
 	};
 
+	if (strncmp(brace, "{repository}", strlen("{repository}")) == 0)
+		return &t->repository;
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
 		size_t len = strlen(slots[i].segment);
 

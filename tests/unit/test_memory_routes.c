@@ -374,6 +374,8 @@ static const struct raw {
 		NULL, BODY_TIMES },
 	{ "message/rfc822", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "text/plain", "any bytes", { 0 }, make_bytes, BODY_TIMES },
+	{ "application/x-git-upload-pack-request", "any bytes", { 0 }, make_bytes, BODY_TIMES },
+	{ "application/x-git-receive-pack-request", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "application/yaml", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "application/gzip", "any bytes", { 0 }, make_bytes, BODY_TIMES },
 	{ "text/markdown", "a long head",

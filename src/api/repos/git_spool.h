@@ -1,0 +1,18 @@
+/* git_spool.h - the body of one of git's requests, kept in a file without a name until all of it is there: so a slow sender holds
+ * no program and no thread, and git reads a file.  Bodies may come compressed; what they come to has a most. */
+#pragma once
+#include "call/call.h"
+
+struct git_spool;
+
+/* Goes with the arena.  `folder` is where the file lies. */
+struct git_spool *git_spool_new(struct arena *a, const char *folder, int64_t most);
+/* Content-Encoding: NULL, or a sentence. */
+const char *git_spool_coding(struct git_spool *s, const char *coding);
+/* 0; ERR_TOO_LARGE, ERR_MALFORMED or ERR_STORE, with a sentence. */
+int git_spool_add(
+	struct git_spool *s, const void *bytes, size_t n, struct arena *a, struct problem *p);
+/* Whether what has come is all of a compressed body. */
+bool git_spool_whole(const struct git_spool *s);
+/* At its beginning, to be read; -1: nothing came. */
+int git_spool_read(const struct git_spool *s);

@@ -1,0 +1,151 @@
+/* test_git_wire.c - git's requests as bytes: what there is, a fetch, a push and what it leaves in the store, and refusals.  Whole
+ * clients are in tests/blackbox/git_wire.test.mjs. */
+#include <stdlib.h>
+
+#include "fixture.h"
+
+#define ID "c0000000000000000000000g1"
+#define NO_ID "0000000000000000000000000000000000000000"
+#define WIRE "/git/demo/desk.git/"
+
+struct wired {
+	struct fixture *f;
+	const char *folder; /* of the repository */
+	const char *tip;    /* of a commit that is not there */
+};
+
+static const char *shell(struct fixture *f, const char *line)
+{
+	FILE *from = popen(line, "r"); /* NOLINT: a fixed line */
+	char *text = arena_alloc(&f->arena, 1 << 20);
+	size_t n = from ? fread(text, 1, (1 << 20) - 1, from) : 0;
+
+	CHECK_INT(from ? pclose(from) : -1, 0);
+	if (n && text[n - 1] == '\n')
+		text[n - 1] = '\0';
+	return text;
+}
+
+#define GIT                                                                                 \
+	"env -i PATH=/usr/bin:/bin HOME=/nonexistent GIT_AUTHOR_NAME=j GIT_AUTHOR_EMAIL=j " \
+	"GIT_COMMITTER_NAME=j GIT_COMMITTER_EMAIL=j git "
+
+static struct wired open_wired(void)
+{
+	struct wired w = { .f = fixture_open() };
+	struct fixture *f = w.f;
+	const char *agent = fixture_agent(f, "desk");
+
+	w.folder = arena_printf(&f->arena, "%s/" ID ".git", f->repos);
+	shell(f, arena_printf(&f->arena,
+			 GIT "init -q --bare --initial-branch=main %s && " GIT
+			     "init -q --bare --initial-branch=main %s/work",
+			 w.folder, f->repos));
+	w.tip = shell(f, arena_printf(&f->arena,
+				 "cd %s/work && " GIT "commit-tree -m one $(" GIT
+				 "mktree </dev/null) && " GIT "config gc.auto 0",
+				 f->repos));
+	fixture_sql(f,
+		"insert into repositories (tenant_id, id, agent_id, purpose, host, projection, failures, "
+		"size_bytes, created_at, updated_at) values ($1, $2, $3, 'code', 'embedded', 'off', 0, 0, 1, 1)",
+		ARGS(T(f->tenant_id), T(ID), T(agent)));
+	return w;
+}
+
+static struct answer push(const struct wired *w, const char *old, const char *new, const char *ref)
+{
+	struct fixture *f = w->f;
+	const char *body = arena_printf(&f->arena, "%s/body", f->repos);
+	size_t len = 4 + 40 + 1 + 40 + 1 + strlen(ref) + 1 + strlen(" report-status");
+	struct answer r;
+	FILE *file;
+	char *bytes = arena_alloc(&f->arena, 1 << 20);
+
+	shell(f,
+		arena_printf(&f->arena,
+			"cd %s/work && { printf '%04zx%s %s %s\\0 report-status0000'; printf %s | " GIT
+			"pack-objects --revs --stdout -q; } > %s",
+			f->repos, len, old, new, ref, w->tip, body));
+	file = fopen(body, "r");
+	len = file ? fread(bytes, 1, 1 << 20, file) : 0;
+	if (file)
+		fclose(file);
+	r = ask_bytes(f, f->admin, bytes, len,
+		"POST " WIRE
+		"git-receive-pack\nContent-Type: application/x-git-receive-pack-request");
+	return r;
+}
+
+TEST(git_wire_takes_a_push_and_gives_it_out)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+	struct answer r = push(&w, NO_ID, w.tip, "refs/heads/main");
+	const char *want;
+
+	STATUS(r, 200);
+	CHECK_STR(header_of(f, &r, "Content-Type"), "application/x-git-receive-pack-result");
+	CHECK_STR(header_of(f, &r, "Cache-Control"), "no-cache");
+	CHECK_STR(r.body, "000eunpack ok\n0017ok refs/heads/main\n0000");
+	CHECK_INT(fixture_count(
+			  f, arena_printf(&f->arena,
+				     "select count(*) from audit_logs where action = 'repo.push' "
+				     "and resource_id = '" ID
+				     "' and meta like '%%refs/heads/main%%%s%%'",
+				     w.tip)),
+		1);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from repositories where next_attempt_at > 1"), 1);
+
+	test_step("what there is");
+	r = ask(f, f->admin, NULL, "GET " WIRE "info/refs?service=git-upload-pack");
+	STATUS(r, 200);
+	CHECK(memmem(r.body, r.body_len, w.tip, 40));
+	r = ask(f, f->admin, NULL, "GET " WIRE "info/refs?service=git-receive-pack");
+	STATUS(r, 200);
+	CHECK_STR(header_of(f, &r, "Content-Type"), "application/x-git-receive-pack-advertisement");
+	CHECK(!memmem(r.body, r.body_len, "push-options", 12));
+
+	test_step("a fetch");
+	want = arena_printf(&f->arena, "0032want %s\n00000009done\n", w.tip);
+	r = ask_bytes(f, f->admin, want, strlen(want),
+		"POST " WIRE
+		"git-upload-pack\nContent-Type: application/x-git-upload-pack-request");
+	STATUS(r, 200);
+	CHECK(memmem(r.body, r.body_len, "0008NAK\nPACK", 12));
+	fixture_close(f);
+}
+
+TEST(git_wire_leaves_nothing_of_what_it_refuses)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+	struct answer r = push(&w, NO_ID, w.tip, "refs/notes/x");
+
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ng refs/notes/x only branches and tags may be pushed"));
+	test_step("a branch that moved meanwhile");
+	r = push(&w, w.tip, w.tip, "refs/heads/main");
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ng refs/heads/main"));
+	test_step("a client that asks whether it may");
+	r = ask_bytes(f, f->admin, "0000", 4,
+		"POST " WIRE
+		"git-receive-pack\nContent-Type: application/x-git-receive-pack-request");
+	STATUS(r, 200);
+	CHECK_INT(r.body_len, 0);
+	test_step("no room");
+	fixture_sql(f, "update repositories set size_bytes = 8388608", NO_ARGS);
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 507);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from audit_logs where action = 'repo.push'"), 0);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from repositories where next_attempt_at > 1"), 0);
+	test_step("for another purpose");
+	fixture_sql(f, "update repositories set size_bytes = 0, purpose = 'image'", NO_ARGS);
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 404);
+	STATUS(ask(f, f->admin, NULL,
+		       "GET /git/demo/desk.image.git/info/refs?service=git-upload-pack"),
+		200);
+	fixture_close(f);
+}
