@@ -15,7 +15,8 @@
 #include "base/clock.h"
 
 enum {
-	LOOK_MS = 250,	 /* how long nobody looks whether somebody waits */
+	LOOK_MS = 250, /* how long nobody looks whether somebody waits */
+	NAP_MOST_MS = 16,
 	AWAIT_MS = 5000, /* from the end of what it says to its own */
 	AT_ONCE = 64 * 1024,
 	PIPE_BYTES = 256 * 1024,
@@ -203,17 +204,24 @@ int git_child_end(pid_t pid)
 	return status;
 }
 
-int git_child_await(pid_t pid)
+int git_child_await_for(pid_t pid, int wall_ms)
 {
 	siginfo_t info = { 0 };
+	int nap_ms = 1;
 
-	for (int64_t until = clock_mono_ms() + AWAIT_MS; clock_mono_ms() < until;) {
+	for (int64_t until = clock_mono_ms() + wall_ms; clock_mono_ms() < until;) {
 		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 			info.si_pid == pid)
 			break;
-		poll(NULL, 0, 1);
+		poll(NULL, 0, nap_ms);
+		nap_ms = nap_ms < NAP_MOST_MS ? 2 * nap_ms : nap_ms;
 	}
 	return git_child_end(pid); /* a status that is there is not changed by a signal */
+}
+
+int git_child_await(pid_t pid)
+{
+	return git_child_await_for(pid, AWAIT_MS);
 }
 
 /* ---- one run ---- */

@@ -29,7 +29,9 @@ struct git_setup {
 int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret);
 /* Ends it and all that it has begun, if it has not ended; how it ended, as waitpid() says. */
 int git_child_end(pid_t pid);
-/* The same where all that it says has been heard: it has a moment to end by itself. */
+/* The same where it has so long to end by itself. */
+int git_child_await_for(pid_t pid, int wall_ms);
+/* Where all that it says has been heard that is a moment. */
 int git_child_await(pid_t pid);
 
 enum git_end {

@@ -129,6 +129,14 @@ const struct subcommand subcommands[] = {
 		command_machine_key_list },
 	{ "machine-key revoke", "KEY_ID", "Take a machine key back, from the next request on.",
 		command_machine_key_revoke },
+	{ "ssh-keys", "[KIND KEY]",
+		"For AuthorizedKeysCommand of OpenSSH: print the keys of agents as lines of authorized_keys, each of which runs git-serve "
+		"and nothing else; with KIND and KEY (%t and %k) that key alone.",
+		command_ssh_keys },
+	{ "git-serve", "AGENT_ID",
+		"For such a line: serve one fetch or one push of the agent's own repositories, as SSH_ORIGINAL_COMMAND asks. Several "
+		"agents with one key have commas between them.",
+		command_git_serve },
 	{ "mail dkim", "DOMAIN [--rotate]",
 		"Make the key that mail from DOMAIN is signed with, if it has none, and print the records to publish in the DNS. With "
 		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used (docs/operating.md).",

@@ -220,7 +220,8 @@
 	X(repo_url_sql) \
 	X(repo_sweep_sql) \
 	X(prompt_base_sql) \
-	X(converge_sql)
+	X(converge_sql) \
+	X(repo_ssh_sql)
 
 /* clang-format on */
 

@@ -55,7 +55,7 @@ TEST(clone_copies_every_setting)
 	struct answer before, after, r;
 
 	STATUS(ask(f, f->admin,
-		       "{\"bootstrap_instructions\":\"b\",\"ssh_public_key\":\"k\",\"is_active\":false,"
+		       "{\"bootstrap_instructions\":\"b\",\"ssh_public_key\":\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPyBtclRJhn1/1yW9SSvu3w0v40fQOKRh4djz7IMVDLR\",\"is_active\":false,"
 		       "\"editor_enabled\":true,\"external_mail_enabled\":false,"
 		       "\"resource_class\":\"large\",\"can_author_skills\":true}",
 		       "PATCH /agents/%s", id),

@@ -204,7 +204,7 @@ static const struct {
 		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
 		"createAgentRepo grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
-		"setAgentSkillVisibilityScope updateAgent updateAgentBudget updateAgentRepo updateAgentSkill updateAnyUser updateGroup "
+		"setAgentSkillVisibilityScope updateAgentBudget updateAgentRepo updateAgentSkill updateAnyUser updateGroup "
 		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools setAgentCodeRef " },

@@ -10,6 +10,7 @@
 #include "search/search.h"
 #include "api/skills/skills.h"
 #include "base/fold.h"
+#include "git/ssh_key.h"
 #include "mail/reserved.h"
 #include "sessions/session.h"
 #include "store/listing.h"
@@ -190,7 +191,20 @@ OPERATION(readAgent, NONE, AgentRead)
 	return agent_show(c, out);
 }
 
-OPERATION(updateAgent, AgentUpdate, AgentRead)
+/* Empty is none, as null is. */
+static int check_key(struct call *c, const char *line)
+{
+	const char *key, *fault = line && *line ? ssh_key_fault(c->arena, line, &key) : NULL;
+
+	return fault ? call_field(c, "ssh_public_key", "ssh_key", "%s", fault) : 0;
+}
+
+CHECK_STEP(updateAgent, AgentUpdate)
+{
+	check_key(c, in->ssh_public_key);
+}
+
+OPERATION(updateAgent, AgentUpdate, AgentRead, .check = updateAgent_check)
 {
 	struct agent_row before, after;
 	int err = agent_row_read(c, &before);
@@ -198,7 +212,8 @@ OPERATION(updateAgent, AgentUpdate, AgentRead)
 	if (err)
 		return err;
 	call_merge(c, CHANGE(agent_row, &before, &after));
-	if (after.is_admin_only != before.is_admin_only)
+	err = check_key(c, in->ssh_public_key);
+	if (!err && after.is_admin_only != before.is_admin_only)
 		err = agent_shut_permit(c, c->caller.agent);
 	return err ? err : agent_row_change(c, &before, &after);
 }

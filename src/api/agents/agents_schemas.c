@@ -159,9 +159,10 @@ FIELDS(AgentUpdate) = {
 		.doc = "How much machine its environment gets. Kept for environments, which this version "
 		       "does not have."),
 	FIELD(AgentUpdate, ssh_public_key, .nullable = true,
-		.example = "\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample\"", .unused = true,
-		.doc = "Key the agent signs in to other hosts with; the private half never leaves "
-		       "it. Kept for repositories, which this version does not have."),
+		.example =
+			"\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKdwVYdkCRfaKcE5JMTWDTdpDkwvNoZv1rY0CGdgpHTV\"",
+		.doc = "Key with which the agent reaches its own repositories over ssh: ed25519, ecdsa, or "
+		       "rsa from 3072 bits on; the private half never leaves it."),
 	FIELD(AgentUpdate, voice, .nullable = true, BOUNDS(0, 128), .example = "\"alloy\"",
 		.doc = "The voice it speaks with, as its provider names it: the default of speech, and "
 		       "of messages that are read aloud."),
@@ -236,9 +237,8 @@ FIELDS(AgentRead) = {
 		       "run."),
 	FIELD(AgentRead, skill_visibility_scope, .words = &SkillScope_words,
 		.doc = "Whether the skills it writes stay private or may be public."),
-	FIELD(AgentRead, ssh_public_key, .nullable = true, .example = "null", .unused = true,
-		.doc = "Key the agent signs in to other hosts with; null if it has none. Kept for "
-		       "repositories, which this version does not have."),
+	FIELD(AgentRead, ssh_public_key, .nullable = true, .example = "null",
+		.doc = "Key with which the agent reaches its own repositories over ssh; null if it has none."),
 	FIELD(AgentRead, voice, .nullable = true, .example = "\"alloy\"",
 		.doc = "The voice it speaks with; null for none."),
 	FIELD(AgentRead, meeting_managed, .preset = "false",

@@ -1,0 +1,222 @@
+/* push_relay.c - see push_relay.h. */
+#include "git/push_relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { AT_ONCE = 64 * 1024, REPORT_MAX = 1024 * 1024, DRAIN_MS = 60 * 1000 };
+
+struct relay {
+	int from, to; /* the client's */
+	int in, out;  /* git's; -1: closed */
+	int64_t until;
+	struct buf head;   /* the commands, until they are judged */
+	struct buf report; /* what git says after them */
+	bool judged, refused, broken;
+	char bytes[AT_ONCE]; /* on their way to git */
+	size_t at, len;
+	struct push *push;
+	struct arena *arena;
+	const char *fault;
+};
+
+static bool write_all(int fd, const char *at, size_t n)
+{
+	while (n) {
+		ssize_t wrote = write(fd, at, n);
+
+		if (wrote < 0 && errno != EINTR)
+			return false;
+		at += wrote > 0 ? wrote : 0;
+		n -= wrote > 0 ? (size_t)wrote : 0;
+	}
+	return true;
+}
+
+/* What is whole is judged; what may go on is what git hears first. */
+static void judge_head(struct relay *r)
+{
+	switch (push_head_read(r->push, r->arena, r->head.at, r->head.len, &r->fault)) {
+	case PUSH_BREAKS_OFF:
+		return;
+	case PUSH_REFUSED:
+		r->refused = true;
+		return;
+	case PUSH_READ:
+		break;
+	}
+	r->judged = true;
+	r->refused = r->push->refused;
+}
+
+static void hear_client(struct relay *r)
+{
+	ssize_t n = read(r->from, r->bytes, AT_ONCE);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		r->from = -1;
+		if (!r->judged)
+			r->broken = true;
+		return;
+	}
+	r->at = 0;
+	r->len = (size_t)n;
+	if (r->judged)
+		return;
+	buf_put(&r->head, r->bytes, r->len);
+	r->len = 0;
+	judge_head(r);
+}
+
+static void hear_git(struct relay *r)
+{
+	char bytes[AT_ONCE];
+	ssize_t n = read(r->out, bytes, sizeof bytes);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		close(r->out);
+		r->out = -1;
+		return;
+	}
+	if (r->judged)
+		buf_put(&r->report, bytes, (size_t)n);
+	if (!write_all(r->to, bytes, (size_t)n))
+		r->broken = true;
+}
+
+/* The head first, then whatever has come since. */
+static void tell_git(struct relay *r)
+{
+	bool head = r->head.len > 0;
+	const char *at = head ? r->head.at : r->bytes + r->at;
+	ssize_t n = write(r->in, at, head ? r->head.len : r->len);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n < 0) { /* it hears no more, but may have something to say */
+		close(r->in);
+		r->in = -1;
+		r->len = r->head.len = 0;
+	} else if (head) {
+		memmove(r->head.at, r->head.at + n, r->head.len - (size_t)n);
+		r->head.len -= (size_t)n;
+	} else {
+		r->at += (size_t)n;
+		r->len -= (size_t)n;
+	}
+}
+
+static bool owes_git(const struct relay *r)
+{
+	return r->judged && r->in >= 0 && (r->head.len || r->len);
+}
+
+/* Until git has said its last. */
+static void pass_on(struct relay *r)
+{
+	while (r->out >= 0 && !r->broken && !r->refused && clock_mono_ms() < r->until) {
+		struct pollfd fds[3] = {
+			{ .fd = owes_git(r) ? -1 : r->from, .events = POLLIN },
+			{ .fd = r->out, .events = POLLIN },
+			{ .fd = owes_git(r) ? r->in : -1, .events = POLLOUT },
+		};
+
+		if (r->from < 0 && r->in >= 0 && !owes_git(r)) {
+			close(r->in);
+			r->in = -1;
+		}
+		if (poll(fds, 3, 1000) < 0 && errno != EINTR)
+			break;
+		if (fds[1].revents)
+			hear_git(r);
+		if (fds[2].revents)
+			tell_git(r);
+		if (fds[0].revents)
+			hear_client(r);
+	}
+}
+
+/* The client sends on until it has read the answer. */
+static void refuse(struct relay *r)
+{
+	struct pollfd from = { .fd = r->from, .events = POLLIN };
+	int64_t until = clock_mono_ms() + DRAIN_MS;
+	struct buf answer;
+
+	if (!r->judged || !r->push->reports)
+		return;
+	buf_init(&answer, REPORT_MAX);
+	push_write_refusal(r->push, &answer);
+	if (write_all(r->to, answer.at, answer.len))
+		while (clock_mono_ms() < until && poll(&from, 1, 1000) >= 0)
+			if (from.revents && read(r->from, r->bytes, AT_ONCE) <= 0)
+				break;
+	buf_free(&answer);
+}
+
+static void run_relay(struct relay *r, const struct git_setup *setup, pid_t *ret_pid)
+{
+	int in[2], out[2];
+
+	r->broken = true;
+	if (pipe2(in, O_CLOEXEC))
+		return;
+	if (pipe2(out, O_CLOEXEC)) {
+		close(in[0]);
+		close(in[1]);
+		return;
+	}
+	r->broken = git_child_begin(setup, (int[]){ in[0], out[1], STDERR_FILENO }, ret_pid) != 0;
+	close(in[0]);
+	close(out[1]);
+	r->in = in[1];
+	r->out = out[0];
+	fcntl(r->in, F_SETFL, O_NONBLOCK);
+	if (!r->broken)
+		pass_on(r);
+	if (r->in >= 0)
+		close(r->in);
+}
+
+enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, int wall_ms,
+	struct push *ret, struct arena *a, const char **ret_fault)
+{
+	struct relay *r = arena_new(a, struct relay);
+	enum push_relay_end end = RELAY_BROKEN;
+	pid_t pid = 0;
+	int status;
+
+	*ret = (struct push){ 0 };
+	r->from = from;
+	r->to = to;
+	r->push = ret;
+	r->arena = a;
+	r->until = clock_mono_ms() + wall_ms;
+	buf_init(&r->head, PUSH_HEAD_MAX + AT_ONCE);
+	buf_init(&r->report, REPORT_MAX);
+	run_relay(r, setup, &pid);
+	status = !pid ? -1 : r->out < 0 ? git_child_await(pid) : git_child_end(pid);
+	if (r->refused) {
+		refuse(r);
+		end = RELAY_REFUSED;
+	} else if (!r->broken && WIFEXITED(status)) {
+		push_read_report(ret, r->report.at, r->report.len);
+		end = RELAY_DONE;
+	}
+	*ret_fault = r->fault;
+	if (r->out >= 0)
+		close(r->out);
+	buf_free(&r->head);
+	buf_free(&r->report);
+	return end;
+}
