@@ -147,5 +147,13 @@ TEST(git_wire_leaves_nothing_of_what_it_refuses)
 	STATUS(ask(f, f->admin, NULL,
 		       "GET /git/demo/desk.image.git/info/refs?service=git-upload-pack"),
 		200);
+	test_step("without its files");
+	shell(f, arena_printf(&f->arena, "rm -r %s", w.folder));
+	STATUS(ask(f, f->admin, NULL,
+		       "GET /git/demo/desk.image.git/info/refs?service=git-upload-pack"),
+		502);
+	r = ask_bytes(f, f->admin, "0000", 4,
+		"POST /git/demo/desk.image.git/git-receive-pack\nContent-Type: application/x-git-receive-pack-request");
+	STATUS(r, 502);
 	fixture_close(f);
 }

@@ -93,6 +93,15 @@ static int version_of(struct call *c, enum git_service service)
 	return asked[8] - '0';
 }
 
+/* On a thread that may wait for the disk: the row is the store's, the files may be another machine's. */
+static int find_files(struct call *c, const struct wire *w)
+{
+	return access(w->path, F_OK) == 0
+		       ? 0
+		       : call_fail(c, ERR_UPSTREAM,
+				 "The files of this repository are not where this process looks for them.");
+}
+
 /* ---- git's answer on its way ---- */
 
 static bool pour_on(void *ctx, const char *bytes, size_t n)
@@ -146,7 +155,10 @@ static int make_answer(struct call *c)
 		.wanted = pour_is_wanted,
 		.ctx = c };
 	struct git_result result;
+	int err = find_files(c, w);
 
+	if (err)
+		return err;
 	if (w->advertises && run.setup.version < 2) {
 		struct buf line;
 
@@ -333,7 +345,9 @@ static int pushGit_prepare(struct call *c)
 		arena_defer(c->arena, free_report, &w->report);
 	}
 	c->only_reads = true;
-	err = read_push(c, w, run.in);
+	err = find_files(c, w);
+	if (!err)
+		err = read_push(c, w, run.in);
 	if (err)
 		return err < 0 ? err : 0;
 	git_run(&run, &result);
