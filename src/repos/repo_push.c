@@ -69,10 +69,11 @@ int64_t repo_room(const struct repos *r, const struct repository *row)
 	return row->size_bytes < most ? most - row->size_bytes : 0;
 }
 
-int repo_pushed(struct db *db, const struct repository *row, int64_t now)
+int repo_pushed(struct db *db, const struct repository *row, int64_t size, int64_t now)
 {
 	struct repository seen = *row;
 
 	seen.next_attempt_at = now;
+	seen.size_bytes = size;
 	return repo_change(db, &seen);
 }

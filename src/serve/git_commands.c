@@ -31,6 +31,7 @@ struct git_errand {
 	struct repository row;
 	struct repos *repos;
 	struct push push;
+	int64_t size; /* of the repository after it */
 };
 
 static int open_errand(struct git_errand *e)
@@ -196,7 +197,7 @@ static int note_push(struct git_errand *e)
 	if (!err)
 		err = repo_find(e->db, e->a, e->agent.tenant_id, e->agent.agent_id,
 			e->asked.purpose, &e->row);
-	return err ? err : repo_pushed(e->db, &e->row, clock_now_us());
+	return err ? err : repo_pushed(e->db, &e->row, e->size, clock_now_us());
 }
 
 static int version_asked(void)
@@ -231,6 +232,7 @@ static int serve_push(struct git_errand *e, const struct git_setup *setup)
 
 	if (end == RELAY_BROKEN || (end == RELAY_DONE && !e->push.reports))
 		repo_push_look(&e->push, setup->path);
+	e->size = repo_size(e->repos, e->a, e->row.id);
 	if (end != RELAY_REFUSED && repo_push_did(&e->push))
 		err = transact(e, READ_WRITE, note_push);
 	if (!err && end == RELAY_REFUSED)

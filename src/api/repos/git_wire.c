@@ -47,7 +47,8 @@ struct wire {
 	int64_t room;
 	struct push push;
 	struct buf report;
-	int err; /* why git did not come to its end */
+	int64_t size; /* of the repository after it */
+	int err;      /* why git did not come to its end */
 };
 
 /* ---- which repository ---- */
@@ -356,6 +357,7 @@ static int pushGit_prepare(struct call *c)
 	if (w->err || !w->push.reports) /* it may have done some of it all the same */
 		repo_push_look(&w->push, w->path);
 	c->only_reads = !repo_push_did(&w->push);
+	w->size = repo_size(service_of(c->app)->repos, c->arena, w->row.id);
 	return c->only_reads ? w->err : 0;
 }
 
@@ -374,7 +376,7 @@ OPERATION(pushGit, NONE, NONE, .basic = true, .untagged = true, .harmless = true
 		return 0;
 	err = find_repository(c, w);
 	if (!err)
-		err = repo_pushed(c->db, &w->row, c->now);
+		err = repo_pushed(c->db, &w->row, w->size, c->now);
 	c->audit.meta = repo_push_meta(c->arena, (enum RepoPurpose)w->row.purpose, &w->push);
 	c->audit.resource_id = w->row.id;
 	if (!err && w->err) /* it is noted, and told what came of it */
