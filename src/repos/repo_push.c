@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "repos/converge.h"
 
 enum { META_MAX = 256 * 1024 }; /* twice what 64 kB of commands can come to */
 
@@ -69,11 +70,13 @@ int64_t repo_room(const struct repos *r, const struct repository *row)
 	return row->size_bytes < most ? most - row->size_bytes : 0;
 }
 
-int repo_pushed(struct db *db, const struct repository *row, int64_t size, int64_t now)
+int repo_pushed(
+	struct db *db, struct arena *a, const struct repository *row, int64_t size, int64_t now)
 {
 	struct repository seen = *row;
+	int err;
 
-	seen.next_attempt_at = now;
 	seen.size_bytes = size;
-	return repo_change(db, &seen);
+	err = repo_change(db, &seen);
+	return err ? err : repo_converge_add(db, a, row, now);
 }

@@ -12,5 +12,6 @@ void repo_push_look(struct push *p, const char *path);
 const char *repo_push_meta(struct arena *a, enum RepoPurpose purpose, const struct push *p);
 /* Bytes that a push may still bring; 0: the repository is full. */
 int64_t repo_room(const struct repos *r, const struct repository *row);
-/* In the transaction at hand: it has so many bytes now, and is looked at soon. */
-int repo_pushed(struct db *db, const struct repository *row, int64_t size, int64_t now);
+/* In the transaction at hand: it has so many bytes now, and prompts that follow it are to be looked at. */
+int repo_pushed(
+	struct db *db, struct arena *a, const struct repository *row, int64_t size, int64_t now);

@@ -197,7 +197,7 @@ static int note_push(struct git_errand *e)
 	if (!err)
 		err = repo_find(e->db, e->a, e->agent.tenant_id, e->agent.agent_id,
 			e->asked.purpose, &e->row);
-	return err ? err : repo_pushed(e->db, &e->row, e->size, clock_now_us());
+	return err ? err : repo_pushed(e->db, e->a, &e->row, e->size, clock_now_us());
 }
 
 static int version_asked(void)

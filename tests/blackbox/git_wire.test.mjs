@@ -23,7 +23,7 @@ testBoth("a repository is cloned, pushed to and fetched from", async (t, engine)
   const meta = JSON.parse(await h.place.sql("select meta from audit_logs where action = 'repo.push'"));
   const tip = await good(at, ["rev-parse", "HEAD"]);
   equal(JSON.stringify(meta.refs), JSON.stringify([{ ref: "refs/heads/main", old: ZERO, new: tip }]), "what the log tells");
-  equal(await h.place.sql("select count(*) from repositories where next_attempt_at is not null"), "1", "repositories to look at");
+  equal(await h.place.sql("select count(*) from repositories where size_bytes > 0"), "1", "repositories that have grown");
   for (const version of ["0", "1", "2"]) {
     await good(h.work, ["-c", `protocol.version=${version}`, "clone", "-q", h.url(), `v${version}`]);
     equal(readFileSync(join(h.work, `v${version}`, "a.md"), "utf8"), "one\n", `what version ${version} cloned`);

@@ -1,6 +1,6 @@
 // repos.test.mjs - repositories of agents across processes: the job that takes prompts from them, and a start with another address.
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { equal, match, testBoth, until } from "./harness.mjs";
 
@@ -28,6 +28,15 @@ testBoth("prompts follow the repository once they are told to, and its address f
   commit(join(folder, readdirSync(folder)[0]), "prompts/description_prompt.md", "Be brief.\n");
   equal((await server.request("PATCH", `${agent}/repo`, { body: { projection: "auto" } })).status, 200, "the mode");
   await until(20000, "the prompt of the repository", async () => (await server.request("GET", agent)).json.description_prompt === "Be brief.");
+  const { json: key } = await server.request("POST", `/tenant/${tenant}/api-keys`, { body: { name: "git" } });
+  const work = join(t.folder(), "work"), git = (...args) => execFileSync("git", args, { cwd: work, env: { ...ENV, GIT_TERMINAL_PROMPT: "0" } });
+  mkdirSync(work);
+  const { json: before } = await server.request("GET", agent);
+  git("clone", "-q", before.repo_url.replace("://", `://jo:${key.token ?? key.key}@`), ".");
+  writeFileSync(join(work, "prompts/description_prompt.md"), "Be bold.\n");
+  git("commit", "-qam", "Be bold");
+  git("push", "-q", "origin", "main");
+  await until(20000, "the prompt that was pushed", async () => (await server.request("GET", agent)).json.description_prompt === "Be bold.");
   await server.stop();
   server = await t.serve(place, { flags: ["--public-url", "https://lodge.example.org"] });
   await server.enter();

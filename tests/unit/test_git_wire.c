@@ -80,9 +80,11 @@ TEST(git_wire_takes_a_push_and_gives_it_out)
 {
 	struct wired w = open_wired();
 	struct fixture *f = w.f;
-	struct answer r = push(&w, NO_ID, w.tip, "refs/heads/main");
+	struct answer r;
 	const char *want;
 
+	fixture_sql(f, "update repositories set projection = 'auto'", NO_ARGS);
+	r = push(&w, NO_ID, w.tip, "refs/heads/main");
 	STATUS(r, 200);
 	CHECK_STR(header_of(f, &r, "Content-Type"), "application/x-git-receive-pack-result");
 	CHECK_STR(header_of(f, &r, "Cache-Control"), "no-cache");
@@ -94,10 +96,8 @@ TEST(git_wire_takes_a_push_and_gives_it_out)
 				     "' and meta like '%%refs/heads/main%%%s%%'",
 				     w.tip)),
 		1);
-	CHECK_INT(
-		fixture_count(f,
-			"select count(*) from repositories where next_attempt_at > 1 and size_bytes > 100"),
-		1);
+	CHECK_INT(fixture_count(f, "select count(*) from repositories where size_bytes > 100"), 1);
+	CHECK_INT(fixture_count(f, "select count(*) from jobs where kind = 'repo.converge'"), 1);
 
 	test_step("what there is");
 	r = ask(f, f->admin, NULL, "GET " WIRE "info/refs?service=git-upload-pack");
@@ -141,8 +141,7 @@ TEST(git_wire_leaves_nothing_of_what_it_refuses)
 	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 507);
 	CHECK_INT(
 		fixture_count(f, "select count(*) from audit_logs where action = 'repo.push'"), 0);
-	CHECK_INT(
-		fixture_count(f, "select count(*) from repositories where next_attempt_at > 1"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from jobs where kind = 'repo.converge'"), 0);
 	test_step("for another purpose");
 	fixture_sql(f, "update repositories set size_bytes = 0, purpose = 'image'", NO_ARGS);
 	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 404);

@@ -376,7 +376,7 @@ OPERATION(pushGit, NONE, NONE, .basic = true, .untagged = true, .harmless = true
 		return 0;
 	err = find_repository(c, w);
 	if (!err)
-		err = repo_pushed(c->db, &w->row, w->size, c->now);
+		err = repo_pushed(c->db, c->arena, &w->row, w->size, c->now);
 	c->audit.meta = repo_push_meta(c->arena, (enum RepoPurpose)w->row.purpose, &w->push);
 	c->audit.resource_id = w->row.id;
 	if (!err && w->err) /* it is noted, and told what came of it */
