@@ -56,10 +56,15 @@ export interface AgentModelRead { agent_id: string; model_id: string; access: st
 export interface AgentModelReadPage { items: (AgentModelRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AgentOwnershipTransfer { new_owner_id: string; }
 export interface AgentPromptCommitRead { id: string; short_id: string; title: string; author_email?: string | null; author_name?: string | null; committed_at?: string | null; web_url?: string | null; }
+export interface AgentPromptCommitReadPage { items: (AgentPromptCommitRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface AgentPromptFileProvenanceRead { file: string; field: string; repo_present: boolean; diverged: boolean; pending_projection?: boolean; commits: (AgentPromptCommitRead)[]; }
 export interface AgentPromptProvenanceRead { available: boolean; files: (AgentPromptFileProvenanceRead)[]; repo_web_url?: string | null; unavailable_reason?: string | null; }
+export interface AgentPromptResolve { file: string; take: PromptSide; }
 export interface AgentRead { id: string; tenant_id: string; name: string; slug: string; resource_class: string; code_ref: string; description: string | null; initial_greeting: string | null; image_ref: string | null; repo_url: string | null; is_active: boolean; is_admin_only: boolean; is_seed: boolean; can_author_skills: boolean; created_at: string; updated_at: string; avatar_sha256?: string | null; bootstrap_instructions?: string | null; created_by_agent_id?: string | null; created_by_id?: string | null; description_prompt?: string | null; editor_enabled?: boolean; environment_mode?: "shared" | "isolated"; external_mail_enabled?: boolean; hidden?: boolean; iteration_warn_threshold?: number | null; plan_read_only?: boolean; skill_visibility_scope?: "private_only" | "tenant_allowed"; ssh_public_key?: string | null; voice?: string | null; meeting_managed?: boolean; }
+export interface AgentRepoCreate { projection?: RepoProjection; }
+export interface AgentRepoRead { id: string; host: "embedded"; projection: RepoProjection; url: string; tip: string | null; observed_at: string | null; last_error: string | null; size_bytes: number; created_at: string; }
 export interface AgentRepoRefs { branches: (string)[]; tags: (string)[]; complete?: boolean; }
+export interface AgentRepoUpdate { projection?: RepoProjection; }
 export interface AgentRoleAssignmentCreate { role: "VIEWER" | "MANAGER" | "OWNER"; }
 export interface AgentRoleAssignmentRead { agent_id: string; user_id: string; tenant_id: string; role: "VIEWER" | "MANAGER" | "OWNER"; created_at: string; updated_at: string; user_email?: string | null; user_name?: string | null; }
 export interface AgentRoleAssignmentReadPage { items: (AgentRoleAssignmentRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -292,6 +297,8 @@ export interface QueueCount { state: "waiting" | "delayed" | "held" | "running" 
 export interface QueueRead { counts: (QueueCount)[]; oldest_seconds?: number | null; items: (JobRead)[]; next_after?: string | null; }
 export interface RegisterConfirm { token: string; password: string; }
 export interface RegisterRequest { email: string; name: string; password: string; }
+export interface RepoEntry { name: string; path: string; kind: RepoEntryKind; object_id: string; size_bytes: number | null; }
+export interface RepoTree { ref: string; commit_id: string; path: string; entries: (RepoEntry)[]; next_after: string | null; }
 export interface ResetConfirm { token: string; password: string; keep_keys?: boolean; }
 export interface ResetRequest { email: string; }
 export interface ResponseApprovalAnswer { type: "mcp_approval_response"; id?: string | null; approval_request_id: string; approve: boolean; reason?: string | null; }
@@ -466,6 +473,9 @@ export type MentionType = "agent" | "user" | "skill" | "tool" | "session";
 export type MessagePartType = "image" | "file" | "audio";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
+export type PromptSide = "repository" | "live";
+export type RepoEntryKind = "file" | "program" | "link" | "folder" | "module";
+export type RepoProjection = "off" | "auto";
 export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice" | "session";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
@@ -685,6 +695,18 @@ export interface Operations {
   "PUT /tenant/{tenant_id}/agents/{agent_id}/avatar": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentAvatarRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/avatar": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/avatar.png": { path: { tenant_id: string; agent_id: string; }; query: { v?: string | null | undefined; }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRepoRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentRepoCreate; reply: AgentRead };
+  "PATCH /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentRepoUpdate; reply: AgentRead };
+  "DELETE /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/repo/refs": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRepoRefs };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
+  "PATCH /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCodeRefUpdate; reply: AgentRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/repo/tree": { path: { tenant_id: string; agent_id: string; }; query: { ref?: string | null | undefined; path?: string | null | undefined; after?: string | null | undefined; per_page?: number | undefined; }; body: undefined; reply: RepoTree };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/repo/file": { path: { tenant_id: string; agent_id: string; }; query: { ref?: string | null | undefined; path?: string | undefined; }; body: undefined; reply: undefined };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/repo/commits": { path: { tenant_id: string; agent_id: string; }; query: { ref?: string | null | undefined; path?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentPromptCommitReadPage };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/prompt-provenance": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentPromptProvenanceRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/prompt-provenance/resolve": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentPromptResolve; reply: AgentPromptProvenanceRead };
   "GET /tenant/{tenant_id}/autocomplete": { path: { tenant_id: string; }; query: { q?: string | undefined; types?: (MentionType)[] | null | undefined; limit?: number | undefined; }; body: undefined; reply: AutocompleteReply };
   "GET /tenant/{tenant_id}/bucket": { path: { tenant_id: string; }; query: { prefix?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; sort?: "key" | "-key" | undefined; }; body: undefined; reply: BucketObjectPage };
   "GET /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };
