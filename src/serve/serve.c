@@ -13,12 +13,12 @@
 
 #include "access/holders.h"
 #include "access/audit_chain.h"
+#include "api/tenants/bootstrap.h"
 #include "api/people/accounts.h"
 #include "api/people/approval_letters.h"
 #include "api/people/letter_fill.h"
 #include "api/service.h"
 #include "serve/registry.h"
-#include "api/tenants/bootstrap.h"
 #include "api/erasure/gone.h"
 #include "webhooks/hook_deliver.h"
 #include "webhooks/hook_log.h"
@@ -46,6 +46,7 @@
 #include "queue/runner.h"
 #include "sessions/session_file_move.h"
 #include "sessions/sessions.h"
+#include "serve/first_start.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
@@ -68,8 +69,7 @@ enum {
 	PROGRAM_WAITING = 32,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
-	CHAIN_EVERY_MS = 500,
-	PASSWORD_LEN = 20
+	CHAIN_EVERY_MS = 500
 };
 
 struct serving {
@@ -154,21 +154,6 @@ static struct http_settings http_settings_of(const struct settings *s)
 	};
 }
 
-/* A password nobody chose: shown once, on standard output, never in the log. */
-static const char *random_password(struct arena *a)
-{
-	static const char letters[] = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-	char *text = arena_alloc(a, PASSWORD_LEN + 1);
-
-	for (int i = 0; i < PASSWORD_LEN; i++) {
-		uint32_t n;
-
-		random_bytes(&n, sizeof n);
-		text[i] = letters[n % (sizeof letters - 1)];
-	}
-	return text;
-}
-
 /* Another mail_domain takes mail from nobody who has an address of the former one. */
 static int warn_of_mail(struct serving *v, struct db *db)
 {
@@ -180,50 +165,6 @@ static int warn_of_mail(struct serving *v, struct db *db)
 	db_rollback(db);
 	if (sentence)
 		log_line(LOG_WARN, sentence, NULL);
-	return err;
-}
-
-/* The first start of an empty store: the super administrator and the tenant `demo`. */
-static int first_start(struct serving *v, struct db *db)
-{
-	const char *email = getenv("LODGE_ADMIN_EMAIL"), *password = getenv("LODGE_ADMIN_PASSWORD");
-	const char *chosen = password && *password ? password : random_password(v->arena);
-	char hash[PASSWORD_HASH_MAX];
-	struct new_user admin = {
-		.email = email && *email ? email : "admin@localhost",
-		.name = "Administrator",
-		.password_hash = hash,
-		.is_super_admin = true,
-		.proven = true,
-	};
-	bool empty;
-	int tries = 10, err = store_is_empty(db, &empty);
-
-	if (err || !empty)
-		return err;
-	if (first_admin_fault())
-		return problem_set(&v->problem, v->arena, ERR_USAGE, "%s", first_admin_fault());
-	if (!password_hash(chosen, strlen(chosen), hash))
-		return problem_set(&v->problem, v->arena, ERR_INTERNAL,
-			"not enough memory to hash a password");
-	do { /* another process may have been first: look again inside the transaction */
-		err = db_begin(db, READ_WRITE);
-		if (!err)
-			err = store_is_empty(db, &empty);
-		if (!err && empty)
-			err = bootstrap(db, v->arena, &admin, TENANT_SEEDED);
-		if (err)
-			db_rollback(db);
-		else
-			err = db_commit(db);
-	} while ((err == ERR_RETRY || err == ERR_DUPLICATE) && --tries);
-	if (!err && empty) {
-		printf("Made the super administrator %s", admin.email);
-		if (chosen != password)
-			printf(" with the password %s\n(shown only now)", chosen);
-		printf("\n");
-		fflush(stdout);
-	}
 	return err;
 }
 
@@ -270,7 +211,7 @@ static int prepare_store(struct serving *v)
 	if (!err)
 		err = open_repos(&v->service.repos, v->settings, v->arena, &v->problem);
 	if (!err)
-		err = first_start(v, db);
+		err = first_start(db, v->arena, &v->problem);
 	if (err)
 		problem_set(&v->problem, v->arena, err, "the store: %s", db_error(db));
 	db_close(db);
