@@ -33,6 +33,10 @@ static int is_kept_out(const struct mail_posting *o, const struct mail_rules_hel
 	} else if (!err && !mail_rules_reach(rules, address)) {
 		*ret_code = "not_allowed";
 		*ret_message = "is not among those whom the rules let the agent write to";
+	} else if (!err && !smtp_path_is_plain(address)) {
+		*ret_code = "address";
+		*ret_message =
+			"has a blank, < or > before its @, which cannot be named to a mail server";
 	}
 	return err;
 }

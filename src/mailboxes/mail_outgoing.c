@@ -43,6 +43,8 @@ static int read_why_not(struct db *db, struct arena *a, struct mail_outgoing *l)
 		err = mail_suppressed(db, l->m.tenant_id, l->send.address, &suppressed);
 	if (suppressed)
 		l->why_not = "the address is not written to any more: mail to it came back";
+	else if (!smtp_path_is_plain(l->send.address)) /* from before such were refused */
+		l->why_not = SMTP_NOT_PLAIN;
 	return err;
 }
 

@@ -236,6 +236,10 @@ static int reach_outside(const struct mail_posting *o, const char *field, size_t
 
 	if (!mail_address_parse(address, strlen(address), &parsed, &fault))
 		return refuse(o, field, at, "address", "is no address that mail can be sent to");
+	/* Such an address may stand in a letter of a stranger, who has it answered. */
+	if (!smtp_path_is_plain(address))
+		return refuse(o, field, at, "address",
+			"has a blank, < or > before its @, which cannot be named to a mail server");
 	mail_address_plus(&parsed, &base, &plus);
 	err = mailbox_at(o->db, o->a, o->m->tenant_id,
 		arena_printf(o->a, "%.*s%s", (int)base.len, base.at, domain), &box);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/check.h"
 #include "outside/address.h"
 #include "outside/why.h"
 
@@ -285,13 +284,18 @@ void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, str
 	struct smtp_said *ret)
 {
 	struct smtp_state s = { .mail = mail, .stopping = relay->stopping };
-	struct curl_slist *to = curl_slist_append(NULL, arena_printf(a, "<%s>", mail->to));
-	CURL *h = curl_easy_init();
+	struct curl_slist *to;
 	struct relay_parts parts;
 	const char *fault;
 	CURLcode code;
+	CURL *h;
 
-	INVARIANT(smtp_path_is_plain(mail->from) && smtp_path_is_plain(mail->to) && *mail->to);
+	if (!smtp_path_is_plain(mail->from) || !smtp_path_is_plain(mail->to) || !*mail->to) {
+		*ret = (struct smtp_said){ .outcome = SMTP_REFUSED, .text = SMTP_NOT_PLAIN };
+		return;
+	}
+	to = curl_slist_append(NULL, arena_printf(a, "<%s>", mail->to));
+	h = curl_easy_init();
 	if (!h || !to)
 		abort();
 	if (relay_read(relay->url, &parts, &fault)) {

@@ -50,7 +50,8 @@ struct smtp_said {
 const char *smtp_relay_fault(const char *url);
 /* True for what may stand between < and > in an envelope: no control characters, spaces, brackets. */
 bool smtp_path_is_plain(const char *address);
-/* Both addresses are plain. */
+/* Of addresses that are not plain nothing is said to the relay: SMTP_REFUSED, with this text. */
+#define SMTP_NOT_PLAIN "the address has a blank, < or >, and cannot be named to a mail server"
 void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, struct arena *a,
 	struct smtp_said *ret);
 /* Goes there, says hello and who we are, and hands nothing over: SMTP_SENT if all of it is well. */

@@ -382,6 +382,32 @@ TEST(mail_send_hears_of_what_came_back)
 	out_close(&o);
 }
 
+TEST(mail_send_names_no_address_that_no_server_takes)
+{
+	struct out o = out_open();
+	struct answer r = post(&o, "\"\\\"a b\\\"@z.example\",\"\\\"a>b\\\"@z.example\"");
+	const char *id;
+
+	STATUS(r, 422);
+	CHECK(refuses(&r, "to[0]", "address"));
+	CHECK(refuses(&r, "to[1]", "address"));
+	test_step("one that is there already fails, and nobody breaks down over it");
+	relay_peer_says(o.relay, "ann@example.org", "451 4.7.1 Later");
+	r = post(&o, "\"ann@example.org\"");
+	id = text_at(&r, "id");
+	CHECK_STR(state_at_rest(&o, id), "queued");
+	fixture_sql(o.f, "update mail_sends set address = $1 where message_id = $2",
+		ARGS(T("\"a b\"@z.example"), T(id)));
+	let_time_pass(&o, 0);
+	WAIT_FOR(strcmp(state_at_rest(&o, id), "queued") != 0);
+	CHECK_STR(state_at_rest(&o, id), "failed");
+	CHECK(error_has(&o, id, "cannot be named to a mail server"));
+	r = ask(o.f, o.f->admin, NULL, "POST /agents/%s/mail/%s/send-again", o.desk, id);
+	STATUS(r, 422);
+	CHECK(refuses(&r, "to", "address"));
+	out_close(&o);
+}
+
 /* ---- sent again ---- */
 
 static struct answer again(const struct out *o, const char *id)

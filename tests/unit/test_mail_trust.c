@@ -256,6 +256,29 @@ TEST(mail_trust_storms_have_an_end)
 	mail_house_close(&h);
 }
 
+TEST(mail_trust_answers_nobody_whom_no_server_takes)
+{
+	struct mail_house h;
+	struct answer r;
+
+	mail_house_open(&h);
+	rules(&h, "{\"reply\":\"always\"}");
+	r = letter_comes(&h, "x@example.org",
+		PASS "From: \"a b\"@example.org\nCc: \"c d\"@example.org, kim@example.org\n\nhi\n");
+	CHECK_STR(text_at(&r, "from"), "\"a b\"@example.org");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, DONE, 1);
+	CHECK(strstr(draft_error(&h), "cannot be named to a mail server"));
+	test_step("nor does a person");
+	r = ask(h.f, h.f->admin, "{\"text\":\"Yes\",\"all\":true}",
+		"POST /agents/%s/mail/%s/reply", h.agent_id, text_at(&r, "id"));
+	STATUS(r, 422);
+	CHECK(refuses(&r, "to[0]", "address"));
+	CHECK(refuses(&r, "cc[0]", "address"));
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
 TEST(mail_spf_names_somebody)
 {
 	static const struct {

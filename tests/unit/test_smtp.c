@@ -232,6 +232,29 @@ TEST(smtp_refuses_relays_that_say_too_much)
 	CHECK(!smtp_path_is_plain("a b@c.d") && !smtp_path_is_plain("a@b.c\n"));
 }
 
+TEST(smtp_names_no_address_that_is_not_plain)
+{
+	static const char *const bad[] = { "\"a b\"@example.org", "\"a<b\"@example.org",
+		"\"a>b\"@example.org", "a\r\nb@example.org", "" };
+	struct smtp_relay to = { .url = "smtp://127.0.0.1:1", .hello = "lodge.example" };
+	struct arena a = { 0 };
+	struct smtp_said said;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct smtp_mail mail = { "b@example.com", bad[i], "a\r\n", 3 };
+
+		test_step("%s", bad[i]);
+		smtp_send(&to, &mail, &a, &said);
+		CHECK(said.outcome == SMTP_REFUSED && said.code == 0 && !said.unsure);
+		CHECK_STR(said.text, SMTP_NOT_PLAIN);
+	}
+	test_step("nor as a sender");
+	smtp_send(&to, &(struct smtp_mail){ "\"a b\"@example.org", "b@example.com", "a\r\n", 3 },
+		&a, &said);
+	CHECK(said.outcome == SMTP_REFUSED);
+	arena_free(&a);
+}
+
 TEST(smtp_is_broken_off_when_the_service_stops)
 {
 	struct relay r = { 0 };
