@@ -11,6 +11,8 @@ enum {
 	MAIL_HOPS_MAX = 5,	    /* of X-Lodge-Hops */
 	MAIL_REPLIES_PER_HOUR = 10, /* automatic ones, to one correspondent */
 	MAIL_REPLIES_PER_THREAD_DAY = 30,
+	MAIL_UNPROVEN_PER_DOMAIN_HOUR =
+		30, /* automatic answers to those of one domain whom nothing proves */
 	MAIL_STRANGERS_PER_HOUR =
 		100, /* times that an agent is woken by people it does not know, of whatever address */
 };

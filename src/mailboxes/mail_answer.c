@@ -9,15 +9,33 @@
 
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/json.h"
+#include "mailboxes/mail_folds.h"
 #include "mailboxes/mail_post.h"
+#include "store/row.h"
 
-enum { ADDRESS_TEXT_MAX = 4096 }; /* of an address with every byte escaped twice */
+enum { WOKEN_BY, LAST_WORDS, TO_ADDRESS, IN_THREAD, OF_DOMAIN };
 
-enum { WOKEN_BY, LAST_WORDS, TO_ADDRESS, IN_THREAD };
+/* What was sent by itself.  What members have sent is counted apart from what strangers have: else a stranger, or who only says
+ * that they are a member, could use up what a member may. */
+struct sent_itself {
+	const char *tenant_id, *agent_id, *after, *thread_id;
+	const char *base, *plus, *quoted; /* of a recipient: mail_folds.h */
+	int64_t since, by_member;
+};
+
+FIELDS(sent_itself) = { ROW_FIELDS(
+	sent_itself, tenant_id, agent_id, after, thread_id, base, plus, quoted, since, by_member) };
+static SCHEMA(sent_itself, .internal = true);
+
+#define ANY_LIKE(column)                                                               \
+	column " like :base escape '!' or " column " like :plus escape '!' or " column \
+	       " like :quoted escape '!'"
+#define SENT_ITSELF                                                                                 \
+	"select count(*) from mail_messages where tenant_id = :tenant_id and agent_id = :agent_id " \
+	"and automatic = 1 and state <> 'draft' "                                                   \
+	"and case when by_user_id is null then 0 else 1 end = :by_member "
 
 static const struct statement sql[] = {
 	[WOKEN_BY] = { "mail_woken_by",
@@ -30,12 +48,16 @@ static const struct statement sql[] = {
 		"order by id desc limit 1",
 		.row = &one_text_schema },
 	[TO_ADDRESS] = { "mail_automatic_to",
-		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
-		"and automatic = 1 and direction = 'out' and state <> 'draft' "
-		"and (recipients like $4 escape '!' or cc like $4 escape '!' or bcc like $4 escape '!')" },
+		SENT_ITSELF "and id > :after and direction = 'out' and (" ANY_LIKE(
+			"recipients") " or " ANY_LIKE("cc") " or " ANY_LIKE("bcc") ")",
+		.args = &sent_itself_schema },
 	[IN_THREAD] = { "mail_automatic_in",
-		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 "
-		"and thread_id = $3 and automatic = 1 and created_at > $4 and state <> 'draft'" },
+		SENT_ITSELF "and thread_id = :thread_id and created_at > :since",
+		.args = &sent_itself_schema },
+	[OF_DOMAIN] = { "mail_unproven_of_domain",
+		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
+		"and sender like $4 escape '!' and direction = 'in' and verdict <> 'pass' "
+		"and run_id is not null" },
 };
 STATEMENT_SET(mail_answer_sql, sql);
 
@@ -43,25 +65,6 @@ int mail_woken_by(struct db *db, struct arena *a, const char *tenant_id, const c
 	struct mail_message_row *ret)
 {
 	return db_one(db, a, &sql[WOKEN_BY], ret, ARGS(T(tenant_id), T(run_id)));
-}
-
-/* Finds the address in a list of them as it is stored, for LIKE ... ESCAPE '!'. */
-static const char *listed_pattern(struct arena *a, const char *address)
-{
-	struct buf quoted, out;
-
-	buf_init(&quoted, ADDRESS_TEXT_MAX);
-	buf_init(&out, ADDRESS_TEXT_MAX);
-	json_write_string(&quoted, address, strlen(address));
-	buf_putc(&out, '%');
-	for (size_t i = 0; i < quoted.len; i++) {
-		if (strchr("%_!", quoted.at[i]))
-			buf_putc(&out, '!');
-		buf_putc(&out, quoted.at[i]);
-	}
-	buf_putc(&out, '%');
-	buf_free(&quoted);
-	return arena_take(a, &out);
 }
 
 /* How many went to that of its addresses that had most of them. */
@@ -75,12 +78,13 @@ static int count_most(
 	*ret = 0;
 	for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
 		for (size_t i = 0; !err && i < lists[k]->count; i++) {
-			const char *to = ((const char *const *)lists[k]->at)[i];
+			const struct mail_folds to =
+				mail_folds_listed(a, ((const char *const *)lists[k]->at)[i]);
+			struct sent_itself by = { m->tenant_id, m->agent_id, hour.text, "", to.base,
+				to.plus, to.quoted, 0, m->by_user_id != NULL };
 			int64_t count = 0;
 
-			err = db_int(db, &sql[TO_ADDRESS], &count,
-				ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text),
-					T(listed_pattern(a, to))));
+			err = db_int(db, &sql[TO_ADDRESS], &count, BY_NAME(sent_itself, &by));
 			*ret = count > *ret ? count : *ret;
 		}
 	return err;
@@ -89,6 +93,8 @@ static int count_most(
 int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row *m, bool stranger,
 	const char **ret, int64_t now)
 {
+	struct sent_itself by = { m->tenant_id, m->agent_id, "", m->thread_id ? m->thread_id : "",
+		"", "", "", now - DAY_US, m->by_user_id != NULL };
 	struct mail_rules_held rules;
 	int64_t to_one = 0, in_thread = 0;
 	int err = mail_rules_held(db, a, m->tenant_id, m->agent_id, &rules);
@@ -96,8 +102,7 @@ int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row 
 	if (!err)
 		err = count_most(db, a, m, now, &to_one);
 	if (!err)
-		err = db_int(db, &sql[IN_THREAD], &in_thread,
-			ARGS(T(m->tenant_id), T(m->agent_id), T(m->thread_id), N(now - DAY_US)));
+		err = db_int(db, &sql[IN_THREAD], &in_thread, BY_NAME(sent_itself, &by));
 	*ret = NULL;
 	if (err)
 		return err;
@@ -110,6 +115,21 @@ int mail_why_kept(struct db *db, struct arena *a, const struct mail_message_row 
 	else if (in_thread >= MAIL_REPLIES_PER_THREAD_DAY)
 		*ret = "This thread had as many automatic answers as it may within a day.";
 	return 0;
+}
+
+/* Whom a letter says it is from may never have written it: so nobody's domain gets more than so much. */
+static int check_domain(struct db *db, struct arena *a, const struct mail_message_row *woke,
+	const char **ret, int64_t now)
+{
+	const struct id hour = id_least(now - HOUR_US);
+	int64_t count = 0;
+	int err = db_int(db, &sql[OF_DOMAIN], &count,
+		ARGS(T(woke->tenant_id), T(woke->agent_id), T(hour.text),
+			T(mail_folds_domain(a, woke->sender))));
+
+	if (count > MAIL_UNPROVEN_PER_DOMAIN_HOUR)
+		*ret = "Senders of this domain who are not proven had as many answers as they may within an hour.";
+	return err;
 }
 
 static int try_post(void *ctx)
@@ -155,6 +175,8 @@ static int answer_mail(struct db *db, struct arena *a, const struct mail_message
 	m.session_id = woke->session_id;
 	err = mail_why_kept(
 		db, a, &m, box->kind == MailboxKind_external && !woke->by_user_id, &kept, now);
+	if (!err && !kept && woke->verdict != MailVerdict_pass)
+		err = check_domain(db, a, woke, &kept, now);
 	return err ? err : post_or_keep(&o, kept);
 }
 

@@ -1,7 +1,7 @@
 /* mail_ramp.h - how many people a mailbox may begin to write to: few while it is young, so that an agent that runs wild is held.
  *
- * Whoever it has written to before is not new, nor whoever wrote to it first,
- * unless that sender was disproved. */
+ * Whoever it has written to before is not new, nor whoever wrote to it first
+ * and was proven to. */
 #pragma once
 #include "mailboxes/mail_rows.h"
 

@@ -14,8 +14,10 @@
 #include "base/fold.h"
 #include "base/id.h"
 #include "base/utf8_cut.h"
+#include "mailboxes/mail_folds.h"
 #include "sessions/actor.h"
 #include "sessions/session.h"
+#include "store/row.h"
 
 enum {
 	MAIL_TOLD_MAX = 64 << 10, /* bytes of a message that the model is given at once */
@@ -29,8 +31,24 @@ enum {
 	WOKEN_BY_SENDER,
 	WOKEN_BY_STRANGERS,
 	WOKEN_IN_THREAD,
+	WOKEN_IN_THREAD_BY_STRANGERS,
 	WOKEN_BEFORE
 };
+
+/* What is counted of letters that had the agent work.  Who is proven, and who is a member, is counted apart from those who only say
+ * that they are somebody: else these could use up what the others may. */
+struct woken {
+	const char *tenant_id, *agent_id, *after, *thread_id, *verdict;
+	const char *base, *plus, *quoted; /* of the sender: mail_folds.h */
+};
+
+FIELDS(woken) = { ROW_FIELDS(
+	woken, tenant_id, agent_id, after, thread_id, verdict, base, plus, quoted) };
+static SCHEMA(woken, .internal = true);
+
+#define WOKEN                                                                                       \
+	"select count(*) from mail_messages where tenant_id = :tenant_id and agent_id = :agent_id " \
+	"and id > :after and direction = 'in' and run_id is not null "
 
 static const struct statement sql[] = {
 	[SESSION_OF] = { "mail_session_of",
@@ -58,14 +76,18 @@ static const struct statement sql[] = {
 		"and u.email_proven_at is not null and u.is_suspended = 0",
 		.row = &one_text_schema },
 	[WOKEN_BY_SENDER] = { "mail_woken_by_sender",
-		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
-		"and sender = $4 and direction = 'in' and run_id is not null" },
+		WOKEN
+		"and verdict = :verdict and (sender like :base escape '!' or sender like :plus escape '!' "
+		"or sender like :quoted escape '!')",
+		.args = &woken_schema },
 	[WOKEN_BY_STRANGERS] = { "mail_woken_by_strangers",
-		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
-		"and direction = 'in' and by_user_id is null and run_id is not null" },
+		WOKEN "and verdict = :verdict and by_user_id is null", .args = &woken_schema },
 	[WOKEN_IN_THREAD] = { "mail_woken_in_thread",
-		"select count(*) from mail_messages where tenant_id = $1 and agent_id = $2 and id > $3 "
-		"and thread_id = $4 and direction = 'in' and run_id is not null" },
+		WOKEN "and thread_id = :thread_id and by_user_id is not null",
+		.args = &woken_schema },
+	[WOKEN_IN_THREAD_BY_STRANGERS] = { "mail_woken_in_thread_by_strangers",
+		WOKEN "and thread_id = :thread_id and verdict = :verdict and by_user_id is null",
+		.args = &woken_schema },
 	[WOKEN_BEFORE] = { "mail_woken_before",
 		"select count(*) from mail_messages where tenant_id = $1 and mailbox_id = $2 "
 		"and message_id_header = $3 and sender = $4 and direction = 'in' and verdict = 'pass' "
@@ -290,16 +312,19 @@ static int check_storm(const struct waking *w, const char **ret)
 {
 	const struct mail_message_row *m = w->m;
 	const struct id hour = id_least(w->now - HOUR_US), day = id_least(w->now - DAY_US);
+	const struct mail_folds of = mail_folds(w->a, m->sender);
+	struct woken by = { m->tenant_id, m->agent_id, hour.text, m->thread_id,
+		MailVerdict_words.list[m->verdict], of.base, of.plus, of.quoted };
 	int64_t by_sender = 0, by_strangers = 0, in_thread = 0;
-	int err = db_int(w->db, &sql[WOKEN_BY_SENDER], &by_sender,
-		ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text), T(m->sender)));
+	int err = db_int(w->db, &sql[WOKEN_BY_SENDER], &by_sender, BY_NAME(woken, &by));
 
 	if (!err && w->stranger)
-		err = db_int(w->db, &sql[WOKEN_BY_STRANGERS], &by_strangers,
-			ARGS(T(m->tenant_id), T(m->agent_id), T(hour.text)));
+		err = db_int(w->db, &sql[WOKEN_BY_STRANGERS], &by_strangers, BY_NAME(woken, &by));
+	by.after = day.text;
 	if (!err)
-		err = db_int(w->db, &sql[WOKEN_IN_THREAD], &in_thread,
-			ARGS(T(m->tenant_id), T(m->agent_id), T(day.text), T(m->thread_id)));
+		err = db_int(w->db,
+			&sql[w->stranger ? WOKEN_IN_THREAD_BY_STRANGERS : WOKEN_IN_THREAD],
+			&in_thread, BY_NAME(woken, &by));
 	if (by_sender >= MAIL_REPLIES_PER_HOUR)
 		*ret = "Its sender has had the agent work as often as they may within an hour.";
 	else if (by_strangers >= MAIL_STRANGERS_PER_HOUR)

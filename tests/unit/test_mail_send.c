@@ -517,7 +517,7 @@ TEST(mail_ramp_holds_what_reaches_too_many_new_people)
 	CHECK_STR(text_at(&r, "state"), "held");
 	CHECK(error_has(&o, id, "in its first hour"));
 	CHECK_INT(fixture_count(o.f, "select count(*) from mail_sends"), 5);
-	test_step("who wrote first is not new, unless the sender was disproved");
+	test_step("who wrote first is not new, if they were proven to");
 	fixture_sql(o.f,
 		"update mail_messages set direction = 'in', state = 'received', sender = 'w@example.org', "
 		"verdict = 'fail' where id = $1",
@@ -525,6 +525,9 @@ TEST(mail_ramp_holds_what_reaches_too_many_new_people)
 	r = post(&o, "\"w@example.org\"");
 	CHECK_STR(text_at(&r, "state"), "held");
 	fixture_sql(o.f, "update mail_messages set verdict = 'none' where id = $1", ARGS(T(id)));
+	r = post(&o, "\"w@example.org\"");
+	CHECK_STR(text_at(&r, "state"), "held");
+	fixture_sql(o.f, "update mail_messages set verdict = 'pass' where id = $1", ARGS(T(id)));
 	r = post(&o, "\"w@example.org\"");
 	CHECK_STR(text_at(&r, "state"), "queued");
 	test_step("a person lets it go, a key does not");
@@ -564,6 +567,31 @@ TEST(mail_ramp_holds_what_reaches_too_many_new_people)
 	fixture_sql(o.f, "update mailboxes set created_at = created_at - $1", ARGS(N(7 * DAY_US)));
 	r = post(&o, "\"g@example.org\"");
 	CHECK_STR(text_at(&r, "state"), "queued");
+	out_close(&o);
+}
+
+TEST(mail_ramp_is_not_passed_by_making_the_agent_again)
+{
+	struct out o = out_open();
+	struct answer r = post(&o, "\"a@example.org\",\"b@example.org\"");
+
+	CHECK_STR(text_at(&r, "state"), "queued");
+	CHECK_STR(state_at_rest(&o, text_at(&r, "id")), "sent");
+	STATUS(ask(o.f, o.f->admin, NULL, "DELETE /agents/%s", o.desk), 204);
+	WAIT_FOR(fixture_count(o.f, "select count(*) from agent_rows where slug = 'desk'") == 0);
+	o.desk = fixture_agent(o.f, "desk");
+	STATUS(ask(o.f, o.f->admin, "{\"external_mail_enabled\":true}", "PATCH /agents/%s", o.desk),
+		200);
+	r = post(&o, "\"c@example.org\"");
+	CHECK_STR(text_at(&r, "state"), "queued");
+	r = post(&o, "\"d@example.org\"");
+	CHECK_STR(text_at(&r, "state"), "held");
+	test_step("who wrote is remembered for a day alone");
+	fixture_sql(o.f, "update mail_begun set id = 'c00' || substr(id, 4)", NO_ARGS);
+	fixture_sql(o.f, "update mail_correspondents set first_at = 1", NO_ARGS);
+	r = post(&o, "\"d@example.org\"");
+	CHECK_STR(text_at(&r, "state"), "queued");
+	CHECK_INT(fixture_count(o.f, "select count(*) from mail_begun"), 1);
 	out_close(&o);
 }
 

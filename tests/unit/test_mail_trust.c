@@ -252,6 +252,62 @@ TEST(mail_trust_storms_have_an_end)
 	test_step("others are heard");
 	r = letter_comes(&h, "q@example.org", PASS "From: q@example.org\n\nhi\n");
 	CHECK(json_is_string(at(&r, "session_id")));
+	test_step("a plus part makes nobody another");
+	r = letter_comes(&h, "jo@example.org", PASS "From: jo+1@example.org\n\nhi\n");
+	CHECK(strstr(text_at(&r, "error"), "within an hour"));
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
+/* As many as there may be of this one, each of them a copy with an id of its own. */
+static void repeat(struct mail_house *h, const char *id, int count)
+{
+	for (int i = 0; i < count; i++)
+		fixture_sql(h->f,
+			"insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, direction, state, "
+			"verdict, sender, recipients, cc, bcc, subject, preview, body, labels, unread, "
+			"message_id_header, refs, size_bytes, attachments, hops, automatic, subject_folded, "
+			"preview_folded, run_id, created_at) select tenant_id, agent_id, $1, mailbox_id, thread_id, "
+			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, labels, unread, "
+			"$1, refs, size_bytes, attachments, hops, automatic, subject_folded, preview_folded, run_id, "
+			"created_at from mail_messages where id = $2",
+			ARGS(T(fixture_id(h->f)), T(id)));
+}
+
+TEST(mail_trust_lets_nobody_use_up_what_others_may)
+{
+	struct mail_house h;
+	struct answer r;
+	const char *user;
+
+	mail_house_open(&h);
+	rules(&h, "{\"allow_from\":[\"@example.org\"],\"reply\":\"always\"}");
+	user = fixture_user(h.f, "jo@example.org", NULL);
+	fixture_member(h.f, h.f->tenant_id, user, "MEMBER");
+	fixture_sql(h.f, "update users set email_proven_at = 1 where id = $1", ARGS(T(user)));
+	test_step("forged letters, as many as there may be of a sender and in a thread");
+	r = letter_comes(&h, "jo@example.org", FROM("u1") "\nhi\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, DONE, 1);
+	repeat(&h, text_at(&r, "id"), MAIL_REPLIES_PER_THREAD_DAY);
+	r = letter_comes(&h, "jo@example.org", FROM("u2") "In-Reply-To: <u1@example.org>\n\nhi\n");
+	CHECK(strstr(text_at(&r, "error"), "within an hour"));
+	test_step("the member's own is heard, in that thread");
+	r = letter_comes(
+		&h, "jo@example.org", PASS FROM("u3") "In-Reply-To: <u1@example.org>\n\nhi\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, DONE, 2);
+	test_step("so is a proven stranger");
+	r = letter_comes(&h, "q@example.org",
+		PASS "From: q@example.org\nIn-Reply-To: <u1@example.org>\n\nhi\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, DONE, 3);
+	CHECK(!strstr(draft_error(&h), "of this domain"));
+	test_step("others of the domain whom nothing proves are answered by a draft");
+	r = letter_comes(&h, "k@example.org", "From: k@example.org\n\nhi\n");
+	CHECK(json_is_string(at(&r, "session_id")));
+	mail_wait(&h, DONE, 4);
+	CHECK(strstr(draft_error(&h), "of this domain"));
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
 }
@@ -270,8 +326,8 @@ TEST(mail_trust_answers_nobody_whom_no_server_takes)
 	mail_wait(&h, DONE, 1);
 	CHECK(strstr(draft_error(&h), "cannot be named to a mail server"));
 	test_step("nor does a person");
-	r = ask(h.f, h.f->admin, "{\"text\":\"Yes\",\"all\":true}",
-		"POST /agents/%s/mail/%s/reply", h.agent_id, text_at(&r, "id"));
+	r = ask(h.f, h.f->admin, "{\"text\":\"Yes\",\"all\":true}", "POST /agents/%s/mail/%s/reply",
+		h.agent_id, text_at(&r, "id"));
 	STATUS(r, 422);
 	CHECK(refuses(&r, "to[0]", "address"));
 	CHECK(refuses(&r, "cc[0]", "address"));
@@ -324,7 +380,7 @@ TEST(mail_trust_lets_strangers_wake_an_agent_so_often_in_an_hour)
 	struct answer r;
 
 	mail_house_open(&h);
-	r = mail_comes(&h, "jo@example.org", PASS FROM("w1") "\nhi\n");
+	r = letter_comes(&h, "jo@example.org", PASS FROM("w1") "\nhi\n");
 	CHECK(json_is_string(at(&r, "session_id")));
 	for (int i = 1; i < MAIL_STRANGERS_PER_HOUR - 1; i++)
 		fixture_sql(h.f,
@@ -336,10 +392,10 @@ TEST(mail_trust_lets_strangers_wake_an_agent_so_often_in_an_hour)
 			"$1, refs, size_bytes, attachments, hops, automatic, subject_folded, preview_folded, run_id, "
 			"created_at from mail_messages where id = $2",
 			ARGS(T(fixture_id(h.f)), T(text_at(&r, "id"))));
-	r = mail_comes(&h, "kim@example.org",
+	r = letter_comes(&h, "kim@example.org",
 		PASS "From: kim@example.org\nMessage-ID: <w2@x>\n\nthe last\n");
 	CHECK(json_is_string(at(&r, "session_id")));
-	r = mail_comes(&h, "lee@example.org",
+	r = letter_comes(&h, "lee@example.org",
 		PASS "From: lee@example.org\nMessage-ID: <w3@x>\n\none more\n");
 	CHECK(json_is_string(at(&r, "error")) &&
 		strstr(text_at(&r, "error"), "Strangers have had the agent work"));
@@ -349,7 +405,7 @@ TEST(mail_trust_lets_strangers_wake_an_agent_so_often_in_an_hour)
 		"update users set email = 'lee@example.org', email_folded = 'lee@example.org', "
 		"email_proven_at = 1 where id = $1",
 		ARGS(T(h.f->admin_id)));
-	r = mail_comes(
+	r = letter_comes(
 		&h, "lee@example.org", PASS "From: lee@example.org\nMessage-ID: <w4@x>\n\nme\n");
 	CHECK(json_is_string(at(&r, "session_id")));
 	mail_wait(&h, "select count(*) from jobs", 0);

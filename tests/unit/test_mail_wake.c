@@ -198,11 +198,11 @@ static void add_answers(struct fixture *f, int count)
 			"%s insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, "
 			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, "
 			"labels, unread, message_id_header, refs, size_bytes, attachments, hops, "
-			"automatic, subject_folded, preview_folded, created_at) select tenant_id, agent_id, "
+			"automatic, subject_folded, preview_folded, by_user_id, created_at) select tenant_id, agent_id, "
 			"'c0' || n.i, mailbox_id, thread_id, direction, state, verdict, sender, recipients, "
 			"cc, bcc, subject, preview, body, labels, unread, message_id_header, refs, "
 			"size_bytes, attachments, hops, automatic, subject_folded, preview_folded, "
-			"created_at - $2 from mail_messages, %s where id = (select max(m.id) from "
+			"by_user_id, created_at - $2 from mail_messages, %s where id = (select max(m.id) from "
 			"mail_messages m where m.automatic = 1 and m.state = 'delivered') and $1 > 0",
 			fixture_is_sqlite() ? "with recursive n(i) as (select 1 union all "
 					      "select i + 1 from n where i < $1)"
@@ -247,7 +247,7 @@ TEST(mail_answers_to_one_address_and_in_one_thread_have_an_end)
 struct kept {
 	struct fixture *f;
 	const char *agent_id, *to;
-	bool cc, kept;
+	bool cc, stranger, kept;
 };
 
 static int ask_kept(struct db *db, void *data)
@@ -257,7 +257,8 @@ static int ask_kept(struct db *db, void *data)
 	const struct mail_message_row m = { .tenant_id = k->f->tenant_id,
 		.agent_id = k->agent_id,
 		.recipients = k->cc ? (struct list){ 0 } : to,
-		.cc = k->cc ? to : (struct list){ 0 } };
+		.cc = k->cc ? to : (struct list){ 0 },
+		.by_user_id = k->stranger ? NULL : k->f->admin_id };
 	const char *why = NULL;
 	int err = mail_why_kept(db, &k->f->arena, &m, false, &why, clock_now_us());
 
@@ -278,6 +279,12 @@ TEST(mail_answers_are_counted_for_each_address)
 		{ "[\"aa@x.y\"]", "[]", "a@x.y", false },
 		{ "[\"a@x.y\"]", "[]", "_@x.y", false },
 		{ "[\"a@x.y\"]", "[]", "%", false },
+		{ "[\"a+0@x.y\"]", "[]", "a@x.y", true },
+		{ "[\"a+0@x.y\"]", "[]", "a+39@x.y", true },
+		{ "[\"a@x.y\"]", "[]", "a+39@x.y", true },
+		{ "[]", "[\"b@x.y\",\"\\\"a+(0\\\"@x.y\"]", "a+1@x.y", true },
+		{ "[\"a+0@x.z\"]", "[]", "a@x.y", false },
+		{ "[\"aa+0@x.y\"]", "[]", "a@x.y", false },
 	};
 	struct fixture *f = fixture_open();
 	const char *desk = fixture_agent(f, "desk");
@@ -290,10 +297,10 @@ TEST(mail_answers_are_counted_for_each_address)
 			"insert into mail_messages (tenant_id, agent_id, id, mailbox_id, thread_id, "
 			"direction, state, verdict, sender, recipients, cc, bcc, subject, preview, body, "
 			"labels, unread, message_id_header, refs, size_bytes, attachments, hops, "
-			"automatic, subject_folded, preview_folded, created_at) select tenant_id, agent_id, "
+			"automatic, subject_folded, preview_folded, by_user_id, created_at) select tenant_id, agent_id, "
 			"$1, mailbox_id, thread_id, direction, state, verdict, sender, recipients, cc, bcc, "
 			"subject, preview, body, labels, unread, message_id_header, refs, size_bytes, "
-			"attachments, hops, automatic, subject_folded, preview_folded, created_at "
+			"attachments, hops, automatic, subject_folded, preview_folded, by_user_id, created_at "
 			"from mail_messages where automatic = 1 and direction = 'out' and id = "
 			"(select min(m.id) from mail_messages m where m.automatic = 1 "
 			"and m.direction = 'out')",
@@ -309,6 +316,13 @@ TEST(mail_answers_are_counted_for_each_address)
 		CHECK_INT(fixture_work(f, ask_kept, &k), 0);
 		CHECK_INT(k.kept, cases[i].kept);
 	}
+	test_step("what went to members counts against no stranger");
+	k.to = "aa@x.y";
+	CHECK_INT(fixture_work(f, ask_kept, &k), 0);
+	CHECK(k.kept);
+	k.stranger = true;
+	CHECK_INT(fixture_work(f, ask_kept, &k), 0);
+	CHECK(!k.kept);
 	fixture_close(f);
 }
 

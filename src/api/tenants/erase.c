@@ -142,6 +142,7 @@ static const struct statement sweeps[] = {
 	SWEEP("repositories", "id"),
 	SWEEP("mail_sends", "id"),
 	SWEEP("mail_correspondents", "agent_id, address"),
+	SWEEP("mail_begun", "mailbox, id"),
 	SWEEP("mail_attachments", "agent_id, id"),
 	SWEEP("mail_messages", "agent_id, id"),
 	SWEEP("mail_threads", "agent_id, id"),
