@@ -2,6 +2,7 @@
 #include "letterbox/letterbox.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ int letterbox_new(struct letterbox **ret, const struct letterbox_settings *setti
 	b->bytes_max = settings->bytes_max;
 	b->connections_max =
 		settings->connections_max ? settings->connections_max : LETTERBOX_CONNECTIONS_MAX;
+	b->each_max = settings->each_max ? settings->each_max : LETTERBOX_EACH_MAX;
 	b->idle_ms = settings->idle_ms ? settings->idle_ms : LETTERBOX_IDLE_MS;
 	b->message_ms = settings->message_ms ? settings->message_ms : LETTERBOX_MESSAGE_MS;
 	b->slow_ms = settings->slow_ms ? settings->slow_ms : LETTERBOX_SLOW_MS;
@@ -62,7 +64,8 @@ static void leave_box(struct letterbox_conn *c)
 		c->next->at = c->at;
 	close(c->fd); /* under the lock: nobody shuts down a number that is somebody else's by then */
 	b->open--;
-	b->giving_way -= c->gives_way;
+	b->kinds[c->smtp]--;
+	b->giving_way[c->smtp] -= c->gives_way;
 	pthread_cond_broadcast(&b->fewer);
 	pthread_mutex_unlock(&b->lock);
 	free(c);
@@ -87,39 +90,72 @@ static void turn_away(struct letterbox *b, int fd)
 	close(fd);
 }
 
-/* Under the lock: who has waited for a command longest, and for long, is to leave, so that those who say nothing keep nobody out.
- * What it does not read any more wakes its thread. */
-static bool make_room(struct letterbox *b)
+/* Under the lock: who has brought no mail for longest, and for long, is to leave, so that those who only talk keep nobody out.  Among
+ * those of one protocol, and of one peer if it is not 0.  What it does not read any more wakes its thread. */
+static bool make_room(struct letterbox *b, bool smtp, uint64_t peer)
 {
 	struct letterbox_conn *idlest = NULL;
 	int64_t since = clock_mono_ms() - b->spare_ms;
 
-	if (b->open >= 2 * b->connections_max)
+	if (b->kinds[smtp] >= 2 * b->connections_max)
 		return false; /* those who were told are not gone yet */
 	for (struct letterbox_conn *c = b->conns; c; c = c->next)
-		if (!c->gives_way && c->waits_since_ms && c->waits_since_ms <= since) {
+		if (c->smtp == smtp && (!peer || c->peer == peer) && !c->gives_way &&
+			c->waits_since_ms && c->waits_since_ms <= since) {
 			idlest = c;
 			since = c->waits_since_ms;
 		}
 	if (!idlest)
 		return false;
 	idlest->gives_way = true;
-	b->giving_way++;
+	b->giving_way[smtp]++;
 	b->gave_way++;
 	shutdown(idlest->fd, SHUT_RD);
 	return true;
 }
 
+/* Under the lock: there is room for one more, or it is made. */
+static bool has_room(struct letterbox *b, bool smtp, uint64_t peer)
+{
+	int each = 0;
+
+	for (const struct letterbox_conn *c = b->conns; c && peer; c = c->next)
+		each += c->peer == peer && !c->gives_way;
+	if (each >= b->each_max && !make_room(b, smtp, peer))
+		return false;
+	return b->kinds[smtp] - b->giving_way[smtp] < b->connections_max || make_room(b, smtp, 0);
+}
+
+/* An address of IPv4, or the first half of one of IPv6. */
+static uint64_t peer_of(int fd)
+{
+	struct sockaddr_storage at = { 0 };
+	socklen_t len = sizeof at;
+	uint64_t half;
+
+	if (getpeername(fd, (struct sockaddr *)&at, &len))
+		return 0;
+	if (at.ss_family == AF_INET)
+		return UINT64_C(1) << 32 | ((const struct sockaddr_in *)&at)->sin_addr.s_addr;
+	if (at.ss_family != AF_INET6)
+		return 0;
+	memcpy(&half, &((const struct sockaddr_in6 *)&at)->sin6_addr, sizeof half);
+	return half;
+}
+
 static void let_in(struct letterbox *b, int fd, bool smtp)
 {
+	uint64_t peer = smtp ? peer_of(fd) : 0;
 	struct letterbox_conn *c;
 	pthread_t thread;
 	bool full;
 
 	pthread_mutex_lock(&b->lock);
-	full = b->open - b->giving_way >= b->connections_max && !make_room(b);
-	if (!full)
+	full = !has_room(b, smtp, peer);
+	if (!full) {
 		b->open++;
+		b->kinds[smtp]++;
+	}
 	pthread_mutex_unlock(&b->lock);
 	if (full) {
 		turn_away(b, fd);
@@ -127,7 +163,7 @@ static void let_in(struct letterbox *b, int fd, bool smtp)
 	}
 	b->connections++;
 	c = memory_zeroed(sizeof *c);
-	*c = (struct letterbox_conn){ .box = b, .fd = fd, .smtp = smtp };
+	*c = (struct letterbox_conn){ .box = b, .fd = fd, .smtp = smtp, .peer = peer };
 	pthread_mutex_lock(&b->lock);
 	c->next = b->conns;
 	c->at = &b->conns;

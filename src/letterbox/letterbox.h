@@ -9,14 +9,15 @@
 #include "bucket/bucket.h"
 
 enum {
-	LETTERBOX_CONNECTIONS_MAX = 50,
+	LETTERBOX_CONNECTIONS_MAX = 50, /* of LMTP, and as many of SMTP */
+	LETTERBOX_EACH_MAX = 10,	/* of these of SMTP, from one address */
 	LETTERBOX_IDLE_MS =
 		5 * 60 * 1000, /* no command comes to its end, or no byte of a message */
 	LETTERBOX_MESSAGE_MS =
 		30 * 60 * 1000,		/* no message begins; or one comes, and does not end */
 	LETTERBOX_SLOW_MS = 60 * 1000,	/* how far a message may lag behind its rate */
 	LETTERBOX_RATE = 500,		/* bytes of a message in a second, at least */
-	LETTERBOX_SPARE_MS = 10 * 1000, /* who waits for a command so long gives way to others */
+	LETTERBOX_SPARE_MS = 10 * 1000, /* who brings no mail for so long gives way to others */
 	LETTERBOX_PLACES_MAX = 9,
 };
 
@@ -25,7 +26,7 @@ struct letterbox_settings {
 	const char *smtp; /* HOST:PORT, several with commas; "": nowhere */
 	const char *host; /* as it calls itself */
 	int64_t bytes_max;
-	int connections_max, idle_ms, message_ms, slow_ms, spare_ms; /* 0: those above */
+	int connections_max, each_max, idle_ms, message_ms, slow_ms, spare_ms; /* 0: those above */
 };
 
 struct letterbox;

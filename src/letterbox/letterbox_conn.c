@@ -31,6 +31,7 @@ struct talk {
 	int64_t command_end_ms; /* by when that must be there */
 	int64_t message_end_ms; /* by when a message must begin, and when it does, end */
 	int64_t data_ms;	/* when it began */
+	int64_t brought_ms;	/* when a message, or a recipient of one, was last brought */
 	bool gone;		/* the peer */
 	size_t out_len;
 	char out[OUT_MAX], in[IN_MAX];
@@ -117,6 +118,7 @@ static const struct lmtp_reply at_recipient[MAIL_TAKINGS] = {
 	[MAIL_KNOWN] = { 250, "2.1.5", "Recipient ok" },
 	[MAIL_NOBODY] = { 550, "5.1.1", "There is no such mailbox" },
 	[MAIL_OFF] = { 550, "5.2.1", "The mailbox takes no mail" },
+	[MAIL_BARRED] = { 550, "5.7.1", "The mailbox takes no mail of this sender" },
 	[MAIL_FULL] = { 452, "4.2.2", "There is no room for more mail now" },
 	[MAIL_AWAY] = { 451, "4.3.0", "Not now; try again later" },
 };
@@ -127,6 +129,7 @@ static void count_taking(struct letterbox *b, enum mail_taking taking)
 		[MAIL_KNOWN] = &b->known,
 		[MAIL_NOBODY] = &b->refused,
 		[MAIL_OFF] = &b->refused,
+		[MAIL_BARRED] = &b->refused,
 		[MAIL_FULL] = &b->later,
 		[MAIL_AWAY] = &b->later };
 
@@ -146,8 +149,8 @@ static int find_run(struct work *w, struct db *db)
 	struct errand *e = (struct errand *)w;
 
 	arena_reset(&e->arena);
-	return mail_find(db, &e->arena, e->to, bucket_tenant_max(e->talk->box->bucket),
-		(int64_t)e->talk->sender.size, &e->found);
+	return mail_find(db, &e->arena, e->talk->sender.address.text, e->to,
+		bucket_tenant_max(e->talk->box->bucket), (int64_t)e->talk->sender.size, &e->found);
 }
 
 static struct lmtp_reply talk_rcpt(void *owner, const struct mail_address *to)
@@ -163,6 +166,8 @@ static struct lmtp_reply talk_rcpt(void *owner, const struct mail_address *to)
 						 : mail_incoming_add(t->letter, &e.found);
 	if (taking != MAIL_TAKES)
 		count_taking(t->box, taking);
+	else
+		t->brought_ms = clock_mono_ms();
 	return at_recipient[taking];
 }
 
@@ -177,7 +182,8 @@ static void talk_data(void *owner)
 /* The next one has its own time. */
 static void message_over(struct talk *t)
 {
-	t->message_end_ms = clock_mono_ms() + t->box->message_ms;
+	t->brought_ms = clock_mono_ms();
+	t->message_end_ms = t->brought_ms + t->box->message_ms;
 }
 
 static void talk_bytes(void *owner, const char *at, size_t len)
@@ -322,7 +328,8 @@ static bool wait_for_bytes(struct talk *t)
 		lmtp_leave(&t->machine, "4.3.0", "The service stops");
 		return false;
 	}
-	t->conn->waits_since_ms = in_data ? 0 : t->command_end_ms - t->box->idle_ms;
+	/* Commands that bring nothing are no reason to stay. */
+	t->conn->waits_since_ms = in_data ? 0 : t->brought_ms;
 	/* A message under way is waited for, whether the service stops or not. */
 	ready = left > 0 ? poll(fds, in_data ? 1 : 2, (int)left) : 0;
 	t->conn->waits_since_ms = 0;
@@ -338,12 +345,14 @@ static bool wait_for_bytes(struct talk *t)
 
 static void push_all(struct talk *t, size_t len)
 {
-	int64_t before = clock_mono_ms();
+	int64_t before = clock_mono_ms(), took;
 	size_t used = 0;
 
 	while (used < len && t->machine.state != LMTP_CLOSED)
 		used += lmtp_push(&t->machine, t->in + used, len - used);
-	t->data_ms += clock_mono_ms() - before; /* what our disk takes is not the peer's */
+	took = clock_mono_ms() - before; /* what our disk and store take is not the peer's */
+	t->data_ms += took;
+	t->brought_ms = least(t->brought_ms + took, before + took);
 }
 
 void letterbox_talk(struct letterbox_conn *c)
@@ -354,7 +363,8 @@ void letterbox_talk(struct letterbox_conn *c)
 	t->box = b;
 	t->conn = c;
 	t->fd = c->fd;
-	t->message_end_ms = clock_mono_ms() + b->message_ms;
+	t->brought_ms = clock_mono_ms();
+	t->message_end_ms = t->brought_ms + b->message_ms;
 	lmtp_begin(&t->machine, &calls, t, b->host, (uint64_t)b->bytes_max, c->smtp);
 	flush_out(t);
 	while (!t->gone && t->machine.state != LMTP_CLOSED && wait_for_bytes(t)) {

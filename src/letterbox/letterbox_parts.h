@@ -21,8 +21,9 @@ struct letterbox_conn {
 	struct letterbox_conn *next, **at; /* under the lock */
 	int fd;
 	bool smtp;
+	uint64_t peer; /* by whose address those of SMTP are counted; 0: nobody's */
 	_Atomic int64_t
-		waits_since_ms; /* for a command, and nothing is lost with it; 0: it does not */
+		waits_since_ms; /* for mail, and nothing is lost with it; 0: it brings some */
 	_Atomic bool gives_way;
 };
 
@@ -31,7 +32,7 @@ struct letterbox {
 	size_t place_count;
 	char *host;
 	int64_t bytes_max;
-	int connections_max, idle_ms, message_ms, slow_ms, spare_ms;
+	int connections_max, each_max, idle_ms, message_ms, slow_ms, spare_ms;
 	struct store *store;
 	struct bucket *bucket;
 	struct pool *disk;
@@ -43,7 +44,8 @@ struct letterbox {
 	pthread_mutex_t lock;
 	pthread_cond_t fewer;
 	_Atomic int open;
-	int giving_way; /* of those that are open: told to leave */
+	int kinds[2];	   /* of these LMTP, SMTP */
+	int giving_way[2]; /* of those: told to leave */
 	struct letterbox_conn *conns;
 	_Atomic uint64_t connections, turned_away, gave_way, taken, known, refused, later;
 };

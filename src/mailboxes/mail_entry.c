@@ -266,6 +266,11 @@ static int take_files(struct entering *v)
 
 	if (!v->e->read || !v->e->read->attachment_count)
 		return 0;
+	if (v->e->read->from &&
+		mail_rules_block(&v->rules, key_of(v->a, &v->e->read->from->address))) {
+		v->no_room = "Its sender is blocked: its files are in its raw bytes only.";
+		return 0;
+	}
 	list_files(v);
 	for (size_t i = 0; i < v->file_count; i++)
 		bytes += v->files[i].size_bytes;

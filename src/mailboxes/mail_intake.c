@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "mail/known.h"
 #include "mail/token.h"
 #include "mailboxes/mail_arrival.h"
 #include "mailboxes/mail_objects.h"
+#include "mailboxes/mail_rules.h"
 #include "mailboxes/mail_secret.h"
 #include "mailboxes/mailbox.h"
 #include "store/row.h"
@@ -60,6 +62,7 @@ struct letter_part {
 	char tenant_id[ID_LEN + 1];
 	struct bucket_upload *upload;
 	struct bucket_stored stored;
+	int64_t used; /* what the tenant's bucket held when it was asked for */
 	int err;
 };
 
@@ -174,8 +177,20 @@ static int find_place(struct db *db, struct arena *a, const struct mail_address 
 	return db_one(db, a, &sql[PLACE_AT], ret, ARGS(T(plain_address(a, to))));
 }
 
-int mail_find(struct db *db, struct arena *a, const struct mail_address *to, int64_t tenant_max,
-	int64_t size, struct mail_found *ret)
+/* Before anything of it is taken: who is kept out fills nobody's bucket, and their own server tells them. */
+static int find_barred(struct db *db, struct arena *a, const struct mail_place *place,
+	const char *sender, enum mail_taking *ret)
+{
+	struct mail_rules_held rules;
+	int err = *sender ? mail_rules_held(db, a, place->tenant_id, place->agent_id, &rules) : 0;
+
+	if (!err && *sender && mail_rules_block(&rules, fold_ascii(a, sender)))
+		*ret = MAIL_BARRED;
+	return err;
+}
+
+int mail_find(struct db *db, struct arena *a, const char *sender, const struct mail_address *to,
+	int64_t tenant_max, int64_t size, struct mail_found *ret)
 {
 	struct mail_recipient *r = &ret->recipient;
 	struct mail_place place;
@@ -192,6 +207,9 @@ int mail_find(struct db *db, struct arena *a, const struct mail_address *to, int
 	r->taking = place.takes ? MAIL_TAKES : MAIL_OFF;
 	if (!place.takes)
 		return 0;
+	err = find_barred(db, a, &place, sender, &r->taking);
+	if (err || r->taking != MAIL_TAKES)
+		return err;
 	err = bucket_room(db, place.tenant_id, tenant_max, size > 0 ? size : 1, 0);
 	if (err == ERR_NO_SPACE)
 		r->taking = MAIL_FULL;
@@ -208,7 +226,8 @@ static struct letter_part *part_of(const struct mail_incoming *l, const char *te
 	return NULL;
 }
 
-/* Claims room in the tenant's bucket; one that has it already needs no more. */
+/* Room in the tenant's bucket, which is claimed when the first byte comes: who announces a message and does not send it keeps nobody
+ * else's out.  One that has been asked for it already needs no more. */
 static int enter_part(struct mail_incoming *l, const char *tenant_id, int64_t used)
 {
 	struct letter_part *part = &l->parts[l->part_count];
@@ -224,7 +243,9 @@ static int enter_part(struct mail_incoming *l, const char *tenant_id, int64_t us
 		*part = (struct letter_part){ 0 };
 		return err;
 	}
+	bucket_upload_claim(part->upload, used, 0, 0, &room);
 	copy_id(part->tenant_id, tenant_id);
+	part->used = used;
 	l->part_count++;
 	return 0;
 }
@@ -248,13 +269,18 @@ enum mail_taking mail_incoming_add(struct mail_incoming *l, const struct mail_fo
 void mail_incoming_write(struct mail_incoming *l, const char *bytes, size_t n)
 {
 	struct arena scratch = { 0 };
+	bool first = !l->size;
 
 	l->size += (int64_t)n;
 	mail_known_push(&l->known, bytes, n);
 	for (size_t i = 0; i < l->part_count; i++) {
 		struct letter_part *part = &l->parts[i];
 		struct problem p = { 0 };
+		int64_t room;
 
+		if (first)
+			part->err = bucket_upload_claim(
+				part->upload, part->used, 0, l->announced, &room);
 		if (!part->err)
 			part->err = bucket_upload_write(part->upload, bytes, n, &scratch, &p);
 	}

@@ -17,9 +17,10 @@ enum mail_taking {
 	MAIL_TAKES, /* it may come; once it is kept: it is ours */
 	MAIL_KNOWN, /* the mailbox has had it before, and nothing was written */
 	MAIL_NOBODY,
-	MAIL_OFF,  /* the mailbox, its agent or its tenant takes no mail */
-	MAIL_FULL, /* the tenant's bucket has no room: later, perhaps */
-	MAIL_AWAY, /* store or bucket: later */
+	MAIL_OFF,    /* the mailbox, its agent or its tenant takes no mail */
+	MAIL_BARRED, /* its rules keep the envelope's sender out */
+	MAIL_FULL,   /* the tenant's bucket has no room: later, perhaps */
+	MAIL_AWAY,   /* store or bucket: later */
 	MAIL_TAKINGS
 };
 
@@ -44,10 +45,10 @@ struct mail_found {
 	int64_t used; /* what the tenant's bucket holds */
 };
 
-/* In a transaction that reads, which may run again; `size` as above.  What it is, is the recipient's taking; an error is the
+/* In a transaction that reads, which may run again; the envelope's sender, and `size` as above.  What it is, is the recipient's taking; an error is the
  * store's. */
-int mail_find(struct db *db, struct arena *a, const struct mail_address *to, int64_t tenant_max,
-	int64_t size, struct mail_found *ret);
+int mail_find(struct db *db, struct arena *a, const char *sender, const struct mail_address *to,
+	int64_t tenant_max, int64_t size, struct mail_found *ret);
 /* After it: one that takes mail becomes a recipient of the letter, if its tenant has room; the others are only told what they
  * are. */
 enum mail_taking mail_incoming_add(struct mail_incoming *l, const struct mail_found *found);

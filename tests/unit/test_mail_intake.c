@@ -119,6 +119,16 @@ static void connect_door(struct door *d)
 	CHECK(connect(d->fd, (struct sockaddr *)&at, sizeof at) == 0);
 }
 
+static void connect_smtp(struct door *d, const struct letterbox *b)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t)atoi(strrchr(letterbox_place(b, 1), ':') + 1)) };
+
+	d->fd = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(connect(d->fd, (struct sockaddr *)&at, sizeof at) == 0);
+}
+
 /* Reads one reply, and says if it begins like that. */
 static void hear(struct door *d, const char *want)
 {
@@ -397,8 +407,7 @@ TEST(mail_intake_by_smtp_is_all_or_nothing)
 {
 	struct door d = open_door(true), *smtp = &d;
 	struct fixture *f = d.f;
-	struct sockaddr_in at = { .sin_family = AF_INET };
-	const char *other = fixture_tenant(f, "other", f->admin_id), *colon;
+	const char *other = fixture_tenant(f, "other", f->admin_id);
 
 	STATUS(ask(f, f->admin, "{\"external_mail_enabled\":true}", "PATCH /admin/tenants/%s",
 		       other),
@@ -422,11 +431,7 @@ TEST(mail_intake_by_smtp_is_all_or_nothing)
 		places.lmtp = "127.0.0.1:24";
 		CHECK_INT(letterbox_low_port(&places), 24);
 	}
-	colon = strrchr(letterbox_place(d.box, 1), ':');
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	at.sin_port = htons((uint16_t)atoi(colon + 1));
-	d.fd = socket(AF_INET, SOCK_STREAM, 0);
-	CHECK(connect(d.fd, (struct sockaddr *)&at, sizeof at) == 0);
+	connect_smtp(&d, d.box);
 	hear(smtp, "220 ");
 	say(smtp, "EHLO test\r\n", "250-");
 	for (int round = 0; round < 2; round++) {
@@ -487,6 +492,60 @@ TEST(letterbox_gives_the_room_of_the_idle_to_others)
 	say(&at[0], "\r\nx\r\n.\r\n", "250 2.0.0 ");
 	for (int i = 0; i < 4; i++)
 		close(at[i].fd);
+	letterbox_free(b);
+	close_door(&d);
+}
+
+/* Another letterbox beside the door's. */
+static struct letterbox *open_beside(struct door *d, struct letterbox_settings s)
+{
+	struct letterbox *b = NULL;
+	struct problem p = { 0 };
+
+	d->path = arena_printf(&d->f->arena, "%s2", d->path);
+	s.lmtp = arena_printf(&d->f->arena, "unix:%s", d->path);
+	s.smtp = "127.0.0.1:0";
+	s.host = DOMAIN;
+	s.bytes_max = 1000;
+	CHECK_INT(letterbox_new(&b, &s, &d->f->arena, &p), 0);
+	CHECK_INT(letterbox_start(b, d->f->app.store, d->f->service.bucket, d->f->app.disk), 0);
+	return b;
+}
+
+TEST(letterbox_keeps_nobody_out_for_those_who_only_talk)
+{
+	struct door d = open_door(false), at[4] = { d, d, d, d };
+	struct letterbox *b = open_beside(
+		&at[0], (struct letterbox_settings){
+				.connections_max = 2, .each_max = 1, .spare_ms = 600000 });
+
+	at[1].path = at[2].path = at[3].path = at[0].path;
+	test_step("from one address come so many of SMTP, which take no room of LMTP's");
+	connect_smtp(&at[0], b);
+	hear(&at[0], "220 ");
+	connect_smtp(&at[1], b);
+	hear(&at[1], "421 4.3.2 ");
+	connect_door(&at[2]);
+	hear(&at[2], "220 ");
+	connect_door(&at[3]);
+	hear(&at[3], "220 ");
+	for (int i = 0; i < 4; i++)
+		close(at[i].fd);
+	letterbox_free(b);
+	test_step("a command that brings no mail is no reason to stay");
+	b = open_beside(
+		&at[0], (struct letterbox_settings){ .connections_max = 1, .spare_ms = 200 });
+	at[1].path = at[0].path;
+	connect_door(&at[0]);
+	hear(&at[0], "220 ");
+	say(&at[0], "LHLO test\r\n", "250-");
+	usleep(250000); /* longer than it is spared */
+	say(&at[0], "NOOP\r\n", "250 ");
+	connect_door(&at[1]);
+	hear(&at[1], "220 ");
+	hear(&at[0], "421 4.3.2 ");
+	close(at[0].fd);
+	close(at[1].fd);
 	letterbox_free(b);
 	close_door(&d);
 }

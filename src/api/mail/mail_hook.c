@@ -221,7 +221,7 @@ static int receiveMail_look(struct call *c)
 			"The message has a CR or LF that stands alone, or a NUL: send it with lines that end in CR LF.");
 	m->found = arena_array(c->arena, struct mail_found, m->to.count);
 	for (size_t i = 0; !err && i < m->to.count; i++) {
-		err = mail_find(c->db, c->arena, &m->to.at[i].address,
+		err = mail_find(c->db, c->arena, m->from.text, &m->to.at[i].address,
 			bucket_tenant_max(service_of(c->app)->bucket), m->size, &m->found[i]);
 		if (!err && m->found[i].recipient.taking == MAIL_FULL)
 			err = call_fail(
@@ -255,10 +255,10 @@ static int receiveMail_prepare(struct call *c)
 
 static int status_of(enum mail_taking taking)
 {
-	return taking == MAIL_TAKES   ? MailIntakeStatus_accepted
-	       : taking == MAIL_KNOWN ? MailIntakeStatus_duplicate
-	       : taking == MAIL_OFF   ? MailIntakeStatus_inactive
-				      : MailIntakeStatus_unknown;
+	return taking == MAIL_TAKES			     ? MailIntakeStatus_accepted
+	       : taking == MAIL_KNOWN			     ? MailIntakeStatus_duplicate
+	       : taking == MAIL_OFF || taking == MAIL_BARRED ? MailIntakeStatus_inactive
+							     : MailIntakeStatus_unknown;
 }
 
 OPERATION(receiveMail, NONE, MailIntakeAnswer, .may_stand = true, .on_disk = true,
