@@ -27,6 +27,8 @@ enum {
 	READ_IDLE_S = 10,
 	READ_WAITING = 100000, /* the runner has fewer jobs at a time */
 	DNS_ATTEMPTS = 3, /* after so many the sender is not proven, and nobody waits any longer */
+	DNS_BUSY_S = 2,	  /* before it is asked whether there is a turn */
+	DNS_BUSY_MAX_S = 60 * 60, /* likewise */
 };
 
 struct mail_reader {
@@ -48,8 +50,9 @@ struct reading {
 	struct arena step;  /* of a transaction, which may be run again */
 	struct mail_arrival_row arrival;
 	struct bucket_row object;
-	bool over;	 /* nothing is left to read: it was, or its agent has gone */
-	bool unreadable; /* and it was entered as such, once that is committed */
+	int64_t put_off_us; /* it is to be read again after so long; 0: not */
+	bool over;	    /* nothing is left to read: it was, or its agent has gone */
+	bool unreadable;    /* and it was entered as such, once that is committed */
 	struct mail_read read;
 	struct mail_entry entry;
 	struct bucket_carry *carry;
@@ -105,8 +108,17 @@ static int judge(struct reading *v, const void *raw, size_t len)
 {
 	int err = mail_verdict(&v->arena, &v->read, raw, len, v->arrival.recipient,
 		v->arrival.created_at, &v->entry.judged);
+	bool busy = err && v->entry.judged.turn == MAIL_DNS_BUSY;
+	int64_t age = clock_now_us() - v->arrival.created_at, pause = DNS_BUSY_S * SECOND_US;
+	bool given_up = busy ? age > DNS_BUSY_MAX_S * SECOND_US : v->job->attempts >= DNS_ATTEMPTS;
 
-	return err == ERR_UPSTREAM && v->job->attempts >= DNS_ATTEMPTS ? 0 : err;
+	if (err != ERR_UPSTREAM || given_up)
+		return err == ERR_UPSTREAM ? 0 : err;
+	if (v->entry.judged.turn == MAIL_DNS_MAY)
+		return err;
+	/* The longer it waits the more seldom it is read again, which is work. */
+	v->put_off_us = !busy ? MAIL_DNS_SILENT_S * SECOND_US : age / 2 > pause ? age / 2 : pause;
+	return 0;
 }
 
 static int read_bytes(struct reading *v)
@@ -187,6 +199,9 @@ static int store_run(struct work *w, struct db *db)
 	int err = job_still_mine(db, v->job, now);
 
 	arena_reset(&v->step);
+	if (!err && v->put_off_us)
+		return job_requeue(db, v->job, now + v->put_off_us,
+			v->entry.judged.turn != MAIL_DNS_BUSY, "the DNS does not answer", now);
 	if (!err && !v->over)
 		err = mail_arrival_find(
 			db, &v->step, v->job->tenant_id, v->job->subject, &standing);

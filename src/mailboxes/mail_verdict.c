@@ -16,19 +16,52 @@
 struct asking {
 	struct arena *a;
 	const char *resolver; /* NULL: the system's */
+	const char *domain;   /* of the From, about whose organisation all of them are */
 	int64_t until_ms;
 	bool away; /* one was not answered */
+	bool began, answered, silent;
+	enum mail_dns_turn turn;
+	struct mail_dns_asking asking;
 };
+
+/* Whether anything may be asked, which is found out with the first question. */
+static bool may_ask(struct asking *q)
+{
+	char organisation[MAIL_DOMAIN_MAX + 1];
+
+	if (!q->began) {
+		dmarc_organisation(q->domain, organisation);
+		q->turn = mail_dns_begin(q->resolver ? q->resolver : "", organisation, &q->asking);
+		q->began = true;
+		q->until_ms = clock_mono_ms() + MAIL_VERDICT_MS;
+	}
+	return q->turn == MAIL_DNS_MAY && !q->silent;
+}
+
+static void end_asking(const struct asking *q)
+{
+	if (q->began && q->turn == MAIL_DNS_MAY)
+		mail_dns_end(&q->asking, q->answered, q->silent);
+}
 
 /* False: nobody has answered. */
 static bool ask_dns(struct asking *q, const char *name, struct dns_texts *ret)
 {
+	bool away = q->away;
+	int64_t began;
+
 	*ret = (struct dns_texts){ 0 };
-	if (clock_mono_ms() < q->until_ms &&
-		dns_texts(q->resolver, name, q->a, ret) != ERR_UPSTREAM)
-		return true;
 	q->away = true;
-	return false;
+	if (!may_ask(q) || clock_mono_ms() >= q->until_ms)
+		return false;
+	began = clock_mono_ms();
+	if (dns_texts(q->resolver, name, q->a, ret) == ERR_UPSTREAM) {
+		q->silent = clock_mono_ms() - began >= MAIL_DNS_SLOW_MS;
+		return false;
+	}
+	q->away = away;
+	q->answered = true;
+	return true;
 }
 
 static const char *key_among(const struct dns_texts *texts)
@@ -169,7 +202,7 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 	const struct mailbox_policy *policy = mailbox_policy();
 	struct asking q = { .a = a,
 		.resolver = *policy->resolver ? policy->resolver : NULL,
-		.until_ms = clock_mono_ms() + MAIL_VERDICT_MS };
+		.domain = m->from ? m->from->address.domain : "" };
 	struct authres server = authres_read(
 		m->headers, m->header_count, *policy->authserv_id ? policy->authserv_id : NULL);
 	const char *fault, *open = NULL;
@@ -190,6 +223,9 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 		check_signatures(&q, &dkim, m->from->address.domain);
 		open = doubt_signatures(&dkim, m, now / SECOND_US);
 		err = judge(&q, m, &server, &dkim, &ret->verdict);
+		end_asking(&q);
+		/* One that has gone silent is put off like those behind it. */
+		ret->turn = q.silent ? MAIL_DNS_SILENT : q.turn;
 	}
 	if (ret->verdict != MAIL_PASS) {
 		ret->doubt = err ? NULL : open;

@@ -6,6 +6,7 @@
 #pragma once
 #include "mail/authres.h"
 #include "mail/reading.h"
+#include "mailboxes/mail_dns_turn.h"
 
 enum { MAIL_VERDICT_MS = 8000 }; /* for all questions of one message */
 
@@ -13,6 +14,7 @@ struct mail_judged {
 	enum mail_verdict verdict;
 	const char *
 		doubt; /* why it does not count that somebody vouches for the sender: a sentence, or NULL */
+	enum mail_dns_turn turn; /* with ERR_UPSTREAM: why the DNS was not asked, or that it was */
 };
 
 /* Of a message that came to this address.  ERR_UPSTREAM if the DNS did not answer and it would have mattered: then the verdict

@@ -9,6 +9,8 @@
 #include "mail/date.h"
 #include "mail_fixture.h"
 #include "mailboxes/mail_dkim.h"
+#include "mailboxes/mail_dns_turn.h"
+#include "queue/parts.h"
 
 #define JO "jo@example.org"
 #define DESK "desk@demo.mail.test"
@@ -205,6 +207,94 @@ TEST(mail_replay_asks_for_keys_and_records)
 	CHECK_STR(text_at(&r, "state"), "received");
 	mail_wait(&h, "select count(*) from jobs", 0);
 	mail_house_close(&h);
+}
+
+/* A name server that says nothing, and how many questions have come to it since it was last looked at. */
+static int questions(int fd)
+{
+	char q[512];
+	int n = 0;
+
+	while (recv(fd, q, sizeof q, MSG_DONTWAIT) > 0)
+		n++;
+	return n;
+}
+
+static int make_due(struct db *db, void *data)
+{
+	static const struct statement due = { "test",
+		"update jobs set run_at = 1, state = 'waiting' where state = 'delayed'",
+		.across = "a test", .scan = "a test" };
+	const struct fixture *f = data;
+	int err = db_run(db, &due, NULL, NO_ARGS);
+
+	return err ? err : jobs_tell(db, f->tenant_id, 1, 1);
+}
+
+TEST(mail_replay_asks_once_of_a_name_server_that_says_nothing)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof at;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct mail_house h;
+	struct mail_dkim key;
+	struct arena *a;
+	struct answer r;
+	const char *ids[3];
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	CHECK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
+	CHECK(getsockname(fd, (struct sockaddr *)&at, &n) == 0);
+	resolver_is(&h, arena_printf(a, "127.0.0.1:%d", ntohs(at.sin_port)), "");
+	CHECK_INT(mail_dkim_make(a, "example.org", NULL, clock_now_us(), &key), 0);
+	for (int i = 0; i < 3; i++) {
+		const char *letter = sign(a, &key,
+			arena_printf(a, "%s" LETTER,
+				head(a, DESK, days_ago(a, 0), arena_printf(a, "q%d", i))),
+			clock_now_us());
+
+		test_step("letter %d", i);
+		ids[i] = mail_arrive(
+			&h, &(struct mail_arrival_row){ .sender = JO }, letter, strlen(letter));
+		mail_wait(&h, "select count(*) from jobs where state = 'delayed'", i + 1);
+		CHECK(i ? questions(fd) == 0 : questions(fd) > 0);
+	}
+	test_step("they are put off, and in the end not proven");
+	CHECK_INT(fixture_count(h.f, "select count(*) from mail_messages"), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(fixture_work(h.f, make_due, h.f), 0);
+		mail_wait(&h,
+			i ? "select count(*) from jobs where kind = 'mail.read'"
+			  : "select count(*) from jobs where state = 'delayed' and attempts = 2",
+			i ? 0 : 3);
+	}
+	r = mail_await(&h, ids[2]);
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	CHECK_INT(questions(fd), 0);
+	close(fd);
+	mail_house_close(&h);
+}
+
+TEST(mail_replay_lets_one_wait_for_those_whom_nobody_knows)
+{
+	struct mail_dns_asking one, other, known;
+
+	CHECK_INT(mail_dns_begin("t", "one.example", &one), MAIL_DNS_MAY);
+	CHECK_INT(mail_dns_begin("t", "other.example", &other), MAIL_DNS_BUSY);
+	mail_dns_end(&one, true, false);
+	test_step("who has answered needs no turn");
+	CHECK_INT(mail_dns_begin("t", "other.example", &other), MAIL_DNS_MAY);
+	CHECK_INT(mail_dns_begin("t", "one.example", &known), MAIL_DNS_MAY);
+	mail_dns_end(&known, false, false);
+	mail_dns_end(&other, false, true);
+	test_step("who said nothing is not asked, by this server");
+	CHECK_INT(mail_dns_begin("t", "other.example", &other), MAIL_DNS_SILENT);
+	CHECK_INT(mail_dns_begin("u", "other.example", &other), MAIL_DNS_MAY);
+	mail_dns_end(&other, false, false);
+	CHECK_INT(mail_dns_begin("u", "other.example", &other), MAIL_DNS_MAY);
+	mail_dns_end(&other, false, false);
 }
 
 /* A member, whose letters have the agent work as them. */
