@@ -74,50 +74,83 @@ static bool is_word(struct slice s, const char *text)
 	return s.len == strlen(text) && strncasecmp(s.at, text, s.len) == 0;
 }
 
-/* What this server says; the worse of two about one method. */
-static void take_result(struct authres *a, struct slice method, struct slice result)
+/* One result by DMARC, with its properties so far. */
+struct dmarc_said {
+	bool there;
+	enum mail_verdict verdict;
+	char from[MAIL_AUTHRES_FROM]; /* "": nobody yet */
+};
+
+static enum mail_verdict worse(enum mail_verdict a, enum mail_verdict b)
+{
+	return a == MAIL_FAIL || b == MAIL_FAIL ? MAIL_FAIL : a == MAIL_PASS ? b : a;
+}
+
+/* It has ended: the worse of all counts, and none is good that does not say of whom, or says it of another than the one before. */
+static void close_dmarc(struct authres *a, struct dmarc_said *d, bool *first)
+{
+	enum mail_verdict v = d->verdict;
+
+	if (!d->there)
+		return;
+	if (v == MAIL_PASS && (!*d->from || (!*first && strcasecmp(a->dmarc_from, d->from) != 0)))
+		v = MAIL_NONE;
+	a->dmarc = *first ? v : worse(a->dmarc, v);
+	if (*first)
+		memcpy(a->dmarc_from, d->from, sizeof a->dmarc_from);
+	*first = false;
+	*d = (struct dmarc_said){ 0 };
+}
+
+static void take_result(
+	struct authres *a, struct dmarc_said *d, struct slice method, struct slice result)
 {
 	enum mail_verdict v = is_word(result, "pass")					? MAIL_PASS
 			      : is_word(result, "fail") || is_word(result, "permerror") ? MAIL_FAIL
 											: MAIL_NONE;
 
 	if (is_word(method, "dmarc"))
-		a->dmarc = a->dmarc == MAIL_FAIL ? MAIL_FAIL : v;
+		*d = (struct dmarc_said){ .there = true, .verdict = v };
 	else if (is_word(method, "spf"))
 		a->spf = a->spf == MAIL_FAIL ? MAIL_FAIL : v;
 	else if (is_word(method, "dkim") && a->dkim != MAIL_PASS)
 		a->dkim = v; /* one good signature is enough */
 }
 
-/* "header.from=example.org" of DMARC: whose policy it was. */
-static void read_property(struct authres_reader *r, struct slice method, struct authres *a)
+/* "header.from=example.org" of DMARC: whose policy it was.  Two of them are nobody. */
+static void read_property(struct authres_reader *r, struct dmarc_said *d)
 {
 	const char *before = r->at;
 	struct slice name = word(r), value;
 
 	r->at += r->at == before;
-	if (!is_word(method, "dmarc") || !is_word(name, "header.from"))
+	if (!d->there || !is_word(name, "header.from"))
 		return;
 	skip(r);
 	if (r->at == r->end || *r->at != '=')
 		return;
 	r->at++;
 	value = word(r);
-	snprintf(a->dmarc_from, sizeof a->dmarc_from, "%.*s", (int)value.len, value.at);
+	if (!value.len || value.len >= sizeof d->from || *d->from)
+		d->verdict = worse(d->verdict, MAIL_NONE);
+	else
+		snprintf(d->from, sizeof d->from, "%.*s", (int)value.len, value.at);
 }
 
 /* After a semicolon: "method[/version]=result", and then properties up to the next one. */
 static void read_results(struct authres_reader *r, struct authres *a)
 {
-	struct slice method = { "", 0 };
+	struct dmarc_said said = { 0 };
+	bool first = true;
 
 	while (skip(r), r->at < r->end) {
-		struct slice result;
+		struct slice method, result;
 
 		if (*r->at != ';') { /* a property, or what nobody knows */
-			read_property(r, method, a);
+			read_property(r, &said);
 			continue;
 		}
+		close_dmarc(a, &said, &first);
 		r->at++;
 		method = word(r);
 		for (size_t i = 0; i < method.len; i++)
@@ -128,8 +161,9 @@ static void read_results(struct authres_reader *r, struct authres *a)
 			continue;
 		r->at++;
 		result = word(r);
-		take_result(a, method, result);
+		take_result(a, &said, method, result);
 	}
+	close_dmarc(a, &said, &first);
 }
 
 struct authres authres_read(const struct mail_header *headers, size_t count, const char *id)
@@ -156,4 +190,9 @@ struct authres authres_read(const struct mail_header *headers, size_t count, con
 		break;
 	}
 	return a;
+}
+
+bool authres_vouches(const struct authres *a, const char *domain)
+{
+	return a->found && a->dmarc == MAIL_PASS && strcasecmp(a->dmarc_from, domain) == 0;
 }

@@ -252,9 +252,9 @@ void dkim_check_begin(
 
 /* ---- keys ---- */
 
-/* The public key of a record, or NULL with a sentence. */
-static EVP_PKEY *read_key(
-	struct arena *a, const struct dkim_signature *s, const char *record, const char **ret_fault)
+/* The public key of a record, or NULL with a sentence and what the signature is then. */
+static EVP_PKEY *read_key(struct arena *a, const struct dkim_signature *s, const char *record,
+	enum mail_verdict *ret_verdict, const char **ret_fault)
 {
 	struct slice list = { record, strnlen(record, DKIM_RECORD_MAX + 1) }, bytes;
 	bool ok = true;
@@ -264,9 +264,15 @@ static EVP_PKEY *read_key(
 	const unsigned char *at;
 	EVP_PKEY *key;
 
+	*ret_verdict = MAIL_FAIL;
 	*ret_fault = "The record of the key is not well formed.";
 	if (!ok || list.len > DKIM_RECORD_MAX || (v.at && !tag_is(v, "DKIM1")) || !p.at)
 		return NULL;
+	if (t.at && list_has(t, "y")) { /* as if it were not signed */
+		*ret_verdict = MAIL_NONE;
+		*ret_fault = "The key is there for tests alone.";
+		return NULL;
+	}
 	*ret_fault = "The key was withdrawn.";
 	if (!trimmed(p).len)
 		return NULL;
@@ -355,6 +361,7 @@ static bool verify(EVP_PKEY *key, const struct dkim_signature *s, const struct b
 void dkim_check_key(struct arena *a, struct dkim_check *c, size_t which, const char *record)
 {
 	struct dkim_signature *s = &c->at[which];
+	enum mail_verdict verdict;
 	const char *fault;
 	EVP_PKEY *key;
 	struct buf b;
@@ -365,9 +372,9 @@ void dkim_check_key(struct arena *a, struct dkim_check *c, size_t which, const c
 		bad(s, MAIL_NONE, "The key is not in the DNS.");
 		return;
 	}
-	key = read_key(a, s, record, &fault);
+	key = read_key(a, s, record, &verdict, &fault);
 	if (!key) {
-		bad(s, MAIL_FAIL, fault);
+		bad(s, verdict, fault);
 		return;
 	}
 	buf_init(&b, SIGNED_MAX);

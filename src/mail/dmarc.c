@@ -108,6 +108,8 @@ enum mail_verdict dmarc_judge(const char *from_domain, const struct dmarc_record
 {
 	bool strict = record && record->strict_dkim, spoiled = false;
 
+	if (server && server->found && server->dmarc == MAIL_FAIL)
+		return MAIL_FAIL;
 	for (size_t i = 0; i < dkim->count; i++) {
 		const struct dkim_signature *s = &dkim->at[i];
 
@@ -117,10 +119,7 @@ enum mail_verdict dmarc_judge(const char *from_domain, const struct dmarc_record
 			return MAIL_PASS;
 		spoiled |= s->verdict == MAIL_FAIL;
 	}
-	if (server && server->found && server->dmarc == MAIL_FAIL)
-		return MAIL_FAIL;
-	if (server && server->found && server->dmarc == MAIL_PASS &&
-		(!*server->dmarc_from || strcasecmp(server->dmarc_from, from_domain) == 0))
+	if (server && authres_vouches(server, from_domain))
 		return MAIL_PASS;
 	return record && spoiled ? MAIL_FAIL : MAIL_NONE;
 }

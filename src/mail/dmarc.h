@@ -27,7 +27,8 @@ void dmarc_organisation(const char *domain, char ret[MAIL_DOMAIN_MAX + 1]);
 size_t dmarc_names(struct arena *a, const char *from_domain, const char *ret[2]);
 bool dmarc_aligned(const char *from_domain, const char *other, bool strict);
 
-/* pass: a good signature is aligned, or the server in front says so.  fail: that server says so, or the domain has a
- * record, and of the signatures that are aligned all are bad.  none: nothing proves anything.  `record` may be NULL. */
+/* fail: the server in front says so, whatever else there is; or the domain has a record, and of the signatures that are
+ * aligned all are bad.  pass: a good signature is aligned, or that server says so.  none: nothing proves anything.  `record`
+ * may be NULL. */
 enum mail_verdict dmarc_judge(const char *from_domain, const struct dmarc_record *record,
 	const struct dkim_check *dkim, const struct authres *server);

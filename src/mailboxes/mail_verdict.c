@@ -214,9 +214,10 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 	if (!m->from)
 		return 0;
 	dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
-	if (server.found && server.dmarc == MAIL_PASS &&
-		(!*server.dmarc_from ||
-			strcasecmp(server.dmarc_from, m->from->address.domain) == 0)) {
+	if (server.found &&
+		server.dmarc == MAIL_FAIL) { /* whatever its signatures are: nobody is asked */
+		ret->verdict = MAIL_FAIL;
+	} else if (authres_vouches(&server, m->from->address.domain)) {
 		open = doubt_vouched(&dkim, m, now / SECOND_US);
 		ret->verdict = open ? MAIL_NONE : MAIL_PASS;
 	} else {

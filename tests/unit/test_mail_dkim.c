@@ -72,6 +72,15 @@ TEST(mail_dkim_checks_the_published_examples)
 	CHECK_STR(c.at[1].fault, "The key is not in the DNS.");
 	check(&a, whole, &c, "v=DKIM1; p=");
 	CHECK_STR(c.at[0].fault, "The key was withdrawn.");
+	test_step("a key for tests proves nothing, and disproves nothing");
+	for (int i = 0; i < 2; i++) {
+		check(&a, whole, &c,
+			arena_printf(&a, "%s; %s", rfc_ed25519, i ? "t = y" : "t=s:Y"));
+		CHECK_INT(c.at[0].verdict, MAIL_NONE);
+		CHECK_STR(c.at[0].fault, "The key is there for tests alone.");
+	}
+	check(&a, whole, &c, arena_printf(&a, "%s; t=s", rfc_ed25519));
+	CHECK_INT(c.at[0].verdict, MAIL_PASS);
 	arena_free(&a);
 }
 

@@ -194,6 +194,15 @@ TEST(mail_replay_asks_for_keys_and_records)
 	s.dmarc = false;
 	r = mail_comes(&h, JO, arena_printf(a, "%sPay Eve less.\n", letter));
 	CHECK_STR(text_at(&r, "verdict"), "none");
+	test_step("the server in front says that it is not, and nobody is asked");
+	resolver_is(&h, mailbox_policy()->resolver, "mx.test");
+	s.asked = 0;
+	r = mail_comes(&h, JO,
+		arena_printf(a,
+			"Authentication-Results: mx.test; dmarc=fail header.from=example.org\n%s",
+			letter));
+	CHECK_STR(text_at(&r, "verdict"), "fail");
+	CHECK_INT(s.asked, 0);
 	test_step("nobody is asked about mail without a signature of its own organisation");
 	s.asked = 0;
 	r = mail_comes(&h, JO, arena_printf(a, "%s\nhi\n", head(a, DESK, days_ago(a, 0), "k2")));
@@ -392,7 +401,8 @@ TEST(mail_replay_of_a_signed_letter_is_nobodys)
 
 TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 {
-	static const char vouched[] = "Authentication-Results: mx.test; dmarc=pass\n";
+	static const char vouched[] =
+		"Authentication-Results: mx.test; dmarc=pass header.from=example.org\n";
 	struct mail_house h;
 	struct arena *a;
 	const char *now;
@@ -449,7 +459,8 @@ TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 
 TEST(mail_replay_has_an_agent_work_once)
 {
-	static const char vouched[] = "Authentication-Results: mx.test; dmarc=pass\n";
+	static const char vouched[] =
+		"Authentication-Results: mx.test; dmarc=pass header.from=example.org\n";
 	struct mail_house h;
 	struct arena *a;
 	const char *letter;

@@ -165,17 +165,37 @@ TEST(mail_believes_one_server)
 		bool found;
 		enum mail_verdict dmarc, dkim, spf;
 	} cases[] = {
-		{ "mx.a; dmarc=pass", true, MAIL_PASS, MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass header.from=x.y", true, MAIL_PASS, MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass", true, MAIL_NONE, MAIL_NONE, MAIL_NONE }, /* of whom? */
+		{ "mx.a; dmarc=pass header.from=", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass header.from=x.y header.from=z.y", true, MAIL_NONE, MAIL_NONE,
+			MAIL_NONE },
+		{ "mx.a; dmarc=fail header.from=x.y header.from=z.y", true, MAIL_FAIL, MAIL_NONE,
+			MAIL_NONE },
 		{ "MX.A 1 ; dkim=fail (bad) header.d=x.y; dkim=pass; spf=softfail; dmarc = fail p=none",
 			true, MAIL_FAIL, MAIL_PASS, MAIL_NONE },
 		{ "\"mx.a\"; spf=pass smtp.mailfrom=\"dmarc=pass;\"", true, MAIL_NONE, MAIL_NONE,
 			MAIL_PASS },
-		{ "(mx.b) mx.a (x); dmarc/1=pass", true, MAIL_PASS, MAIL_NONE, MAIL_NONE },
+		{ "(mx.b) mx.a (x); dmarc/1=pass header.from=x.y", true, MAIL_PASS, MAIL_NONE,
+			MAIL_NONE },
 		{ "mx.a; none", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; x=y dmarc=pass", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; (dmarc=pass;) spf=none (; dmarc=pass)", true, MAIL_NONE, MAIL_NONE,
 			MAIL_NONE },
-		{ "mx.a; dmarc=pass; dmarc=fail", true, MAIL_FAIL, MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass header.from=x.y; dmarc=fail header.from=z.y", true, MAIL_FAIL,
+			MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=fail header.from=x.y; dmarc=pass header.from=x.y", true, MAIL_FAIL,
+			MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=none header.from=x.y; dmarc=pass header.from=x.y", true, MAIL_NONE,
+			MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass header.from=x.y; dmarc=none; spf=pass", true, MAIL_NONE,
+			MAIL_NONE, MAIL_PASS },
+		{ "mx.a; dmarc=pass header.from=x.y; dmarc=pass header.from=z.y", true, MAIL_NONE,
+			MAIL_NONE, MAIL_NONE },
+		{ "mx.a; dmarc=pass header.from=x.y; dmarc=pass header.from=X.Y", true, MAIL_PASS,
+			MAIL_NONE, MAIL_NONE },
+		{ "mx.a; spf=pass header.from=x.y; dmarc=pass", true, MAIL_NONE, MAIL_NONE,
+			MAIL_PASS },
 		{ "mx.a; dmarc=permerror", true, MAIL_FAIL, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; dmarc=passed", true, MAIL_NONE, MAIL_NONE, MAIL_NONE },
 		{ "mx.a; spf=pass smtp.mailfrom=x; dmarc=pass (@evil; dmarc=fail", true, MAIL_NONE,
@@ -207,7 +227,7 @@ TEST(mail_believes_one_server)
 	test_step("the topmost of that name alone");
 	got = authres_read(two, 3, "mx.a");
 	CHECK_INT(got.dmarc, MAIL_FAIL);
-	two[1].value = "mx.a; dmarc=pass";
+	two[1].value = "mx.a; dmarc=pass header.from=x.y";
 	two[2].value = "mx.a; dmarc=fail";
 	got = authres_read(two, 3, "mx.a");
 	CHECK_INT(got.dmarc, MAIL_PASS);
@@ -223,6 +243,16 @@ TEST(mail_believes_one_server)
 	CHECK_STR(got.dmarc_from, "evil.test");
 	CHECK_INT(dmarc_judge("good.test", NULL, &(struct dkim_check){ 0 }, &got), MAIL_NONE);
 	CHECK_INT(dmarc_judge("evil.test", NULL, &(struct dkim_check){ 0 }, &got), MAIL_PASS);
+	test_step("a signature that is good does not help against its word");
+	two[0].value = "mx.a; dmarc=fail header.from=good.test";
+	got = authres_read(two, 1, "mx.a");
+	CHECK_INT(
+		dmarc_judge("good.test", NULL,
+			&(struct dkim_check){ .at = &(struct dkim_signature){ .domain = "good.test",
+						      .verdict = MAIL_PASS },
+				.count = 1 },
+			&got),
+		MAIL_FAIL);
 }
 
 /* ---- DMARC ---- */
@@ -280,7 +310,8 @@ TEST(mail_dmarc_judges)
 	struct dkim_signature sig[2] = { { .domain = "list.example.net", .verdict = MAIL_PASS },
 		{ .domain = "mail.example.org", .verdict = MAIL_PASS } };
 	struct dkim_check both = { .at = sig, .count = 2 }, one = { .at = sig, .count = 1 };
-	struct authres silent = { 0 }, good = { .found = true, .dmarc = MAIL_PASS },
+	struct authres silent = { 0 },
+		       good = { .found = true, .dmarc = MAIL_PASS, .dmarc_from = "example.org" },
 		       bad = { .found = true, .dmarc = MAIL_FAIL };
 	struct dmarc_record relaxed = { .policy = DMARC_REJECT },
 			    strict = { .policy = DMARC_REJECT, .strict_dkim = true };

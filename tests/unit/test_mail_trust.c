@@ -6,7 +6,7 @@
 #include "sessions/session.h"
 
 #define PASS "Authentication-Results: mx.test; dmarc=pass header.from=example.org\n"
-#define VOUCHED "Authentication-Results: mx.test; dmarc=pass\n"
+#define VOUCHED(domain) "Authentication-Results: mx.test; dmarc=pass header.from=" domain "\n"
 #define FAIL "Authentication-Results: mx.test; dmarc=fail header.from=example.org\n"
 #define FROM(id) "From: jo@example.org\nSubject: Hello\nMessage-ID: <" id "@example.org>\n"
 #define DONE "select count(*) from sessions where origin = 'mail' and status = 'completed'"
@@ -56,12 +56,17 @@ TEST(mail_trust_wakes_nobody_without_cause)
 			"List-Id" },
 		{ "jo@example.org", PASS FROM("n9") "X-Lodge-Hops: 6\n\nhi\n", "pass",
 			"X-Lodge-Hops" },
-		{ "desk@demo.mail.test", VOUCHED "From: desk@demo.mail.test\n\nhi\n", "pass",
+		{ "desk@demo.mail.test",
+			VOUCHED("demo.mail.test") "From: desk@demo.mail.test\n\nhi\n", "pass",
 			"address of this service" },
-		{ "x@demo.lodge.internal", VOUCHED "From: x@demo.lodge.internal\n\nhi\n", "pass",
-			"address of this service" },
+		{ "x@demo.lodge.internal",
+			VOUCHED("demo.lodge.internal") "From: x@demo.lodge.internal\n\nhi\n",
+			"pass", "address of this service" },
 		{ "jo@example.net", PASS "From: jo@example.net\n\nhi\n", "none",
 			"Nothing proves" }, /* the word is of another domain */
+		{ "jo@example.org",
+			"Authentication-Results: mx.test; dmarc=pass\n" FROM("n15") "\nhi\n",
+			"none", "Nothing proves" }, /* and this one of nobody */
 	};
 	struct mail_house h;
 	struct answer r;
