@@ -160,8 +160,8 @@ static struct lmtp_reply talk_rcpt(void *owner, const struct mail_address *to)
 	enum mail_taking taking;
 
 	if (!t->letter)
-		t->letter = mail_incoming_new(
-			t->box->bucket, t->sender.address.text, (int64_t)t->sender.size);
+		t->letter = mail_incoming_new(t->box->bucket, t->sender.address.text,
+			(int64_t)t->sender.size, !t->machine.smtp);
 	taking = run_errand(&e, find_run, false) ? MAIL_AWAY
 						 : mail_incoming_add(t->letter, &e.found);
 	if (taking != MAIL_TAKES)

@@ -121,7 +121,8 @@ void mail_known_end(struct mail_known *k, char ret[MAIL_KNOWN_LEN + 1])
 	*k = (struct mail_known){ 0 };
 }
 
-void mail_known_envelope(char known[MAIL_KNOWN_LEN + 1], const char *sender, const char *named)
+void mail_known_envelope(
+	char known[MAIL_KNOWN_LEN + 1], const char *sender, const char *named, bool by_lmtp)
 {
 	struct sha256_run *run = sha256_begin();
 	uint8_t digest[SHA256_LEN];
@@ -129,6 +130,8 @@ void mail_known_envelope(char known[MAIL_KNOWN_LEN + 1], const char *sender, con
 	sha256_add(run, known, MAIL_KNOWN_LEN);
 	sha256_add(run, sender, strlen(sender) + 1);
 	sha256_add(run, named, strlen(named) + 1);
+	if (!by_lmtp)
+		sha256_add(run, "", 1);
 	sha256_end(run, digest);
 	hex_write(digest, sizeof digest, known);
 }

@@ -32,5 +32,7 @@ void mail_known_begin(struct mail_known *k);
 void mail_known_push(struct mail_known *k, const char *bytes, size_t len);
 /* Ends it; NULL: nobody wants to know. */
 void mail_known_end(struct mail_known *k, char ret[MAIL_KNOWN_LEN + 1]);
-/* The same with the envelope: its sender, and what a signed part of the recipient's address names, or "". */
-void mail_known_envelope(char known[MAIL_KNOWN_LEN + 1], const char *sender, const char *named);
+/* The same with the envelope: its sender, what a signed part of the recipient's address names, or "", and whether it came from the
+ * server in front, which may be believed what others are not. */
+void mail_known_envelope(
+	char known[MAIL_KNOWN_LEN + 1], const char *sender, const char *named, bool by_lmtp);

@@ -10,7 +10,7 @@
 
 FIELDS(mail_arrival_row) = {
 	ROW_FIELDS(mail_arrival_row, tenant_id, id, agent_id, mailbox_id, known_by, sender,
-		recipient, size_bytes, created_at),
+		recipient, by_lmtp, size_bytes, created_at),
 	ROW_NULLABLE(mail_arrival_row, thread_id, bounced_id, object_key, read_at),
 };
 SCHEMA(mail_arrival_row, .internal = true);

@@ -23,6 +23,7 @@ struct mail_arrival_row {
 	const char *thread_id; /* that its signed plus part names; NULL: none */
 	const char *
 		bounced_id; /* what came back, by its signed address: the row of one recipient of a message (mail_send.h); NULL: nothing */
+	bool by_lmtp; /* from the server in front: else nobody's word about the sender is believed */
 	const char *object_key; /* the bytes; NULL once they are the message's */
 	int64_t size_bytes;
 	int64_t read_at; /* NIL: not yet */

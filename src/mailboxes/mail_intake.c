@@ -70,6 +70,7 @@ struct mail_incoming {
 	struct bucket *bucket;
 	char sender[MAIL_ADDRESS_MAX + 1];
 	int64_t announced, size;
+	bool by_lmtp;
 	struct mail_known known;
 	char known_by[MAIL_KNOWN_LEN + 1];
 	struct mail_recipient *recipients;
@@ -77,12 +78,14 @@ struct mail_incoming {
 	size_t count, part_count;
 };
 
-struct mail_incoming *mail_incoming_new(struct bucket *bucket, const char *sender, int64_t size)
+struct mail_incoming *mail_incoming_new(
+	struct bucket *bucket, const char *sender, int64_t size, bool by_lmtp)
 {
 	struct mail_incoming *l = memory_zeroed(sizeof *l);
 
 	l->bucket = bucket;
 	l->announced = size > 0 ? size : 1;
+	l->by_lmtp = by_lmtp;
 	l->recipients = memory_zeroed(MAIL_LETTER_RECIPIENTS_MAX * sizeof *l->recipients);
 	l->parts = memory_zeroed(MAIL_LETTER_RECIPIENTS_MAX * sizeof *l->parts);
 	snprintf(l->sender, sizeof l->sender, "%s", sender);
@@ -322,6 +325,7 @@ static int add_arrival(const struct mail_incoming *l, struct db *db, struct aren
 		.recipient = r->address,
 		.thread_id = or_null(r->thread_id),
 		.bounced_id = or_null(r->bounced_id),
+		.by_lmtp = l->by_lmtp,
 		.object_key = mail_object_key(a, part->stored.sha256),
 		.size_bytes = l->size,
 		.read_at = NIL,
@@ -336,7 +340,8 @@ static int add_arrival(const struct mail_incoming *l, struct db *db, struct aren
 	}
 	copy_id(r->arrival_id, id_new(NULL).text);
 	memcpy(known_by, l->known_by, sizeof known_by);
-	mail_known_envelope(known_by, l->sender, *r->bounced_id ? r->bounced_id : r->thread_id);
+	mail_known_envelope(
+		known_by, l->sender, *r->bounced_id ? r->bounced_id : r->thread_id, l->by_lmtp);
 	if (!err)
 		err = mail_arrival_add(db, a, &row, &known);
 	r->taking = known ? MAIL_KNOWN : MAIL_TAKES;

@@ -34,8 +34,10 @@ struct mail_recipient {
 
 struct mail_incoming;
 
-/* The size is what was announced, 0 if nothing was.  Belongs to one thread at a time. */
-struct mail_incoming *mail_incoming_new(struct bucket *bucket, const char *sender, int64_t size);
+/* The size is what was announced, 0 if nothing was; by_lmtp: a server of the same machine hands it over.  Belongs to one thread
+ * at a time. */
+struct mail_incoming *mail_incoming_new(
+	struct bucket *bucket, const char *sender, int64_t size, bool by_lmtp);
 /* What no row names is removed, which waits for the disk: on a thread of the pool, if there is one. */
 void mail_incoming_free(struct mail_incoming *l, struct pool *disk);
 

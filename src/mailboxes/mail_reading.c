@@ -106,8 +106,10 @@ static int give_up(struct reading *v, const char *why)
 
 static int judge(struct reading *v, const void *raw, size_t len)
 {
-	int err = mail_verdict(&v->arena, &v->read, raw, len, v->arrival.recipient,
-		v->arrival.created_at, &v->entry.judged);
+	struct mail_coming how = { .recipient = v->arrival.recipient,
+		.by_lmtp = v->arrival.by_lmtp,
+		.at = v->arrival.created_at };
+	int err = mail_verdict(&v->arena, &v->read, raw, len, &how, &v->entry.judged);
 	bool busy = err && v->entry.judged.turn == MAIL_DNS_BUSY;
 	int64_t age = clock_now_us() - v->arrival.created_at, pause = DNS_BUSY_S * SECOND_US;
 	bool given_up = busy ? age > DNS_BUSY_MAX_S * SECOND_US : v->job->attempts >= DNS_ATTEMPTS;

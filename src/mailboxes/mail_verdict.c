@@ -197,14 +197,15 @@ static int judge(struct asking *q, const struct mail_read *m, const struct authr
 }
 
 int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, size_t len,
-	const char *recipient, int64_t now, struct mail_judged *ret)
+	const struct mail_coming *how, struct mail_judged *ret)
 {
 	const struct mailbox_policy *policy = mailbox_policy();
 	struct asking q = { .a = a,
 		.resolver = *policy->resolver ? policy->resolver : NULL,
 		.domain = m->from ? m->from->address.domain : "" };
 	struct authres server = authres_read(
-		m->headers, m->header_count, *policy->authserv_id ? policy->authserv_id : NULL);
+		m->headers, m->header_count, how->by_lmtp ? policy->authserv_id : NULL);
+	int64_t now_s = how->at / SECOND_US;
 	const char *fault, *open = NULL;
 	struct mail_address to = { 0 };
 	struct dkim_check dkim;
@@ -213,16 +214,16 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 	*ret = (struct mail_judged){ .verdict = MAIL_NONE };
 	if (!m->from)
 		return 0;
-	dkim_check_begin(a, raw, len, now / SECOND_US, &dkim);
+	dkim_check_begin(a, raw, len, now_s, &dkim);
 	if (server.found &&
 		server.dmarc == MAIL_FAIL) { /* whatever its signatures are: nobody is asked */
 		ret->verdict = MAIL_FAIL;
 	} else if (authres_vouches(&server, m->from->address.domain)) {
-		open = doubt_vouched(&dkim, m, now / SECOND_US);
+		open = doubt_vouched(&dkim, m, now_s);
 		ret->verdict = open ? MAIL_NONE : MAIL_PASS;
 	} else {
 		check_signatures(&q, &dkim, m->from->address.domain);
-		open = doubt_signatures(&dkim, m, now / SECOND_US);
+		open = doubt_signatures(&dkim, m, now_s);
 		err = judge(&q, m, &server, &dkim, &ret->verdict);
 		end_asking(&q);
 		/* One that has gone silent is put off like those behind it. */
@@ -233,8 +234,8 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 		return err;
 	}
 	/* One that cannot be read is "", which nobody names. */
-	mail_address_parse(recipient, strlen(recipient), &to, &fault);
-	ret->doubt = replay_doubt(m, &to, now / SECOND_US);
+	mail_address_parse(how->recipient, strlen(how->recipient), &to, &fault);
+	ret->doubt = replay_doubt(m, &to, now_s);
 	ret->verdict = ret->doubt ? MAIL_NONE : MAIL_PASS;
 	return 0;
 }

@@ -17,7 +17,14 @@ struct mail_judged {
 	enum mail_dns_turn turn; /* with ERR_UPSTREAM: why the DNS was not asked, or that it was */
 };
 
-/* Of a message that came to this address.  ERR_UPSTREAM if the DNS did not answer and it would have mattered: then the verdict
+/* How a message came. */
+struct mail_coming {
+	const char *recipient; /* of the envelope */
+	bool by_lmtp; /* the server in front brought it: its Authentication-Results may be believed */
+	int64_t at;
+};
+
+/* ERR_UPSTREAM if the DNS did not answer and it would have mattered: then the verdict
  * is none. */
 int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, size_t len,
-	const char *recipient, int64_t now, struct mail_judged *ret);
+	const struct mail_coming *how, struct mail_judged *ret);

@@ -471,6 +471,10 @@ int command_check(const struct settings *s, struct arena *a)
 	settings_print(stdout, s);
 	for (const char *const *u = s->unknown_variables; *u; u++)
 		printf("# warning: %s\n", *u);
+	if (*s->mail_authserv_id)
+		printf("# warning: mail by LMTP that has Authentication-Results of %s on top is believed to be from whom it "
+		       "says; the server of that name must remove those that come in\n",
+			s->mail_authserv_id);
 	if (first_admin_fault())
 		printf("# warning: %s; serve and user create refuse to make a super administrator of it\n",
 			first_admin_fault());

@@ -59,6 +59,26 @@ static void check_settings(struct mail_checking *c)
 			"neither lmtp_listen nor smtp_listen is set: answers and bounces come by lodge mail intake alone, if at all");
 }
 
+/* Nothing here can see whether that server removes what comes in. */
+static void check_front(struct mail_checking *c)
+{
+	const struct settings *s = c->s;
+
+	if (!*s->mail_authserv_id)
+		tell(c, true,
+			"nobody's word about a sender is believed: signatures are looked at here");
+	else if (!*s->lmtp_listen)
+		tell(c, false,
+			"mail_authserv_id is %s, but nothing comes by LMTP, and nobody else is believed; set lmtp_listen, or leave it "
+			"out",
+			s->mail_authserv_id);
+	else
+		tell(c, true,
+			"whatever comes by LMTP with Authentication-Results of %s is believed: see that this server removes those that "
+			"come in",
+			s->mail_authserv_id);
+}
+
 static void check_relay(struct mail_checking *c)
 {
 	struct problem p = { 0 };
@@ -286,6 +306,7 @@ int command_mail_check(const struct settings *s, struct arena *a)
 	settings_open_places(s);
 	fetch_init();
 	check_settings(&c);
+	check_front(&c);
 	check_addresses(&c);
 	check_relay(&c);
 	check_domains(&c);

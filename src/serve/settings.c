@@ -264,8 +264,9 @@ const struct setting settings_table[] = {
 		.derived = "none: nobody's verdict is believed", .check = setting_check_authserv,
 		.what = "the name of a mail server",
 		.wanted = "the one word that it writes first, like mx.example.org",
-		.doc = "The name under which the mail server in front writes Authentication-Results; its "
-		       "topmost header of that name is believed."),
+		.doc = "The name under which the mail server in front writes Authentication-Results. The "
+		       "topmost header of that name is believed in whatever comes by LMTP, so set it "
+		       "only where that server removes those that come in."),
 	SETTING(mail_resolver, .group = "Mail", .preset = "", BETWEEN(0, 60), .shows = "ADDRESS",
 		.derived = "the system's", .check = setting_check_resolver,
 		.what = "a server of names",

@@ -100,7 +100,7 @@ const freePort = () => new Promise((done) => {
 const printed = (socket) => /### Postfix in front[^]*?```\n([^]*?)```/.exec(readFileSync(join(here, "../../docs/mail.md"), "utf8"))[1]
   .replace("lmtp:inet:127.0.0.1:2424", `lmtp:unix:${socket}`);
 
-async function postfix(t, socket) {
+async function postfix(t, socket, more = "") {
   const root = t.folder();
   const port = await freePort();
   chmodSync(root, 0o755);
@@ -121,7 +121,7 @@ address_verify_poll_count = 30
 address_verify_poll_delay = 1s
 minimal_backoff_time = 1s
 maximal_backoff_time = 2s
-${printed(socket)}`);
+${printed(socket)}${more}`);
   const services = ["pickup unix n - n 60 1 pickup", "cleanup unix n - n - 0 cleanup", "qmgr unix n - n 1 1 qmgr", "rewrite unix - - n - - trivial-rewrite",
     "bounce unix - - n - 0 bounce", "defer unix - - n - 0 bounce", "trace unix - - n - 0 bounce", "verify unix - - n - 1 verify", "flush unix n - n 1000? 0 flush",
     "smtp unix - - n - - smtp", "showq unix n - n - - showq", "error unix - - n - - error", "retry unix - - n - - error", "lmtp unix - - n - - lmtp",
@@ -188,6 +188,59 @@ test("a Postfix in front, as the document has it, hands mail over, keeps what ca
   await becomes(() => arrivals(place), "4", "arrivals");
   equal(await arrivals(place, "sender = 'b@example.net'"), "0", "what was smuggled");
 }, { ms: 180_000 });
+
+/** A milter that writes its word above a message: its port, the word, and the names of all headers that it has seen. */
+async function milter(t) {
+  const it = { word: "", seen: [] };
+  const packet = (kind, ...parts) => {
+    const body = Buffer.concat([Buffer.from(kind), ...parts]);
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(body.length);
+    return Buffer.concat([head, body]);
+  };
+  const number = (n) => Buffer.from([0, 0, 0, n]);
+  const reply = (kind, data) => {
+    if (kind === "L") it.seen.push(data.toString("latin1").split("\0")[0].toLowerCase());
+    if (kind === "O") return packet("O", number(6), number(1), number(0));
+    const word = kind === "E" && it.word ? packet("i", number(0), Buffer.from(`Authentication-Results\0${it.word}\0`)) : Buffer.alloc(0);
+    return "DAQK".includes(kind) ? Buffer.alloc(0) : Buffer.concat([word, packet("c")]);
+  };
+  const server = net.createServer((peer) => {
+    let held = Buffer.alloc(0);
+    peer.on("error", () => {}).on("data", (bytes) => {
+      held = Buffer.concat([held, bytes]);
+      while (held.length >= 4 && held.length >= 4 + held.readUInt32BE(0)) {
+        const end = 4 + held.readUInt32BE(0);
+        peer.write(reply(String.fromCharCode(held[4]), held.subarray(5, end)));
+        held = held.subarray(end);
+      }
+    });
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  t.onEnd(() => server.close());
+  return Object.assign(it, { port: server.address().port });
+}
+
+test("a Postfix in front, as the document has it, lets no stranger speak with its name", async (t) => {
+  const judge = await milter(t);
+  const { place, socket } = await house(t, "sqlite", ["--mail-authserv-id", "mx.example.org"]);
+  for (let at = socket; at.length > 5; at = join(at, "..")) if (at !== socket) chmodSync(at, 0o755);
+  chmodSync(socket, 0o666);
+  const lines = /smtpd_milters = [^`]*/.exec(readFileSync(join(here, "../../docs/mail.md"), "utf8"))[0].replace("8893", String(judge.port));
+  const front = await postfix(t, socket, lines);
+  const verdicts = () => place.sql("select verdict from mail_messages where direction = 'in' order by id").then((text) => text.trim().split(/\s+/).join(" "));
+  const word = "mx.example.org; dmarc=pass header.from=example.net";
+  const wanted = [];
+  for (const [name, said, verdict] of [["Authentication-Results: ", "", "none"], ["AUTHENTICATION-results : ", "", "none"], ["authentication-results:\r\n\t", "", "none"], ["X-Other: ", word, "pass"],
+    ["Authentication-Results: ", word.replace("pass", "fail"), "fail"]]) {
+    judge.word = said;
+    const sent = await front.send(DESK, "--add-header", `${name}${word}`);
+    equal(sent.status, 0, `${sent.stdout}\n${front.log()}`);
+    wanted.push(verdict);
+    await becomes(verdicts, wanted.join(" "), `verdicts after ${JSON.stringify(name)}`);
+  }
+  ok(judge.seen.includes("x-other") && !judge.seen.some((name) => /^authentication-results/.test(name)), `what the milter has seen (${judge.seen})`);
+}, { ms: 120_000 });
 
 /** While a process is made for the parser it has a copy of every connection, also of those that are closed meanwhile. */
 test("connections that end while mail is read are not heard of again", async (t) => {

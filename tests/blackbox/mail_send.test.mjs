@@ -98,6 +98,11 @@ test("a relay with TLS and a password gets what other programs can read and prov
   records[`MX ${DOMAIN}`] = records[`MX lodge-mail-check.${DOMAIN}`] = ["mx.example.org"];
   records[`_dmarc.${DOMAIN}`] = ["v=DMARC1; p=reject"];
   const after = await t.on(place, ["mail", "check", ...flags, "--lmtp-listen", "127.0.0.1:2424"]);
+  match(after.stdout, /ok +nobody's word about a sender is believed/, "whose word is believed");
+  const front = ["--mail-authserv-id", "mx.example.org"];
+  match((await t.on(place, ["mail", "check", ...flags, ...front])).stdout, /WRONG +mail_authserv_id is mx\.example\.org, but nothing comes by LMTP/, "whose word is believed without LMTP");
+  match((await t.on(place, ["mail", "check", ...flags, ...front, "--lmtp-listen", "127.0.0.1:2424"])).stdout, /ok +whatever comes by LMTP with Authentication-Results of mx\.example\.org is believed/, "whose word is believed");
+  match((await t.on(place, ["check", ...flags, ...front])).stdout, /# warning: mail by LMTP that has Authentication-Results of mx\.example\.org on top is believed/, "what check says of it");
   equal(after.status, 0, after.stdout);
   await otherDomains(t, place, flags, records);
 

@@ -143,8 +143,9 @@ struct answer mail_await(struct mail_house *h, const char *id)
 
 struct answer mail_comes(struct mail_house *h, const char *sender, const char *raw)
 {
-	struct answer r = mail_await(h,
-		mail_arrive(h, &(struct mail_arrival_row){ .sender = sender }, raw, strlen(raw)));
+	struct answer r = mail_await(
+		h, mail_arrive(h, &(struct mail_arrival_row){ .sender = sender, .by_lmtp = true },
+			   raw, strlen(raw)));
 
 	STATUS(r, 200);
 	return r;

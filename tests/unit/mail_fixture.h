@@ -21,7 +21,7 @@ const char *mail_house_box(
 /* Bytes with LF, of which CR LF is made; what of the arrival is NULL is the house's own.  Gives its id. */
 const char *mail_arrive(
 	struct mail_house *h, const struct mail_arrival_row *as, const char *raw, size_t len);
-/* The same from this envelope sender, and waits until it is read; the message as it is shown. */
+/* The same from this envelope sender by the server in front, and waits until it is read; the message as it is shown. */
 struct answer mail_comes(struct mail_house *h, const char *sender, const char *raw);
 struct answer mail_await(struct mail_house *h, const char *id);
 void mail_wait(struct mail_house *h, const char *sql, int64_t wanted);

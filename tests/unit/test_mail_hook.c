@@ -121,6 +121,8 @@ TEST(mail_hook_takes_what_is_signed_once)
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "results.0.status"), "inactive");
 	CHECK_INT(arrivals(&h), 2);
+	test_step("whoever holds the secret is no server in front");
+	CHECK_INT(fixture_count(h.f, "select count(*) from mail_arrivals where by_lmtp = 0"), 2);
 	CHECK_INT(fixture_count(h.f, "select count(*) from bucket_objects"), 2);
 	close_hooked(&h);
 }

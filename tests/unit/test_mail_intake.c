@@ -449,6 +449,15 @@ TEST(mail_intake_by_smtp_is_all_or_nothing)
 		CHECK_INT(arrivals(&d), round ? 2 : 0);
 		CHECK_INT(objects(&d), round ? 2 : 0);
 	}
+	test_step("the server in front may say more of the same letter, so that it is another");
+	close(d.fd);
+	connect_door(&d);
+	hear(&d, "220 ");
+	say(&d, "LHLO test\r\n", "250-");
+	letter_to(&d, "desk@demo." DOMAIN, "1@x", "250 2.0.0 Taken as");
+	letter_to(&d, "desk@demo." DOMAIN, "1@x", "250 2.0.0 Taken before");
+	CHECK_INT(fixture_count(f, "select count(*) from mail_arrivals where by_lmtp = 0"), 2);
+	CHECK_INT(fixture_count(f, "select count(*) from mail_arrivals where by_lmtp = 1"), 1);
 	close_door(&d);
 }
 

@@ -457,6 +457,35 @@ TEST(mail_replay_is_none_where_the_server_in_front_vouches)
 	mail_house_close(&h);
 }
 
+TEST(mail_replay_believes_a_server_in_front_by_lmtp_alone)
+{
+	static const char *const words[] = { "pass", "fail" };
+	struct mail_house h;
+	struct arena *a;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	add_member(&h);
+	for (size_t i = 0; i < 4; i++) {
+		const char *
+			word = words[i % 2],
+		       *letter = arena_printf(a,
+			       "Authentication-Results: mx.test; dmarc=%s header.from=example.org\n%s" LETTER,
+			       word, head(a, DESK, days_ago(a, 0), arena_printf(a, "w%zu", i)));
+
+		test_step("%s", letter);
+		r = mail_await(
+			&h, mail_arrive(&h,
+				    &(struct mail_arrival_row){ .sender = JO, .by_lmtp = i >= 2 },
+				    letter, strlen(letter)));
+		CHECK_STR(text_at(&r, "verdict"), i >= 2 ? word : "none");
+		CHECK_INT(fixture_count(h.f, AS_MEMBER), i >= 2);
+	}
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
 TEST(mail_replay_has_an_agent_work_once)
 {
 	static const char vouched[] =

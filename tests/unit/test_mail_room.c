@@ -86,7 +86,7 @@ TEST(mail_that_is_announced_and_does_not_come_takes_no_room)
 	all = bucket_tenant_max(h.f->service.bucket);
 	snprintf(found.recipient.tenant_id, sizeof found.recipient.tenant_id, "%s", h.f->tenant_id);
 	for (int i = 0; i < 3; i++)
-		l[i] = mail_incoming_new(h.f->service.bucket, "jo@example.org", all);
+		l[i] = mail_incoming_new(h.f->service.bucket, "jo@example.org", all, false);
 	CHECK_INT(mail_incoming_add(l[0], &found), MAIL_TAKES);
 	CHECK_INT(mail_incoming_add(l[1], &found), MAIL_TAKES);
 	mail_incoming_write(l[1], "x", 1);

@@ -236,7 +236,7 @@ static int receiveMail_prepare(struct call *c)
 	char *bytes = arena_raw(c->arena, AT_ONCE, 1);
 	off_t at = 0;
 
-	m->letter = mail_incoming_new(service_of(c->app)->bucket, m->from.text, m->size);
+	m->letter = mail_incoming_new(service_of(c->app)->bucket, m->from.text, m->size, false);
 	for (size_t i = 0; i < m->to.count; i++)
 		if (mail_incoming_add(m->letter, &m->found[i]) == MAIL_FULL)
 			return call_fail(

@@ -52,6 +52,7 @@ static void say(struct helper *h, const char *raw, size_t len, bool judges)
 {
 	struct arena a = { 0 };
 	struct mail_read m;
+	struct mail_coming how = { .recipient = "desk@example.net", .at = clock_now_us() };
 	struct mail_judged judged;
 	struct buf b;
 	int err = mail_read(h, &a, raw, len, FILE_MAX, &m);
@@ -69,7 +70,7 @@ static void say(struct helper *h, const char *raw, size_t len, bool judges)
 		put_lists(&b, &m);
 	}
 	if (!err && judges) {
-		err = mail_verdict(&a, &m, raw, len, "desk@example.net", clock_now_us(), &judged);
+		err = mail_verdict(&a, &m, raw, len, &how, &judged);
 		put(&b, "verdict", err ? error_row(err)->code : mail_verdict_name(judged.verdict));
 	}
 	printf("%s}\n", buf_text(&b));
