@@ -402,15 +402,25 @@ size_t dkim_fields_named(const struct dkim_check *c, const char *name)
 	return count;
 }
 
-bool dkim_covers(const struct dkim_check *c, size_t which, const char *name)
+static size_t times_named(const struct dkim_signature *s, const char *name)
 {
 	size_t named = 0;
 
-	for (const char *p = c->at[which].names; p && *p;) {
+	for (const char *p = s->names; p && *p;) {
 		size_t n = strcspn(p, ":");
 
 		named += tag_is((struct slice){ p, n }, name);
 		p += n + (p[n] == ':');
 	}
-	return named >= dkim_fields_named(c, name);
+	return named;
+}
+
+bool dkim_covers(const struct dkim_check *c, size_t which, const char *name)
+{
+	return times_named(&c->at[which], name) >= dkim_fields_named(c, name);
+}
+
+bool dkim_holds(const struct dkim_check *c, size_t which, const char *name)
+{
+	return times_named(&c->at[which], name) && dkim_covers(c, which, name);
 }

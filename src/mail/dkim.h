@@ -58,6 +58,8 @@ void dkim_check_key(struct arena *a, struct dkim_check *c, size_t which, const c
 /* How many headers of this name, in small letters, the message has; and whether the signature covers all of them. */
 size_t dkim_fields_named(const struct dkim_check *c, const char *name);
 bool dkim_covers(const struct dkim_check *c, size_t which, const char *name);
+/* Whether it also covers that there is none, so that one that was taken away would be missed. */
+bool dkim_holds(const struct dkim_check *c, size_t which, const char *name);
 
 struct dkim_key;
 /* A private key in PEM, RSA of 1024 bits or more or Ed25519; NULL with a sentence. */

@@ -5,8 +5,7 @@
 #include <strings.h>
 
 #include "mail/date.h"
-
-#define UNPROVEN "Its sender is not taken for proven: "
+#include "mail/shape.h"
 
 enum { DAY_S = 24 * 60 * 60 };
 
@@ -41,10 +40,10 @@ static const char *doubt_date(const struct mail_read *m, int64_t now_s)
 	int64_t at_s;
 
 	if (!count_of(m, "date", &value) || !mail_date_read(value, &at_s))
-		return UNPROVEN "it has no date that can be read.";
+		return MAIL_UNPROVEN "it has no date that can be read.";
 	if (is_old(at_s, now_s))
-		return UNPROVEN "it was written more than 5 days ago.";
-	return is_ahead(at_s, now_s) ? UNPROVEN "its date lies in the future." : NULL;
+		return MAIL_UNPROVEN "it was written more than 5 days ago.";
+	return is_ahead(at_s, now_s) ? MAIL_UNPROVEN "its date lies in the future." : NULL;
 }
 
 static bool is_named(const struct mail_people *people, const struct mail_address *to)
@@ -63,17 +62,30 @@ static bool is_named(const struct mail_people *people, const struct mail_address
 	return false;
 }
 
+static bool is_among(const struct mail_people *people, const struct mail_address *to)
+{
+	for (size_t i = 0; i < people->count; i++)
+		if (mail_address_same(&people->at[i].address, to))
+			return true;
+	return false;
+}
+
+bool replay_is_to(const struct mail_read *m, const struct mail_address *to)
+{
+	return is_among(&m->to, to) || is_among(&m->cc, to);
+}
+
 const char *replay_doubt(const struct mail_read *m, const struct mail_address *to, int64_t now_s)
 {
 	const char *value;
 
 	for (size_t i = 0; i < sizeof once / sizeof *once; i++)
 		if (count_of(m, once[i], &value) > 1)
-			return UNPROVEN "a header is there twice that may be there once.";
+			return MAIL_UNPROVEN "a header is there twice that may be there once.";
 	if (!is_named(&m->to, to) && !is_named(&m->cc, to))
-		return UNPROVEN "neither To nor Cc names this mailbox.";
+		return MAIL_UNPROVEN "neither To nor Cc names this mailbox.";
 	if (!m->message_id)
-		return UNPROVEN "it has no Message-ID to be known by when it comes again.";
+		return MAIL_UNPROVEN "it has no Message-ID to be known by when it comes again.";
 	return doubt_date(m, now_s);
 }
 
@@ -88,11 +100,23 @@ const char *replay_doubt_signature(
 
 		/* Where the parser has found another number, what is signed is not what is read. */
 		if (there != count_of(m, once[i], &value) || !dkim_covers(c, which, once[i]))
-			return UNPROVEN
+			return MAIL_UNPROVEN
 				"its signature does not cover From, To, Cc, Subject, Date and Message-ID.";
 	}
 	if (at_s >= 0 && is_old(at_s, now_s))
-		return UNPROVEN "it was signed more than 5 days ago.";
-	return at_s >= 0 && is_ahead(at_s, now_s) ? UNPROVEN "its signature is of the future."
-						  : NULL;
+		return MAIL_UNPROVEN "it was signed more than 5 days ago.";
+	return at_s >= 0 && is_ahead(at_s, now_s) ? MAIL_UNPROVEN "its signature is of the future."
+						  : shape_doubt(c, which);
+}
+
+bool replay_holds_thread(const struct dkim_check *c, size_t which, const struct mail_read *m)
+{
+	static const char *const joins[] = { "in-reply-to", "references" };
+	const char *value;
+
+	for (size_t i = 0; i < sizeof joins / sizeof *joins; i++)
+		if (dkim_fields_named(c, joins[i]) != count_of(m, joins[i], &value) ||
+			!dkim_covers(c, which, joins[i]))
+			return false;
+	return true;
 }

@@ -17,3 +17,7 @@ const char *replay_doubt(const struct mail_read *m, const struct mail_address *t
 /* The same of one signature: what it leaves open for others to write, or how old it is. */
 const char *replay_doubt_signature(
 	const struct dkim_check *c, size_t which, const struct mail_read *m, int64_t now_s);
+/* Whether the signature holds what joins the letter to others: In-Reply-To and References, those that are there. */
+bool replay_holds_thread(const struct dkim_check *c, size_t which, const struct mail_read *m);
+/* Whether To or Cc names this very address, its plus part included. */
+bool replay_is_to(const struct mail_read *m, const struct mail_address *to);

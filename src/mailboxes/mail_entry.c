@@ -150,7 +150,7 @@ static void fill_row(struct entering *v)
 /* The signed part of its address named it. */
 static int thread_by_address(struct entering *v)
 {
-	const char *id = v->e->arrival->thread_id;
+	const char *id = v->e->judged.open_address ? NULL : v->e->arrival->thread_id;
 	struct mail_thread_row t;
 	int err = id ? mail_thread_find(v->db, v->a, v->m.tenant_id, v->m.agent_id, id, &t)
 		     : ERR_NOT_FOUND;
@@ -182,7 +182,8 @@ static int find_thread(struct entering *v, bool *ret_bounced)
 
 	if (err || *ret_bounced)
 		return err;
-	err = mail_thread_of(v->db, v->a, &v->m, &v->m.thread_id);
+	err = v->e->judged.open_references ? ERR_NOT_FOUND
+					   : mail_thread_of(v->db, v->a, &v->m, &v->m.thread_id);
 	return err == ERR_NOT_FOUND ? thread_by_address(v) : err;
 }
 

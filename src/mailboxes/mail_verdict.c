@@ -175,6 +175,20 @@ static const char *doubt_vouched(
 	return doubt;
 }
 
+/* Whether each signature that has proven it, or may have, holds what joins it to others. */
+static bool holds_thread(
+	const struct dkim_check *dkim, const struct mail_read *m, const struct authres *server)
+{
+	const char *domain = m->from->address.domain;
+	bool vouched = authres_vouches(server, domain), holds = true;
+
+	for (size_t i = 0; i < dkim->count; i++)
+		if (dkim->at[i].domain && dmarc_aligned(domain, dkim->at[i].domain, false) &&
+			(vouched || dkim->at[i].verdict == MAIL_PASS))
+			holds &= replay_holds_thread(dkim, i, m);
+	return holds;
+}
+
 /* By its signatures, and then by what the server in front says. */
 static int judge(struct asking *q, const struct mail_read *m, const struct authres *server,
 	struct dkim_check *dkim, enum mail_verdict *ret)
@@ -237,5 +251,7 @@ int mail_verdict(struct arena *a, const struct mail_read *m, const char *raw, si
 	mail_address_parse(how->recipient, strlen(how->recipient), &to, &fault);
 	ret->doubt = replay_doubt(m, &to, now_s);
 	ret->verdict = ret->doubt ? MAIL_NONE : MAIL_PASS;
+	ret->open_references = !ret->doubt && !holds_thread(&dkim, m, &server);
+	ret->open_address = !ret->doubt && !replay_is_to(m, &to);
 	return 0;
 }

@@ -15,6 +15,8 @@ struct mail_judged {
 	const char *
 		doubt; /* why it does not count that somebody vouches for the sender: a sentence, or NULL */
 	enum mail_dns_turn turn; /* with ERR_UPSTREAM: why the DNS was not asked, or that it was */
+	/* Of one that is proven: what may have been written above it, or its envelope, by others, and joins it to no thread. */
+	bool open_references, open_address;
 };
 
 /* How a message came. */

@@ -392,6 +392,67 @@ TEST(mail_replay_of_a_signed_letter_is_nobodys)
 	mail_house_close(&h);
 }
 
+static const char *arrives(
+	struct mail_house *h, const char *recipient, const char *thread, const char *raw)
+{
+	struct answer r = mail_await(
+		h, mail_arrive(h,
+			   &(struct mail_arrival_row){
+				   .sender = JO, .recipient = recipient, .thread_id = thread },
+			   raw, strlen(raw)));
+
+	CHECK_STR(text_at(&r, "verdict"), "pass");
+	return text_at(&r, "thread_id");
+}
+
+#define PLUS "desk+t@demo.mail.test"
+
+TEST(mail_replay_joins_no_thread_that_others_chose)
+{
+	struct mail_house h;
+	struct mail_dkim key;
+	struct names s;
+	struct arena *a;
+	const char *now, *first, *letter;
+	struct answer r;
+
+	mail_house_open(&h);
+	a = &h.f->arena;
+	CHECK_INT(mail_dkim_make(a, "example.org", NULL, clock_now_us(), &key), 0);
+	names_open(&s, &h, mail_dkim_record(a, &key));
+	now = days_ago(a, 0);
+	letter = arena_printf(a, "%s" LETTER, head(a, DESK, now, "j1"));
+	first = arrives(&h, DESK, NULL, sign(a, &key, letter, clock_now_us()));
+	test_step("what is signed");
+	letter = arena_printf(a, "%s" LETTER, head(a, PLUS, now, "j2"));
+	CHECK_STR(arrives(&h, PLUS, first, sign(a, &key, letter, clock_now_us())), first);
+	test_step("an envelope that names the thread, and a letter that does not");
+	letter = arena_printf(a, "%s" LETTER, head(a, DESK, now, "j3"));
+	CHECK(strcmp(arrives(&h, PLUS, first, sign(a, &key, letter, clock_now_us())), first) != 0);
+	test_step("headers that were put above it");
+	for (int i = 0; i < 2; i++) {
+		letter = arena_printf(
+			a, "%s" LETTER, head(a, DESK, now, arena_printf(a, "j%d", i + 4)));
+		letter = arena_printf(a, "%s: <j1@example.org>\n%s",
+			i ? "References" : "In-Reply-To", sign(a, &key, letter, clock_now_us()));
+		CHECK(strcmp(arrives(&h, DESK, NULL, letter), first) != 0);
+	}
+	test_step("the same, by who wrote it");
+	letter = arena_printf(
+		a, "In-Reply-To: <j1@example.org>\n%s" LETTER, head(a, DESK, now, "j6"));
+	CHECK_STR(arrives(&h, DESK, NULL, sign(a, &key, letter, clock_now_us())), first);
+	test_step("and one that has the body say something else");
+	letter = arena_printf(a, "%s\nNo.\n> =0APay Eve.\n", head(a, DESK, now, "j7"));
+	r = mail_comes(&h, JO,
+		arena_printf(a, "Content-Transfer-Encoding: quoted-printable\n%s",
+			sign(a, &key, letter, clock_now_us())));
+	CHECK_STR(text_at(&r, "verdict"), "none");
+	CHECK(strstr(text_at(&r, "error"), "does not cover Content-Transfer-Encoding"));
+	names_close(&s);
+	mail_wait(&h, "select count(*) from jobs", 0);
+	mail_house_close(&h);
+}
+
 #define CLAIM(domain, names)                                                               \
 	"DKIM-Signature: v=1; a=rsa-sha256; d=" domain "; s=s; h=" names "; b=AAAA;\n bh=" \
 	"2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=\n"
