@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/slice.h"
+#include "base/css_value.h"
 
-enum { VALUE_MAX = 64, NEAR = 12 };
+enum { DECLARATION_MAX = 400, COLOUR_MAX = 64, NEAR = 12 };
 
 static bool is_blank(char c)
 {
@@ -21,83 +21,6 @@ static struct slice trimmed(const char *at, const char *end)
 	while (end > at && is_blank(end[-1]))
 		end--;
 	return (struct slice){ at, (size_t)(end - at) };
-}
-
-static bool is_word(struct slice s, const char *word)
-{
-	return s.len == strlen(word) && strncasecmp(s.at, word, s.len) == 0;
-}
-
-/* ---- colours ---- */
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'			? c - '0'
-	       : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-							: -1;
-}
-
-static int32_t read_hex(struct slice s)
-{
-	int32_t value = 0;
-
-	if (s.len != 3 && s.len != 6)
-		return HTML_GROUND_UNKNOWN;
-	for (size_t i = 0; i < s.len; i++) {
-		int d = hex_digit(s.at[i]);
-
-		if (d < 0)
-			return HTML_GROUND_UNKNOWN;
-		value = value << 4 | d;
-		if (s.len == 3)
-			value = value << 4 | d;
-	}
-	return value;
-}
-
-/* "rgb(255, 255, 255)" */
-static int32_t read_rgb(const char *text)
-{
-	const char *p = strchr(text, '(');
-	int32_t value = 0;
-
-	for (int i = 0; p && i < 3; i++) {
-		char *end;
-		long n = strtol(p + 1, &end, 10);
-
-		if (end == p + 1 || n < 0 || n > 255)
-			return HTML_GROUND_UNKNOWN;
-		value = value << 8 | (int32_t)n;
-		p = end + strspn(end, " ");
-		if (*p != ',' && *p != ' ' && *p != ')')
-			return HTML_GROUND_UNKNOWN;
-	}
-	return p ? value : HTML_GROUND_UNKNOWN;
-}
-
-static int32_t read_colour(struct slice s)
-{
-	static const struct {
-		const char *name;
-		int32_t colour;
-	} names[] = { { "white", HTML_WHITE }, { "black", 0 }, { "red", 0xff0000 },
-		{ "gray", 0x808080 }, { "grey", 0x808080 }, { "silver", 0xc0c0c0 },
-		{ "whitesmoke", 0xf5f5f5 }, { "snow", 0xfffafa }, { "ivory", 0xfffff0 },
-		{ "ghostwhite", 0xf8f8ff } };
-	char text[VALUE_MAX];
-
-	if (s.len && *s.at == '#')
-		return read_hex((struct slice){ s.at + 1, s.len - 1 });
-	if (s.len >= sizeof text)
-		return HTML_GROUND_UNKNOWN;
-	memcpy(text, s.at, s.len);
-	text[s.len] = '\0';
-	if (strncasecmp(text, "rgb", 3) == 0)
-		return read_rgb(text);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcasecmp(text, names[i].name) == 0)
-			return names[i].colour;
-	return HTML_GROUND_UNKNOWN;
 }
 
 /* Whether nobody could tell them apart. */
@@ -115,34 +38,9 @@ static bool is_near(int32_t a, int32_t b)
 
 struct look {
 	bool hidden, has_colour;
+	bool no_box, cut; /* it is of no height or width; what goes beyond it is not shown */
 	int32_t colour, ground;
 };
-
-/* "0", "0px", "0.0em": none of it; also of what is less than one. */
-static bool is_nothing(struct slice value, double below)
-{
-	char text[VALUE_MAX], *end;
-	double n;
-
-	if (!value.len || value.len >= sizeof text)
-		return false;
-	memcpy(text, value.at, value.len);
-	text[value.len] = '\0';
-	n = strtod(text, &end);
-	return end != text && n >= 0 && n <= below && *end != '%';
-}
-
-/* "-9999px" and the like. */
-static bool is_far_away(struct slice value)
-{
-	char text[VALUE_MAX];
-
-	if (!value.len || value.len >= sizeof text)
-		return false;
-	memcpy(text, value.at, value.len);
-	text[value.len] = '\0';
-	return strtod(text, NULL) <= -500;
-}
 
 static struct slice first_word(struct slice s)
 {
@@ -155,102 +53,376 @@ static struct slice first_word(struct slice s)
 	return (struct slice){ s.at, n };
 }
 
+/* A length of at most so many pixels. */
+static bool is_nothing(struct slice value, double most)
+{
+	double n;
+
+	return css_length(value, &n) && n >= 0 && n <= most;
+}
+
+static bool is_transparent(struct slice value)
+{
+	double share;
+
+	return css_share(value, &share) && share <= 0.05;
+}
+
+/* "-9999px" and the like, to either side. */
+static bool is_far_off(double pixels)
+{
+	return pixels <= -500 || pixels >= 5000;
+}
+
+/* One of several lengths, as margins have them. */
+static bool is_far_away(struct slice value)
+{
+	const char *at = value.at, *end = value.at + value.len;
+	double n;
+
+	for (; at < end; at++)
+		if ((at == value.at || is_blank(at[-1])) &&
+			css_length((struct slice){ at, (size_t)(end - at) }, &n) && is_far_off(n))
+			return true;
+	return false;
+}
+
+/* "0/0 a", "bold 1px x": the size is the number that is none or has a unit; a weight has no unit. */
+static bool is_font_of_nothing(struct slice value)
+{
+	const char *at = value.at, *end = value.at + value.len;
+
+	while (at < end) {
+		const char *from = at;
+		struct slice word;
+
+		while (at < end && !is_blank(*at) && *at != '/')
+			at++;
+		word = (struct slice){ from, (size_t)(at - from) };
+		if (is_nothing(word, 1) && (*from == '0' || *from == '.' || word.len > 1))
+			return true;
+		if (at < end && *at == '/')
+			return false; /* the height of a line, and the family */
+		at++;
+	}
+	return false;
+}
+
+static bool is_filtered(struct slice value)
+{
+	double share;
+
+	return css_arguments(value, "opacity(", &share, 1) && share <= 0.05;
+}
+
+static bool is_moved_away(struct slice value)
+{
+	static const char *const scales[] = { "scale(", "scalex(", "scaley(", "scale3d(", NULL };
+	const char *at = value.at, *end = value.at + value.len;
+
+	/* one function after the other */
+	for (; at < end; at++) {
+		struct slice one = { at, (size_t)(end - at) };
+		double v[3];
+		size_t n;
+
+		for (size_t i = 0; scales[i]; i++) {
+			n = css_arguments(one, scales[i], v, 2);
+			for (size_t k = 0; k < n; k++)
+				if (v[k] >= 0 && v[k] <= 0.05)
+					return true;
+		}
+		n = css_arguments(one, "translate", v, 3);
+		for (size_t k = 0; k < n; k++)
+			if (is_far_off(v[k]))
+				return true;
+	}
+	return false;
+}
+
+/* All of it is cut off, from one side or from two. */
+static bool is_inset_away(struct slice value)
+{
+	double v[4];
+	size_t n = css_arguments(value, "inset(", v, 4);
+	double most = memchr(value.at, '%', value.len) ? 100 : 1000;
+
+	if (!n)
+		return false;
+	/* as margins have it: top, right, bottom, left */
+	v[1] = n > 1 ? v[1] : v[0];
+	v[2] = n > 2 ? v[2] : v[0];
+	v[3] = n > 3 ? v[3] : v[1];
+	return v[0] + v[2] >= most || v[1] + v[3] >= most;
+}
+
+/* Nothing of it is left: an outline of no size. */
+static bool is_clipped(struct slice value)
+{
+	double v[8];
+	size_t n = css_arguments(value, "circle(", v, 1), small = 0;
+
+	n = n ? n : css_arguments(value, "ellipse(", v, 1);
+	n = n ? n : css_arguments(value, "rect(", v, 4);
+	n = n ? n : css_arguments(value, "polygon(", v, 8);
+	for (size_t i = 0; i < n; i++)
+		small += v[i] >= 0 && v[i] <= 1;
+	return (n && small == n) || is_inset_away(value);
+}
+
+static void take_text_colour(struct look *l, struct slice value)
+{
+	double opacity;
+	int32_t colour = css_colour(value, &opacity);
+
+	l->hidden |= opacity <= 0.05;
+	/* What is no colour leaves the one before it; of names not all are known here. */
+	if (colour < 0 && !(value.len && (*value.at | 0x20) >= 'a' && (*value.at | 0x20) <= 'z'))
+		return;
+	l->has_colour = true;
+	l->colour = colour;
+}
+
+static void take_ground(struct look *l, struct slice value)
+{
+	double opacity;
+	int32_t colour = css_colour(value, &opacity);
+
+	if (opacity > 0.05 && !css_is(value, "inherit") && !css_is(value, "none"))
+		l->ground = colour;
+}
+
+/* What a declaration does that hides by itself. */
+static const struct {
+	const char *name, *word; /* the value that hides, or NULL */
+	bool (*hides)(struct slice value);
+} hiding[] = {
+	{ "display", "none", NULL },
+	{ "visibility", "hidden", NULL },
+	{ "visibility", "collapse", NULL },
+	{ "content-visibility", "hidden", NULL },
+	{ "mso-hide", "all", NULL },
+	{ "opacity", NULL, is_transparent },
+	{ "zoom", NULL, is_transparent },
+	{ "scale", NULL, is_transparent },
+	{ "font", NULL, is_font_of_nothing },
+	{ "filter", NULL, is_filtered },
+	{ "-webkit-filter", NULL, is_filtered },
+	{ "transform", NULL, is_moved_away },
+	{ "-webkit-transform", NULL, is_moved_away },
+	{ "clip", NULL, is_clipped },
+	{ "clip-path", NULL, is_clipped },
+	{ "-webkit-clip-path", NULL, is_clipped },
+	{ "text-indent", NULL, is_far_away },
+	{ "left", NULL, is_far_away },
+	{ "right", NULL, is_far_away },
+	{ "top", NULL, is_far_away },
+	{ "bottom", NULL, is_far_away },
+	{ "inset", NULL, is_far_away },
+	{ "translate", NULL, is_far_away },
+	{ "margin", NULL, is_far_away },
+	{ "margin-left", NULL, is_far_away },
+	{ "margin-right", NULL, is_far_away },
+	{ "margin-top", NULL, is_far_away },
+};
+
 static void take_declaration(struct look *l, struct slice name, struct slice whole)
 {
 	struct slice value = first_word(whole);
 
-	if (is_word(name, "display"))
-		l->hidden |= is_word(value, "none");
-	else if (is_word(name, "visibility"))
-		l->hidden |= is_word(value, "hidden") || is_word(value, "collapse");
-	else if (is_word(name, "mso-hide"))
-		l->hidden |= is_word(value, "all");
-	else if (is_word(name, "opacity"))
-		l->hidden |= is_nothing(value, 0.05);
-	else if (is_word(name, "font-size"))
+	for (size_t i = 0; i < sizeof hiding / sizeof *hiding; i++)
+		if (css_is(name, hiding[i].name))
+			l->hidden |= hiding[i].word ? css_is(value, hiding[i].word)
+						    : hiding[i].hides(whole);
+	if (css_is(name, "font-size"))
 		l->hidden |= is_nothing(value, 1);
-	else if (is_word(name, "max-height") || is_word(name, "max-width"))
+	else if (css_is(name, "max-height") || css_is(name, "max-width"))
 		l->hidden |= is_nothing(value, 0);
-	else if (is_word(name, "text-indent") || is_word(name, "left") || is_word(name, "top") ||
-		 is_word(name, "margin-left"))
-		l->hidden |= is_far_away(value);
-	else if (is_word(name, "color")) {
-		l->has_colour = true;
-		l->colour = read_colour(value);
-		l->hidden |= is_word(value, "transparent");
-	} else if (is_word(name, "background-color") || is_word(name, "background")) {
-		if (!is_word(value, "transparent") && !is_word(value, "inherit") &&
-			!is_word(value, "none"))
-			l->ground = read_colour(value);
-	} else if (is_word(name, "background-image")) {
+	else if (css_is(name, "height") || css_is(name, "width"))
+		l->no_box |= is_nothing(value, 1);
+	else if (css_is(name, "overflow") || css_is(name, "overflow-x") ||
+		 css_is(name, "overflow-y"))
+		l->cut |= css_is(value, "hidden") || css_is(value, "clip");
+	else if (css_is(name, "color") || css_is(name, "-webkit-text-fill-color"))
+		take_text_colour(l, value);
+	else if (css_is(name, "background-color") || css_is(name, "background"))
+		take_ground(l, value);
+	else if (css_is(name, "background-image"))
 		l->ground = HTML_GROUND_UNKNOWN;
-	}
 }
 
+/* ---- their text ---- */
+
+/* One declaration as it is gathered.  What is longer than it holds is looked at as far as it goes. */
+struct gathered {
+	char text[DECLARATION_MAX];
+	size_t len;
+	int brackets;
+	char quote;
+};
+
+static void end_declaration(struct look *l, struct gathered *g)
+{
+	const char *colon = memchr(g->text, ':', g->len), *end = g->text + g->len;
+
+	if (colon)
+		take_declaration(l, trimmed(g->text, colon), trimmed(colon + 1, end));
+	*g = (struct gathered){ 0 };
+}
+
+/* Behind a backslash: "3a " or the byte itself. */
+static int read_escape(struct slice *rest)
+{
+	struct slice after = *rest;
+	int c = css_attribute_byte(&after), value = 0, digits = 0;
+
+	for (; digits < 6 && c >= 0 && css_hex(c) >= 0; digits++) {
+		value = value * 16 + css_hex(c);
+		*rest = after;
+		c = css_attribute_byte(&after);
+	}
+	if (!digits) {
+		*rest = after;
+		return c < 0 ? '?' : c;
+	}
+	if (c >= 0 && is_blank((char)c))
+		*rest = after;
+	return value > 0 && value < 0x80 ? value : '?';
+}
+
+static void skip_comment(struct slice *rest)
+{
+	int before = 0, c;
+
+	while ((c = css_attribute_byte(rest)) >= 0 && !(before == '*' && c == '/'))
+		before = c;
+}
+
+/* True at what begins a comment, which is behind us then. */
+static bool takes_comment(struct slice *rest, int c)
+{
+	struct slice after = *rest;
+
+	if (c != '/' || css_attribute_byte(&after) != '*')
+		return false;
+	*rest = after;
+	skip_comment(rest);
+	return true;
+}
+
+/* As a browser reads it: entities first, then comments and escapes. */
 static void take_style(struct look *l, struct slice style)
 {
-	const char *at = style.at, *end = style.at + style.len;
+	struct gathered g = { 0 };
+	int c;
 
-	while (at < end) {
-		const char *stop = memchr(at, ';', (size_t)(end - at)), *colon;
+	while ((c = css_attribute_byte(&style)) >= 0) {
+		bool plain = false;
 
-		stop = stop ? stop : end;
-		colon = memchr(at, ':', (size_t)(stop - at));
-		if (colon)
-			take_declaration(l, trimmed(at, colon), trimmed(colon + 1, stop));
-		at = stop < end ? stop + 1 : end;
+		if (!g.quote && takes_comment(&style, c))
+			continue;
+		if (c == '\\') {
+			c = read_escape(&style);
+			plain = true;
+		}
+		if (!plain && g.quote) {
+			if (c == g.quote)
+				g.quote = '\0';
+		} else if (!plain && (c == '"' || c == '\'')) {
+			g.quote = (char)c;
+		} else if (!plain && c == ';' && g.brackets <= 0) {
+			end_declaration(l, &g);
+			continue;
+		}
+		g.brackets += plain || g.quote ? 0 : (c == '(') - (c == ')');
+		if (g.len < sizeof g.text)
+			g.text[g.len++] = (char)c;
 	}
+	end_declaration(l, &g);
 }
 
 /* ---- attributes ---- */
 
+/* A colour that stands in an attribute of its own. */
+static int32_t attribute_colour(struct slice value)
+{
+	char text[COLOUR_MAX];
+	double opacity;
+	size_t n = 0;
+	int c;
+
+	while (n < sizeof text && (c = css_attribute_byte(&value)) >= 0)
+		text[n++] = (char)c;
+	return css_colour(trimmed(text, text + n), &opacity);
+}
+
 static void take_attribute(struct look *l, struct slice name, struct slice value)
 {
-	if (is_word(name, "hidden"))
-		l->hidden |= !is_word(value, "until-found");
-	else if (is_word(name, "style"))
+	if (css_is(name, "hidden"))
+		l->hidden |= !css_is(value, "until-found");
+	else if (css_is(name, "popover"))
+		l->hidden = true;
+	else if (css_is(name, "style"))
 		take_style(l, value);
-	else if (is_word(name, "bgcolor"))
-		l->ground = read_colour(value);
-	else if (is_word(name, "background"))
+	else if (css_is(name, "bgcolor"))
+		l->ground = attribute_colour(value);
+	else if (css_is(name, "background"))
 		l->ground = HTML_GROUND_UNKNOWN;
-	else if (is_word(name, "color") && !l->has_colour) {
+	else if (css_is(name, "color") && !l->has_colour) {
 		l->has_colour = true;
-		l->colour = read_colour(value);
+		l->colour = attribute_colour(value);
 	}
+}
+
+/* The next of a tag's attributes; false at the end. */
+static bool next_attribute(
+	const char **at, const char *end, struct slice *name, struct slice *value)
+{
+	const char *p = *at, *from;
+	char quote;
+
+	while (p < end && (is_blank(*p) || *p == '/'))
+		p++;
+	from = p;
+	while (p < end && !is_blank(*p) && *p != '=' && *p != '/')
+		p++;
+	*name = (struct slice){ from, (size_t)(p - from) };
+	*value = (struct slice){ "", 0 };
+	while (p < end && is_blank(*p))
+		p++;
+	if (p < end && *p == '=') {
+		for (p++; p < end && is_blank(*p);)
+			p++;
+		quote = p < end && (*p == '"' || *p == '\'') ? *p++ : '\0';
+		from = p;
+		while (p < end && (quote ? *p != quote : !is_blank(*p)))
+			p++;
+		*value = (struct slice){ from, (size_t)(p - from) };
+		p += p < end && quote;
+	}
+	*at = p;
+	return name->len || p < end;
+}
+
+bool html_has(const char *attributes, size_t len, const char *wanted)
+{
+	const char *p = attributes, *end = attributes + len;
+	struct slice name, value;
+
+	while (next_attribute(&p, end, &name, &value))
+		if (css_is(name, wanted))
+			return true;
+	return false;
 }
 
 bool html_hides(const char *attributes, size_t len, int32_t ground, int32_t *ret_ground)
 {
 	const char *p = attributes, *end = attributes + len;
 	struct look l = { .ground = ground, .colour = HTML_GROUND_UNKNOWN };
+	struct slice name, value;
 
-	while (p < end) {
-		const char *from;
-		struct slice name, value = { "", 0 };
-
-		while (p < end && (is_blank(*p) || *p == '/'))
-			p++;
-		from = p;
-		while (p < end && !is_blank(*p) && *p != '=' && *p != '/')
-			p++;
-		name = (struct slice){ from, (size_t)(p - from) };
-		while (p < end && is_blank(*p))
-			p++;
-		if (p < end && *p == '=') {
-			char quote;
-
-			for (p++; p < end && is_blank(*p);)
-				p++;
-			quote = p < end && (*p == '"' || *p == '\'') ? *p++ : '\0';
-			from = p;
-			while (p < end && (quote ? *p != quote : !is_blank(*p)))
-				p++;
-			value = (struct slice){ from, (size_t)(p - from) };
-			p += p < end && quote;
-		}
+	while (next_attribute(&p, end, &name, &value))
 		take_attribute(&l, name, value);
-	}
 	*ret_ground = l.ground;
-	return l.hidden || (l.has_colour && is_near(l.colour, l.ground));
+	return l.hidden || (l.no_box && l.cut) || (l.has_colour && is_near(l.colour, l.ground));
 }

@@ -31,6 +31,8 @@ struct html {
 	int32_t ground;	     /* the colour behind the text, or HTML_GROUND_UNKNOWN */
 	struct ground grounds[GROUNDS_MAX];
 	size_t ground_count;
+	unsigned closed; /* details that show nothing but the summary that we are in */
+	bool letter;	 /* no window shows its title */
 };
 
 struct tag {
@@ -333,10 +335,12 @@ static void skip_declaration(struct html *h)
 }
 
 static const char *const unseen[] = { "script", "style", "noscript", "template", "svg", "iframe",
-	"object", "select", "textarea", NULL };
+	"object", "select", "textarea", "audio", "canvas", "video", "datalist", "noframes", "meter",
+	"progress", NULL };
 
-/* After everything in an element that nobody sees, elements of its name within it counted. */
-static void skip_hidden(struct html *h, const char *name)
+/* After everything in an element that nobody sees, elements of its name within it counted; or, with `until`, before the
+ * first tag of that name in it.  True if that came. */
+static bool skip_hidden_until(struct html *h, const char *name, const char *until)
 {
 	static const char *const alone[] = { "p", "li", "td", "th", "tr", "dt", "dd", "option",
 		NULL };
@@ -350,7 +354,7 @@ static void skip_hidden(struct html *h, const char *name)
 
 		h->at = p ? p : h->end;
 		if (!p)
-			return;
+			return false;
 		if (p + 1 < h->end && (p[1] == '!' || p[1] == '?')) {
 			skip_declaration(h);
 		} else if (!read_tag(h, &t)) {
@@ -358,15 +362,44 @@ static void skip_hidden(struct html *h, const char *name)
 		} else if (strcmp(t.name, name) == 0) {
 			if (!t.closes && by_next) {
 				h->at = p;
-				return;
+				return false;
 			}
 			depth += t.closes ? (size_t)-1 : 1;
 			if (!depth)
-				return;
+				return false;
+		} else if (until && depth == 1 && !t.closes && strcmp(t.name, until) == 0) {
+			h->at = p;
+			return true;
 		} else if (!t.closes && tag_is_one_of(&t, unseen)) {
 			skip_element(h, t.name);
 		}
 	}
+	return false;
+}
+
+static void skip_hidden(struct html *h, const char *name)
+{
+	skip_hidden_until(h, name, NULL);
+}
+
+/* What opens only when somebody asks for it: a dialogue, and of details all but their summary.  True if something was passed
+ * over. */
+static bool skip_closed(struct html *h, const struct tag *t)
+{
+	bool open = html_has(t->attributes, (size_t)(t->end - t->attributes), "open");
+
+	if (t->closes && strcmp(t->name, "summary") == 0 && h->closed) {
+		h->closed--;
+		skip_hidden(h, "details");
+	} else if (!t->closes && !open && strcmp(t->name, "dialog") == 0) {
+		skip_hidden(h, "dialog");
+	} else if (!t->closes && !open && strcmp(t->name, "details") == 0) {
+		h->closed += skip_hidden_until(h, "details", "summary");
+	} else {
+		return false;
+	}
+	put_break(h, 1);
+	return true;
 }
 
 static void leave_ground(struct html *h, const char *name)
@@ -433,10 +466,16 @@ static void take_tag(struct html *h, const struct tag *t)
 			skip_element(h, t->name);
 		return;
 	}
+	if (h->letter && !t->closes && strcmp(t->name, "title") == 0) {
+		skip_element(h, t->name);
+		return;
+	}
 	if (take_look(h, t)) {
 		h->blank = true;
 		return;
 	}
+	if (skip_closed(h, t))
+		return;
 	if (strcmp(t->name, "a") == 0) {
 		put_href(h);
 		if (!t->closes)
@@ -456,9 +495,12 @@ static void take_tag(struct html *h, const struct tag *t)
 	}
 }
 
-const char *html_text(struct arena *a, const char *html, size_t len, size_t *ret_len)
+static const char *read_html(
+	struct arena *a, const char *html, size_t len, bool letter, size_t *ret_len)
 {
-	struct html h = { .at = html, .end = html + len, .arena = a, .ground = HTML_WHITE };
+	struct html h = {
+		.at = html, .end = html + len, .arena = a, .ground = HTML_WHITE, .letter = letter
+	};
 	const char *text;
 	struct tag t;
 
@@ -478,6 +520,16 @@ const char *html_text(struct arena *a, const char *html, size_t len, size_t *ret
 	text = arena_strndup(a, h.out.len ? h.out.at : "", h.out.len);
 	buf_free(&h.out);
 	return text;
+}
+
+const char *html_text(struct arena *a, const char *html, size_t len, size_t *ret_len)
+{
+	return read_html(a, html, len, false, ret_len);
+}
+
+const char *html_letter_text(struct arena *a, const char *html, size_t len, size_t *ret_len)
+{
+	return read_html(a, html, len, true, ret_len);
 }
 
 const char *latin1_text(struct arena *a, const char *bytes, size_t len, size_t *ret_len)

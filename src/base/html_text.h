@@ -11,5 +11,7 @@
 
 /* UTF-8 in, UTF-8 out (what was valid stays valid). */
 const char *html_text(struct arena *a, const char *html, size_t len, size_t *ret_len);
+/* The same of a letter, whose title nobody is shown. */
+const char *html_letter_text(struct arena *a, const char *html, size_t len, size_t *ret_len);
 /* Bytes of windows-1252, and so of Latin-1 as the web has it, as UTF-8. */
 const char *latin1_text(struct arena *a, const char *bytes, size_t len, size_t *ret_len);

@@ -172,7 +172,7 @@ static void read_texts(struct arena *a, const struct helper_mail *m, struct mail
 	size_t len;
 
 	if (m->html)
-		ret->html_text = html_text(a, m->html, m->html_len, &len);
+		ret->html_text = html_letter_text(a, m->html, m->html_len, &len);
 	ret->text = m->plain ? m->plain : ret->html_text ? ret->html_text : "";
 	ret->extracted_text = mail_extract_reply(a, ret->text, strlen(ret->text), &len);
 	ret->preview = make_preview(a, ret->extracted_text);

@@ -134,7 +134,7 @@ const char *mail_mark(struct arena *a, const char *const *texts)
 const char *mail_shown(struct arena *a, const char *html)
 {
 	size_t len = 0;
-	const char *text = html ? html_text(a, html, strlen(html), &len) : NULL;
+	const char *text = html ? html_letter_text(a, html, strlen(html), &len) : NULL;
 
 	return text ? mail_cut(a, text, MAIL_TEXT_MAX) : NULL;
 }
