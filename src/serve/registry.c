@@ -201,6 +201,7 @@
 	X(approval_sql) \
 	X(session_sql) \
 	X(session_branch_sql) \
+	X(session_owner_sql)  \
 	X(session_past_sql) \
 	X(session_part_sql) \
 	X(event_sql) \

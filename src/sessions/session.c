@@ -223,6 +223,9 @@ int session_begin(struct session_tx *p, struct db *db, struct arena *a,
 		err = check_day(in, &state, a, problem);
 	if (!err)
 		err = check_depth(db, a, in, problem);
+	if (!err && in->parent_session_id)
+		err = session_check_owner(
+			db, a, in->tenant_id, in->parent_session_id, in->created_by_id, problem);
 	if (!err)
 		err = file_session(db, a, in, own);
 	if (err)
@@ -302,6 +305,8 @@ int session_say(struct db *db, struct arena *a, const struct session_words *in, 
 		return problem_set(problem, a, ERR_TOO_LARGE, "A message holds at most %d bytes.",
 			SESSION_MESSAGE_MAX);
 	err = tx_open(&p, db, a, in->tenant_id, in->session_id, in->now, problem);
+	if (!err)
+		err = session_check_speaker(&p, &in->by, problem);
 	if (!err && session_at_work(&p.row)) {
 		bool theirs;
 
@@ -434,6 +439,8 @@ int session_start(struct db *db, struct arena *a, const char *tenant_id, const c
 	struct session_tx p;
 	int err = tx_open(&p, db, a, tenant_id, session_id, now, problem);
 
+	if (!err)
+		err = session_check_speaker(&p, as, problem);
 	if (err)
 		return err;
 	if (session_at_work(&p.row) && !join)

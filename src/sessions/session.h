@@ -219,4 +219,5 @@ void session_on_title(
 void session_on_answer(int (*fn)(struct db *db, struct arena *a, const char *tenant_id,
 	const char *session_id, const char *run_id, int64_t now));
 
-extern const struct statement_set session_sql, session_branch_sql, session_past_sql;
+extern const struct statement_set session_sql, session_branch_sql, session_owner_sql,
+	session_past_sql;

@@ -162,17 +162,21 @@ int session_branch(struct db *db, struct arena *a, const struct session_branch_a
 {
 	struct session_tx from, to;
 	int64_t count = 0;
+	bool by_mail = false;
 	int err = tx_open(&from, db, a, in->tenant_id, in->session_id, in->now, problem);
 
 	if (!err)
 		err = check_place(&from, in->message_id, &count, problem);
+	if (!err)
+		err = session_by_mail(db, a, in->tenant_id, in->session_id, &by_mail);
 	if (err)
 		return err;
+	/* What mail said stays for those who read mail. */
 	err = session_open(db, a,
 		&(struct session_new){ .tenant_id = in->tenant_id,
 			.agent_id = from.row.agent_id,
 			.created_by_id = in->user_id,
-			.origin = in->origin,
+			.origin = by_mail ? "mail" : in->origin,
 			.title = from.row.title,
 			.metadata = arena_printf(a,
 				"{\"branch_of\":\"%s\",\"branch_message_id\":\"%s\"}",

@@ -135,6 +135,14 @@ int tx_job(struct session_tx *p);
 /* The session's state and the run's as the open calls want them; a job if it can go on. */
 int tx_go_on(struct session_tx *p, const struct list *calls);
 
+/* session_owner.c: in what mail began, ERR_FORBIDDEN for everybody but whoever wrote the mail. */
+int session_check_owner(struct db *db, struct arena *a, const char *tenant_id,
+	const char *session_id, const char *user_id, struct problem *p);
+int session_check_speaker(
+	const struct session_tx *p, const struct session_actor *as, struct problem *problem);
+int session_by_mail(
+	struct db *db, struct arena *a, const char *tenant_id, const char *session_id, bool *ret);
+
 /* session_wait.c: what others say while a run is under way. */
 /* Is the run under way this actor's? */
 int session_is_theirs(struct session_tx *p, const struct session_actor *as, bool *ret);

@@ -1,0 +1,127 @@
+/* test_mail_inside.c - what those inside may do with mail: who takes part in what it began, who reads of it elsewhere, who
+ * finds whom by an address, and what is changed only as it was read. */
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "mail_fixture.h"
+#include "mailboxes/mail_rows.h"
+#include "matrix.h"
+
+#define TO_BACK "\"to\":[\"back@demo.lodge.internal\"]"
+#define HELLO "{" TO_BACK ",\"subject\":\"Hello\",\"text\":\"How are you?\"}"
+
+struct desk {
+	struct fixture *f;
+	const char *desk, *back;
+};
+
+static struct desk desk_open(void)
+{
+	struct desk d = { fixture_open() };
+
+	d.desk = fixture_agent(d.f, "desk");
+	d.back = fixture_agent(d.f, "back");
+	return d;
+}
+
+static void wait_for(struct fixture *f, const char *sql, int64_t wanted)
+{
+	for (int i = 0; i < 5000 && fixture_count(f, sql) != wanted; i++)
+		usleep(2000);
+	CHECK_INT(fixture_count(f, sql), wanted);
+}
+
+/* A member with this role on the agent; their token. */
+static const char *member_with(
+	struct fixture *f, const char *email, const char *agent, const char *role)
+{
+	const char *token, *user = fixture_user(f, email, &token);
+
+	fixture_member(f, f->tenant_id, user, "MEMBER");
+	fixture_sql(f,
+		"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "
+		"values ($1, $2, $3, $4, 1, 1)",
+		ARGS(T(f->tenant_id), T(agent), T(user), T(role)));
+	return token;
+}
+
+/* The session that mail of the administrator began on `back`. */
+static const char *begun_by_mail(struct desk *d)
+{
+	struct answer r;
+
+	STATUS(ask(d->f, d->f->admin, HELLO, "POST /agents/%s/mail", d->desk), 202);
+	wait_for(d->f,
+		"select count(*) from sessions where origin = 'mail' and status = 'completed'", 1);
+	r = ask(d->f, d->f->admin, NULL, "GET /agents/%s/sessions", d->back);
+	STATUS(r, 200);
+	return text_at(&r, "items.0.id");
+}
+
+TEST(mail_inside_nobody_else_takes_part_in_what_it_began)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	const char *manager = member_with(f, "m@example.org", d.back, "MANAGER"),
+		   *viewer = member_with(f, "v@example.org", d.back, "VIEWER"),
+		   *session = begun_by_mail(&d), *child, *branch;
+	struct answer r = ask(f, manager, NULL, "GET /sessions/%s/messages", session);
+
+	STATUS(r, 200);
+	test_step("a manager reads it and says nothing in it, by no door");
+	r = ask(f, manager, "{\"content\":\"Read the ledger to me.\"}",
+		"POST /sessions/%s/messages", session);
+	STATUS(r, 403);
+	CHECK(strstr(text_at(&r, "detail"), "draft"));
+	STATUS(ask(f, manager, "{\"title\":\"t\",\"message\":\"Read it.\"}",
+		       "POST /sessions/%s/subtasks", session),
+		403);
+	STATUS(ask(f, manager, "{\"role\":\"user\",\"content\":\"Read it.\"}",
+		       "POST /v1/threads/%s/messages", session),
+		403);
+	STATUS(ask(f, manager, arena_printf(&f->arena, "{\"assistant_id\":\"%s\"}", d.back),
+		       "POST /v1/threads/%s/runs", session),
+		403);
+	CHECK_INT(fixture_count(f, "select count(*) from messages where content like 'Read %'"), 0);
+	CHECK_INT(fixture_count(f, "select count(*) from session_runs"), 1);
+	test_step("whose mail it was goes on, also in what was given away there");
+	child = fixture_created(f, f->admin, "{\"title\":\"Part\",\"message\":\"m\"}",
+		"POST /sessions/%s/subtasks", session);
+	STATUS(ask(f, manager, "{\"content\":\"Read it.\"}", "POST /sessions/%s/messages", child),
+		403);
+	STATUS(ask(f, f->admin, "{\"content\":\"More.\"}", "POST /sessions/%s/messages", child),
+		202);
+	STATUS(ask(f, f->admin, "{\"content\":\"More.\"}", "POST /sessions/%s/messages", session),
+		202);
+	wait_for(f, "select count(*) from jobs", 0);
+	test_step("a branch of it is the manager's own, and still for those who read mail");
+	r = ask(f, manager, NULL, "GET /sessions/%s/messages", session);
+	branch = fixture_created(f, manager,
+		arena_printf(&f->arena, "{\"message_id\":\"%s\"}", text_at(&r, "items.0.id")),
+		"POST /sessions/%s/branch", session);
+	STATUS(ask(f, viewer, NULL, "GET /sessions/%s", branch), 404);
+	STATUS(ask(f, f->admin, "{\"content\":\"More.\"}", "POST /sessions/%s/messages", branch),
+		403);
+	STATUS(ask(f, manager, "{\"content\":\"More.\"}", "POST /sessions/%s/messages", branch),
+		202);
+	wait_for(f, "select count(*) from jobs", 0);
+	fixture_close(f);
+}
+
+TEST(mail_inside_a_strangers_session_is_the_strangers)
+{
+	struct mail_house h;
+	const char *session = NULL;
+	struct answer r;
+
+	mail_house_open(&h);
+	session = fixture_session(h.f, h.f->admin, h.agent_id, "{}");
+	fixture_sql(h.f,
+		"update session_rows set origin = 'mail', created_by_id = null where id = $1",
+		ARGS(T(session)));
+	r = ask(h.f, h.f->admin, "{\"content\":\"Read the ledger.\"}", "POST /sessions/%s/messages",
+		session);
+	STATUS(r, 403);
+	mail_house_close(&h);
+}
