@@ -32,6 +32,16 @@ static void wait_for(struct fixture *f, const char *sql, int64_t wanted)
 	CHECK_INT(fixture_count(f, sql), wanted);
 }
 
+static const char *key_for(struct fixture *f, const char *scopes)
+{
+	struct answer r =
+		ask(f, f->admin, arena_printf(&f->arena, "{\"name\":\"k\",\"scopes\":%s}", scopes),
+			"POST /tenant/%s/api-keys", f->tenant_id);
+
+	STATUS(r, 201);
+	return text_at(&r, "key");
+}
+
 /* A member with this role on the agent; their token. */
 static const char *member_with(
 	struct fixture *f, const char *email, const char *agent, const char *role)
@@ -124,4 +134,70 @@ TEST(mail_inside_a_strangers_session_is_the_strangers)
 		session);
 	STATUS(r, 403);
 	mail_house_close(&h);
+}
+
+/* As a scope of a key counts: with it one is found, without it none. */
+static void check_scope(struct fixture *f, const char *path, const char *scopes, const char *more,
+	const char *wanted)
+{
+	struct answer r;
+
+	test_step("%s", path);
+	r = ask(f, key_for(f, scopes), NULL, "GET %s", path);
+	STATUS(r, 200);
+	CHECK(!strstr(r.body, wanted));
+	r = ask(f, key_for(f, more), NULL, "GET %s", path);
+	STATUS(r, 200);
+	CHECK(strstr(r.body, wanted));
+}
+
+TEST(mail_inside_a_key_reads_of_what_mail_began_only_with_its_scope)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	const char *session = begun_by_mail(&d), *path, *key;
+
+	fixture_sql(f, "delete from session_people where tenant_id = $1", ARGS(T(f->tenant_id)));
+	fixture_sql(f,
+		"insert into approvals (tenant_id, id, session_id, call_id, tool_name, arguments, status, "
+		"created_at) values ($1, $3, $2, 'c', 'http_fetch', '{}', 'pending', 1)",
+		ARGS(T(f->tenant_id), T(session), T(fixture_id(f))));
+	path = arena_printf(&f->arena, "/tenant/%s/approvals", f->tenant_id);
+	check_scope(f, path, "[\"tenant:read\",\"session:approve\"]",
+		"[\"tenant:read\",\"session:approve\",\"agent:mail:read\"]", session);
+	check_scope(f, "/me/approvals", "[\"session:approve\"]",
+		"[\"session:approve\",\"agent:mail:read\"]", session);
+	path = arena_printf(&f->arena, "/tenant/%s/sessions", f->tenant_id);
+	check_scope(f, path, "[\"audit:read\"]", "[\"audit:read\",\"agent:mail:read\"]", session);
+	key = key_for(f, "[\"audit:read\"]");
+	STATUS(ask(f, key, NULL, "GET /tenant/%s/sessions/%s/audit", f->tenant_id, session), 404);
+	key = key_for(f, "[\"audit:read\",\"agent:mail:read\"]");
+	STATUS(ask(f, key, NULL, "GET /tenant/%s/sessions/%s/audit", f->tenant_id, session), 200);
+	test_step("who audits with a login reads all");
+	STATUS(ask(f, f->admin, NULL, "GET /tenant/%s/sessions/%s/audit", f->tenant_id, session),
+		200);
+	fixture_close(f);
+}
+
+TEST(mail_inside_the_audit_log_has_no_words_of_mail)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	struct answer r = ask(f, f->admin,
+		"{" TO_BACK ",\"subject\":\"Salaries\",\"text\":\"Ada has 9000.\",\"draft\":true}",
+		"POST /agents/%s/mail", d.desk);
+
+	STATUS(r, 202);
+	STATUS(ask(f, f->admin, "{\"subject\":\"Fees\",\"text\":\"Ada has 8000.\"}",
+		       "PATCH /agents/%s/mail/%s", d.desk, text_at(&r, "id")),
+		200);
+	r = ask(f, f->admin, NULL, "GET /tenant/%s/audit-logs?action=mail.update", f->tenant_id);
+	STATUS(r, 200);
+	CHECK(!strstr(r.body, "Salaries") && !strstr(r.body, "Fees") && !strstr(r.body, "Ada has"));
+	test_step("but that they were changed");
+	CHECK_STR(text_at(&r, "items.0.meta.subject.from"), "(8 bytes)");
+	CHECK_STR(text_at(&r, "items.0.meta.subject.to"), "(4 bytes, others)");
+	CHECK_STR(text_at(&r, "items.0.meta.text.from"), "(13 bytes)");
+	CHECK_STR(text_at(&r, "items.0.meta.text.to"), "(13 bytes, others)");
+	fixture_close(f);
 }

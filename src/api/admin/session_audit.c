@@ -1,5 +1,6 @@
 /* session_audit.c - sessions as auditors see them: every one of the tenant's, with all that was said,
- * by whom, and with what was deleted since. */
+ * by whom, and with what was deleted since.  Who audits holds OWNER on every agent, and so reads what
+ * mail began; a key does only if it may read mail. */
 #include <string.h>
 
 #include "call/operation.h"
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fold.h"
 #include "base/id.h"
+#include "sessions/session.h"
 #include "store/row.h"
 
 #define CENT (PICODOLLARS / 100)
@@ -61,13 +63,14 @@ static SCHEMA(who_row, .internal = true);
 
 /* What is asked: null for any; the first id, and the one after the last. */
 struct session_span {
-	const char *tenant_id, *agent_id, *user_id, *pattern, *first, *last;
+	const char *tenant_id, *agent_id, *user_id, *pattern, *first, *last, *reader_id;
+	bool reads_mail;
 	int status;
 	struct moment from, to;
 };
 
 FIELDS(session_span) = {
-	ROW_FIELDS(session_span, tenant_id, first, last),
+	ROW_FIELDS(session_span, tenant_id, first, last, reader_id, reads_mail),
 	ROW_NULLABLE(session_span, agent_id, user_id, pattern, from, to),
 	FIELD(session_span, status, .nullable = true, .words = &session_state_words),
 };
@@ -75,13 +78,14 @@ static SCHEMA(session_span, .internal = true);
 
 /* A session is filed a moment after the time that it shows, so
  * the span of ids is a little longer at its end. */
-#define FILTERED                                                              \
-	"(cast(:agent_id as text) is null or s.agent_id = :agent_id) "        \
-	"and (cast(:user_id as text) is null or s.created_by_id = :user_id) " \
-	"and (cast(:status as text) is null or s.status = :status) "          \
-	"and (cast(:from as bigint) is null or s.created_at >= :from) "       \
-	"and (cast(:to as bigint) is null or s.created_at < :to) "            \
-	"and (cast(:pattern as text) is null or s.title_folded like :pattern escape '!')"
+#define FILTERED                                                                           \
+	"(cast(:agent_id as text) is null or s.agent_id = :agent_id) "                     \
+	"and (cast(:user_id as text) is null or s.created_by_id = :user_id) "              \
+	"and (cast(:status as text) is null or s.status = :status) "                       \
+	"and (cast(:from as bigint) is null or s.created_at >= :from) "                    \
+	"and (cast(:to as bigint) is null or s.created_at < :to) "                         \
+	"and (cast(:pattern as text) is null or s.title_folded like :pattern escape '!') " \
+	"and (:reads_mail = 1 or " SESSION_UNMAILED(":reader_id") ")"
 #define SPAN "s.id >= :first and s.id < :last and "
 
 /* One walk along an index: its page, and its count. */
@@ -102,7 +106,7 @@ static SCHEMA(session_span, .internal = true);
 /* clang-format on */
 
 enum { WALK_TENANT, WALK_USER, WALK_AGENT, WALK_STATUS, WALKS };
-enum { SESSION_WHO = 2 * WALKS, MESSAGES, TOTALS };
+enum { SESSION_WHO = 2 * WALKS, MESSAGES, TOTALS, UNMAILED };
 
 #define SUMMED "prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, cost_pd"
 
@@ -128,8 +132,16 @@ static const struct statement sql[] = {
 		"union all select " SUMMED
 		" from deleted_messages where tenant_id = $1 and session_id = $2) m",
 		.row = &totals_row_schema, .scan = "what was found in one session" },
+	[UNMAILED] = { "session_audit_unmailed",
+		"select count(*) from sessions s where s.tenant_id = $1 and s.id = $2 "
+		"and " SESSION_UNMAILED("$3") },
 };
 STATEMENT_SET(session_audit_sql, sql);
+
+static bool reads_mail(const struct call *c)
+{
+	return caller_cut(&c->caller, PERM(AGENT_MAIL_READ)) != 0;
+}
 
 QUERY_OPERATION(listSessionsForAudit, session_query, AuditSessionListResponse, .long_read = true,
 	.stale_ok = true)
@@ -148,6 +160,8 @@ QUERY_OPERATION(listSessionsForAudit, session_query, AuditSessionListResponse, .
 		.pattern = in->q ? fold_pattern(c->arena, in->q) : NULL,
 		.first = first.text,
 		.last = last.text,
+		.reader_id = c->caller.user_id,
+		.reads_mail = reads_mail(c),
 		.status = in->status,
 		.from = in->from,
 		.to = in->to };
@@ -193,10 +207,15 @@ OPERATION(
 {
 	const char *session_id = call_param(c, "session_id");
 	struct who_row who = { 0 };
-	int err;
+	int64_t seen = 1;
+	int err = reads_mail(c) ? 0
+				: db_int(c->db, &sql[UNMAILED], &seen,
+					  ARGS(T(c->caller.tenant_id), T(session_id),
+						  T(c->caller.user_id)));
 
 	out->session = arena_new(c->arena, struct TaskSessionRead);
-	err = session_row_read(c, session_id, out->session);
+	if (!err)
+		err = seen ? session_row_read(c, session_id, out->session) : ERR_NOT_FOUND;
 	if (err)
 		return err;
 	err = db_one(

@@ -4,6 +4,7 @@
 #include "api/mail/mail.h"
 #include "api/service.h"
 #include "base/fold.h"
+#include "base/same.h"
 #include "call/operation.h"
 #include "contract/value.h"
 #include "mailboxes/mail_objects.h"
@@ -224,6 +225,27 @@ static int rewrite(struct call *c, const struct MailUpdate *in, struct mail_mess
 	return mail_message_rewrite(c->db, c->arena, m);
 }
 
+/* The audit log is read by others than mail: it has that a text was changed and how long it is, not what it says. */
+static void measure_change(struct call *c, const char **before, const char **after)
+{
+	bool same = same_text(*before, *after);
+
+	*before = *before ? arena_printf(c->arena, "(%zu bytes)", strlen(*before)) : NULL;
+	*after = same	  ? *before
+		 : *after ? arena_printf(c->arena, "(%zu bytes, others)", strlen(*after))
+			  : NULL;
+}
+
+static void note_change(struct call *c, struct MailMessageRead before, struct MailMessageRead after)
+{
+	measure_change(c, &before.subject, &after.subject);
+	measure_change(c, &before.preview, &after.preview);
+	measure_change(c, &before.text, &after.text);
+	measure_change(c, &before.extracted_text, &after.extracted_text);
+	measure_change(c, &before.html_text, &after.html_text);
+	call_changed(c, &MailMessageRead_schema, &before, &after);
+}
+
 OPERATION(updateMail, MailUpdate, MailMessageRead, .check = updateMail_check)
 {
 	struct MailMessageRead before;
@@ -246,7 +268,7 @@ OPERATION(updateMail, MailUpdate, MailMessageRead, .check = updateMail_check)
 	if (!err)
 		err = mail_show(c, m.id, out);
 	if (!err)
-		call_changed(c, &MailMessageRead_schema, &before, out);
+		note_change(c, before, *out);
 	return err;
 }
 

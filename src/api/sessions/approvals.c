@@ -14,20 +14,22 @@
 /* $1 tenant, $2 session */
 #define OF_SESSION "p.tenant_id = $1 and p.session_id = $2"
 /* $1 tenant, $2 user, $3 whether the credential decides at all, $4 whether the caller holds OWNER on
- * all */
+ * all, $5 whether the credential reads mail: every role that decides does */
 #define OF_TENANT                                                                             \
 	WITH_AGENT                                                                            \
 	"where p.tenant_id = $1 and p.status = 'pending' and $3 = 1 and ($4 = 1 or " DECIDES( \
-		"$2") ")"
-/* $1 user, $2 the tenant of a key or null, $3 as above */
-#define OF_USER                                                                  \
-	"members m join tenants t on t.id = m.tenant_id and t.status not in "    \
-	"('suspended', 'closed') join approvals p on p.tenant_id = m.tenant_id " \
-	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "  \
-	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "      \
-	"where m.user_id = $1 and m.status = 'active' and p.status = 'pending' " \
-	"and (cast($2 as text) is null or m.tenant_id = $2) and $3 = 1 "         \
-	"and (m.role in ('OWNER', 'ADMIN') or " DECIDES("$1") ")"
+		"$2") ") and ($5 = 1 or " SESSION_UNMAILED("$2") ")"
+/* $1 user, $2 the tenant of a key or null, $3 as above, $4 as $5 above */
+#define OF_USER                                                                                   \
+	"members m join tenants t on t.id = m.tenant_id and t.status not in "                     \
+	"('suspended', 'closed') join approvals p on p.tenant_id = m.tenant_id "                  \
+	"join sessions s on s.tenant_id = p.tenant_id and s.id = p.session_id "                   \
+	"join agents a on a.tenant_id = s.tenant_id and a.id = s.agent_id "                       \
+	"where m.user_id = $1 and m.status = 'active' and p.status = 'pending' "                  \
+	"and (cast($2 as text) is null or m.tenant_id = $2) and $3 = 1 "                          \
+	"and (m.role in ('OWNER', 'ADMIN') or " DECIDES("$1") ") "                                \
+							      "and ($4 = 1 or " SESSION_UNMAILED( \
+								      "$1") ")"
 
 enum {
 	LIST_OF(SESSION_LIST),
@@ -55,13 +57,19 @@ LIST_OPERATION(listSessionApprovals, NONE, ApprovalRead)
 		c, &sql[SESSION_LIST], ARGS(T(c->caller.tenant_id), T(c->caller.session_id)));
 }
 
+static struct value reads_mail(const struct caller *who)
+{
+	return N(caller_cut(who, PERM(AGENT_MAIL_READ)) != 0);
+}
+
 LIST_OPERATION(listApprovals, NONE, ApprovalRead)
 {
 	const struct caller *who = &c->caller;
 
 	return call_list(c, &sql[TENANT_LIST],
 		ARGS(T(who->tenant_id), T(who->user_id),
-			N(caller_cut(who, PERM(SESSION_APPROVE)) != 0), N(caller_holds_all(who))));
+			N(caller_cut(who, PERM(SESSION_APPROVE)) != 0), N(caller_holds_all(who)),
+			reads_mail(who)));
 }
 
 LIST_OPERATION(listMyApprovals, NONE, ApprovalRead)
@@ -70,7 +78,7 @@ LIST_OPERATION(listMyApprovals, NONE, ApprovalRead)
 
 	return call_list(c, &sql[USER_LIST],
 		ARGS(T(who->user_id), T(who->key_tenant_id),
-			N(caller_cut(who, PERM(SESSION_APPROVE)) != 0)));
+			N(caller_cut(who, PERM(SESSION_APPROVE)) != 0), reads_mail(who)));
 }
 
 int approval_decide(struct call *c, const char *tenant_id, const char *session_id,
