@@ -190,8 +190,11 @@ int match_check(struct call *c)
 	char tag[ETAG_LEN + 1];
 	int err;
 
-	if (!wanted || c->route->method == METHOD_POST || c->route->method == METHOD_GET ||
-		c->route->as_printed || c->op->own_tag)
+	if (!wanted || c->route->method == METHOD_GET || c->route->as_printed || c->op->own_tag)
+		return 0;
+	/* What is made has no tag yet; what is done with an object is held against the object's. */
+	if (c->route->method == METHOD_POST &&
+		!(route_object_len(c->route) && read_has_tag(get, c->route)))
 		return 0;
 	if (!read_has_tag(get, c->route))
 		return call_etag_listed(wanted, "", false)

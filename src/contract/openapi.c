@@ -11,6 +11,7 @@
 #include "contract/anthropic_fault.h"
 #include "contract/openai_fault.h"
 #include "contract/openapi_parts.h"
+#include "contract/router.h"
 
 struct document {
 	struct buf *o;
@@ -131,9 +132,29 @@ static bool reads_one(const struct route *r)
 	return r->method == METHOD_GET && route_tags(r);
 }
 
-static bool route_conditional(const struct route *r)
+/* Is it a POST that does something with an object that can be read? */
+static bool acts_on_object(const struct document *d, const struct route *r)
 {
-	return method_changes(r) && r->method != METHOD_POST && !r->as_printed;
+	size_t len = route_object_len(r);
+	bool found = false;
+
+	for (size_t i = 0; len && i < d->count; i++) {
+		const struct route *get = d->routes[i];
+
+		if (get->method != METHOD_GET)
+			continue;
+		if (strcmp(get->path, r->path) == 0)
+			return false;
+		found |= strlen(get->path) == len && memcmp(get->path, r->path, len) == 0 &&
+			 route_tags(get);
+	}
+	return found;
+}
+
+static bool route_conditional(const struct document *d, const struct route *r)
+{
+	return method_changes(r) && !r->as_printed &&
+	       (r->method != METHOD_POST || acts_on_object(d, r));
 }
 
 static bool names_something(const struct schema *query)
@@ -171,7 +192,7 @@ static bool can_occur(const struct document *d, const struct route *r, int err)
 	case ERR_CONFLICT: /* or something is lacking that it waits for */
 		return method_changes(r) || r->op->awaits || r->op->unseals;
 	case ERR_PRECONDITION:
-		return route_conditional(r);
+		return route_conditional(d, r);
 	case ERR_TOO_LARGE:
 		return (body && (!r->op->intake || r->op->bounded_intake)) || r->op->reads_files;
 	case ERR_MEDIA_TYPE:
@@ -243,7 +264,7 @@ static void write_operation_parameters(struct document *d, const struct route *r
 	}
 	if (route_repeatable(r))
 		doc_reference(d->o, "parameters", "idempotency_key");
-	if (route_conditional(r))
+	if (route_conditional(d, r))
 		doc_reference(d->o, "parameters", "if_match");
 	if (reads_one(r) || r->op->gives_file)
 		doc_reference(d->o, "parameters", "if_none_match");

@@ -306,11 +306,29 @@ const char *route_param(const struct route_match *m, const char *name)
 	return NULL;
 }
 
-const struct route *router_sibling_get(const struct router *r, const struct route *route)
+size_t route_object_len(const struct route *r)
+{
+	const char *last = strrchr(r->path, '/');
+
+	return r->method == METHOD_POST && last && last > r->path && last[-1] == '}' &&
+			       last[1] != '{'
+		       ? (size_t)(last - r->path)
+		       : 0;
+}
+
+static const struct route *find_get(const struct router *r, const char *path, size_t len)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (r->routes[i]->method == METHOD_GET &&
-			strcmp(r->routes[i]->path, route->path) == 0)
+		if (r->routes[i]->method == METHOD_GET && strlen(r->routes[i]->path) == len &&
+			memcmp(r->routes[i]->path, path, len) == 0)
 			return r->routes[i];
 	return NULL;
+}
+
+const struct route *router_sibling_get(const struct router *r, const struct route *route)
+{
+	const struct route *same = find_get(r, route->path, strlen(route->path));
+	size_t object = route_object_len(route);
+
+	return same || !object ? same : find_get(r, route->path, object);
 }

@@ -39,5 +39,8 @@ const char *route_param(const struct route_match *m, const char *name);
  * beginning that leads to a route decides.  /v1 itself is OpenAI's, /v1/messages Anthropic's, /v1/tenants ours. */
 enum dialect { DIALECT_OWN, DIALECT_OPENAI, DIALECT_ANTHROPIC };
 enum dialect router_dialect(const struct router *r, const char *path, size_t len);
-/* The GET row of the same path, or NULL. */
+/* The GET row of what a route changes, or NULL: that of the same path; of a POST that does something with an object,
+ * …/{id}/send, that of the object. */
 const struct route *router_sibling_get(const struct router *r, const struct route *route);
+/* How much of the path of such a POST names the object; 0 of every other route. */
+size_t route_object_len(const struct route *r);

@@ -201,3 +201,38 @@ TEST(mail_inside_the_audit_log_has_no_words_of_mail)
 	CHECK_STR(text_at(&r, "items.0.meta.text.to"), "(13 bytes, others)");
 	fixture_close(f);
 }
+
+TEST(mail_inside_what_is_done_with_a_message_is_done_as_it_was_read)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	struct answer r =
+		ask(f, f->admin, "{" TO_BACK ",\"subject\":\"s\",\"text\":\"one\",\"draft\":true}",
+			"POST /agents/%s/mail", d.desk);
+	const char *id = text_at(&r, "id"), *tag, *newer;
+
+	STATUS(r, 202);
+	STATUS(ask(f, f->admin, "{\"wake\":\"never\"}", "PUT /tenant/%s/mail/rules", f->tenant_id),
+		200);
+	r = ask(f, f->admin, NULL, "GET /agents/%s/mail/%s", d.desk, id);
+	tag = header_of(f, &r, "ETag");
+	r = ask(f, f->admin, "{\"text\":\"two\"}", "PATCH /agents/%s/mail/%s", d.desk, id);
+	STATUS(r, 200);
+	newer = header_of(f, &r, "ETag");
+	STATUS(ask(f, f->admin, NULL, "POST /agents/%s/mail/%s/send\nIf-Match: %s", d.desk, id,
+		       tag),
+		412);
+	STATUS(ask(f, f->admin, NULL, "POST /agents/%s/mail/%s/send-again\nIf-Match: %s", d.desk,
+		       id, tag),
+		412);
+	STATUS(ask(f, f->admin, NULL, "DELETE /agents/%s/mail/%s\nIf-Match: %s", d.desk, id, tag),
+		412);
+	STATUS(ask(f, f->admin, NULL, "POST /agents/%s/mail/%s/send\nIf-Match: %s", d.desk, id,
+		       newer),
+		202);
+	test_step("what is made has no tag that could be asked for");
+	STATUS(ask(f, f->admin, "{" TO_BACK ",\"subject\":\"s\",\"text\":\"t\"}",
+		       "POST /agents/%s/mail\nIf-Match: \"x\"", d.desk),
+		202);
+	fixture_close(f);
+}
