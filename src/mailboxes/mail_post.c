@@ -17,11 +17,22 @@
 #include "mailboxes/mail_send.h"
 #include "mailboxes/mail_wake.h"
 
-enum { IS_ON };
+enum { IS_ON, IS_LISTED };
+
+/* In a statement with `agents a` and a user in it, as $3: a role from which on hidden agents are listed. */
+#define MANAGES                                                                         \
+	"(exists (select 1 from agent_roles r where r.tenant_id = a.tenant_id "         \
+	"and r.agent_id = a.id and r.user_id = $3 and r.role in ('MANAGER', 'OWNER')) " \
+	"or exists (select 1 from agent_group_roles g join group_members x "            \
+	"on x.tenant_id = a.tenant_id and x.group_id = g.group_id and x.user_id = $3 "  \
+	"where g.tenant_id = a.tenant_id and g.agent_id = a.id and g.role in ('MANAGER', 'OWNER')))"
 
 static const struct statement sql[] = {
 	[IS_ON] = { "mail_agent_is_on",
 		"select count(*) from agents where tenant_id = $1 and id = $2 and is_active = 1" },
+	[IS_LISTED] = { "mail_agent_is_listed",
+		"select count(*) from agents a where a.tenant_id = $1 and a.id = $2 "
+		"and (a.hidden = 0 or " MANAGES ")" },
 };
 STATEMENT_SET(mail_post_sql, sql);
 
@@ -149,7 +160,7 @@ static int refuse(const struct mail_posting *o, const char *field, size_t at, co
 	return 0;
 }
 
-/* Whoever has it sent writes to agents that they see: all others are not there for them. */
+/* Whoever has it sent writes to agents that they would find in a list: all others are not there for them. */
 static int is_seen(const struct mail_posting *o, const char *agent_id, bool *ret)
 {
 	const struct caller_absent who = { o->m->tenant_id, agent_id, o->m->by_user_id,
@@ -159,8 +170,15 @@ static int is_seen(const struct mail_posting *o, const char *agent_id, bool *ret
 	int err = o->m->by_user_id
 			  ? caller_stand(&c, o->db, o->a, &who, PERM_AGENT_READ, o->now, &refused)
 			  : ERR_NOT_FOUND;
+	int64_t listed = 1;
 
-	*ret = !err;
+	if (!err && !caller_holds_all(&c)) {
+		err = db_int(o->db, &sql[IS_LISTED], &listed,
+			ARGS(T(o->m->tenant_id), T(agent_id), T(o->m->by_user_id)));
+		if (err)
+			return err;
+	}
+	*ret = !err && listed;
 	return err && err != ERR_NOT_FOUND && refused.err != err ? err : 0;
 }
 

@@ -236,3 +236,28 @@ TEST(mail_inside_what_is_done_with_a_message_is_done_as_it_was_read)
 		202);
 	fixture_close(f);
 }
+
+TEST(mail_inside_a_hidden_agent_is_found_by_those_who_would_list_it)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	const char *token = member_with(f, "m@example.org", d.desk, "MANAGER"),
+		   *both = member_with(f, "b@example.org", d.desk, "MANAGER");
+	struct answer r;
+
+	STATUS(ask(f, f->admin, "{\"wake\":\"never\"}", "PUT /tenant/%s/mail/rules", f->tenant_id),
+		200);
+	fixture_sql(f,
+		"insert into agent_roles (tenant_id, agent_id, user_id, role, created_at, updated_at) "
+		"select tenant_id, $2, user_id, role, 1, 1 from agent_roles where tenant_id = $1 and "
+		"user_id = (select id from users where email = 'b@example.org')",
+		ARGS(T(f->tenant_id), T(d.back)));
+	STATUS(ask(f, token, HELLO, "POST /agents/%s/mail", d.desk), 202);
+	STATUS(ask(f, f->admin, "{\"hidden\":true}", "PATCH /agents/%s", d.back), 200);
+	r = ask(f, token, HELLO, "POST /agents/%s/mail", d.desk);
+	STATUS(r, 422);
+	CHECK_STR(text_at(&r, "errors.0.code"), "unknown");
+	STATUS(ask(f, both, HELLO, "POST /agents/%s/mail", d.desk), 202);
+	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", d.desk), 202);
+	fixture_close(f);
+}
