@@ -163,7 +163,7 @@ static const struct statement sql[] = {
 	[SLUG] = { "mailbox_tenant_slug", "select slug as value from tenants where id = $1",
 		.row = &one_text_schema },
 	[PAUSE] = { "mailbox_pause",
-		"update mailboxes set paused = $3 where tenant_id = $1 and id = $2" },
+		"update mailboxes set paused = (paused & $3) | $4 where tenant_id = $1 and id = $2" },
 	[COUNT] = { "mailbox_count",
 		"update mailboxes set message_count = message_count + 1, last_message_at = $3 "
 		"where tenant_id = $1 and id = $2" },
@@ -215,9 +215,12 @@ int mailbox_domain_of(struct db *db, struct arena *a, const char *tenant_id, con
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-int mailbox_pause(struct db *db, const char *tenant_id, const char *id, bool paused)
+int mailbox_pause(struct db *db, const char *tenant_id, const char *id, unsigned off, unsigned on)
 {
-	return db_run(db, &sql[PAUSE], NULL, ARGS(T(tenant_id), T(id), N(paused)));
+	const int64_t both = MAILBOX_PAUSED_BY_PEOPLE | MAILBOX_PAUSED_BY_OPERATOR;
+
+	return db_run(db, &sql[PAUSE], NULL,
+		ARGS(T(tenant_id), T(id), N(both & ~(int64_t)off), N((int64_t)on)));
 }
 
 int mailbox_count(struct db *db, const char *tenant_id, const char *id, int64_t now)

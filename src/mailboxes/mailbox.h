@@ -46,11 +46,15 @@ const char *mailbox_address(
 	struct arena *a, enum MailboxKind kind, const struct mailbox_names *names);
 /* ---- in the transaction at hand ---- */
 
+/* Who has paused it: what the operator has paused only the operator lets go on. */
+enum mailbox_pause { MAILBOX_PAUSED_BY_PEOPLE = 1, MAILBOX_PAUSED_BY_OPERATOR = 2 };
+
 struct mailbox_row {
 	const char *tenant_id, *id, *agent_id;
 	int kind;
 	const char *address;
-	bool enabled, paused;
+	bool enabled;
+	int64_t paused; /* of enum mailbox_pause, each that holds */
 	int64_t message_count, last_message_at, created_at;
 };
 SCHEMA_DECLARED(mailbox_row);
@@ -70,7 +74,8 @@ int mailbox_of(struct db *db, struct arena *a, const char *tenant_id, const char
 	enum MailboxKind kind, struct mailbox_row *ret);
 /* What stands behind the @ of the tenant's external addresses, whether or not it has any; NULL: the house has no domain. */
 int mailbox_domain_of(struct db *db, struct arena *a, const char *tenant_id, const char **ret);
-int mailbox_pause(struct db *db, const char *tenant_id, const char *id, bool paused);
+/* Takes these pauses off, and puts those on. */
+int mailbox_pause(struct db *db, const char *tenant_id, const char *id, unsigned off, unsigned on);
 /* One message more came or went, now. */
 int mailbox_count(struct db *db, const char *tenant_id, const char *id, int64_t now);
 

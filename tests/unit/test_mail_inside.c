@@ -261,3 +261,37 @@ TEST(mail_inside_a_hidden_agent_is_found_by_those_who_would_list_it)
 	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", d.desk), 202);
 	fixture_close(f);
 }
+
+TEST(mail_inside_what_the_operator_paused_only_the_operator_lets_go_on)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	struct answer r = ask(f, f->admin, NULL, "GET /agents/%s/mailboxes", d.desk);
+	const char *id = text_at(&r, "items.0.id"),
+		   *manager = member_with(f, "m@example.org", d.desk, "MANAGER");
+
+	test_step("both have paused it");
+	STATUS(ask(f, manager, "{\"is_active\":false}", "PATCH /agents/%s/mailboxes/%s", d.desk,
+		       id),
+		200);
+	r = ask(f, f->admin, "{\"is_paused\":true}", "PATCH /admin/mail/mailboxes/%s", id);
+	STATUS(r, 200);
+	r = ask(f, manager, "{\"is_active\":true}", "PATCH /agents/%s/mailboxes/%s", d.desk, id);
+	STATUS(r, 409);
+	CHECK(strstr(text_at(&r, "detail"), "Whoever runs this service"));
+	r = ask(f, f->admin, NULL, "GET /admin/mail/mailboxes/%s", id);
+	CHECK(json_is_true(at(&r, "is_paused")));
+	STATUS(ask(f, f->admin, HELLO, "POST /agents/%s/mail", d.desk), 409);
+	test_step("the operator lets all of it go on");
+	r = ask(f, f->admin, "{\"is_paused\":false}", "PATCH /admin/mail/mailboxes/%s", id);
+	STATUS(r, 200);
+	CHECK(json_is_false(at(&r, "is_paused")));
+	test_step("what people pause is theirs");
+	STATUS(ask(f, manager, "{\"is_active\":false}", "PATCH /agents/%s/mailboxes/%s", d.desk,
+		       id),
+		200);
+	r = ask(f, manager, "{\"is_active\":true}", "PATCH /agents/%s/mailboxes/%s", d.desk, id);
+	STATUS(r, 200);
+	CHECK(json_is_true(at(&r, "is_active")));
+	fixture_close(f);
+}

@@ -93,7 +93,11 @@ OPERATION(updateAnyMailbox, AdminMailboxUpdate, AdminMailboxRow)
 	int err = show_any_mailbox(c, &before);
 
 	if (!err)
-		err = mailbox_pause(c->db, before.tenant_id, before.id, in->is_paused);
+		err = in->is_paused
+			      ? mailbox_pause(c->db, before.tenant_id, before.id, 0,
+					MAILBOX_PAUSED_BY_OPERATOR)
+			      : mailbox_pause(c->db, before.tenant_id, before.id,
+					MAILBOX_PAUSED_BY_OPERATOR | MAILBOX_PAUSED_BY_PEOPLE, 0);
 	if (!err)
 		err = show_any_mailbox(c, out);
 	if (!err && !in->is_paused && out->is_paused)

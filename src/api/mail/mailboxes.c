@@ -36,14 +36,21 @@ OPERATION(readMailbox, NONE, AgentMailboxRow)
 	return show_mailbox(c, out);
 }
 
-/* What the flags have switched off is not switched on from here. */
+/* What the flags have switched off, or the operator has paused, is not switched on from here. */
 OPERATION(updateMailbox, MailboxUpdate, AgentMailboxRow)
 {
 	struct AgentMailboxRow before;
+	struct mailbox_row box;
 	int err = show_mailbox(c, &before);
 
 	if (!err)
-		err = mailbox_pause(c->db, c->caller.tenant_id, before.id, !in->is_active);
+		err = mailbox_find(c->db, c->arena, c->caller.tenant_id, before.id, &box);
+	if (!err && in->is_active && box.paused & MAILBOX_PAUSED_BY_OPERATOR)
+		return call_fail(c, ERR_CONFLICT,
+			"Whoever runs this service has paused the mailbox; only they let it go on.");
+	if (!err)
+		err = mailbox_pause(c->db, c->caller.tenant_id, before.id, MAILBOX_PAUSED_BY_PEOPLE,
+			in->is_active ? 0 : MAILBOX_PAUSED_BY_PEOPLE);
 	if (!err)
 		err = show_mailbox(c, out);
 	if (!err && in->is_active && !out->is_active)
