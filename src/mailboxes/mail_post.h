@@ -25,6 +25,7 @@ void mail_refer(struct arena *a, struct mail_message_row *m, const struct mail_m
 
 /* Whom the answer to it is for: its sender, or where oneself wrote it those it was for; or everybody who had it.
  * False: nobody is left. */
+#define MAIL_NOT_SENT_YET "What was not sent yet is not answered; a person sends it first."
 #define MAIL_NOBODY_WROTE \
 	"There is nobody to answer: the message names no sender, or went to blind copies only."
 bool mail_address_reply(

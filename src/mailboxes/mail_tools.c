@@ -219,6 +219,22 @@ static int tell_hops(struct builtin_call *c, struct mail_message_row *m, bool dr
 	return 0;
 }
 
+/* What became of it, and why where it did not go. */
+static const char *told_of(struct arena *a, const struct mail_message_row *m, bool draft)
+{
+	const char *why = m->error ? m->error : "", *gap = m->error ? " " : "";
+
+	if (draft)
+		return arena_printf(a,
+			"The message is kept as the draft %s; a person sends it or does not.%s%s",
+			m->id, gap, why);
+	if (m->state == MailState_held)
+		return arena_printf(a,
+			"The message %s was not sent: it is held, and a person lets it go or does not.%s%s",
+			m->id, gap, why);
+	return arena_printf(a, "The message was sent; its id is %s.", m->id);
+}
+
 static int send_message(struct builtin_call *c, struct mail_message_row *m, bool draft)
 {
 	struct problem refused = { 0 };
@@ -240,13 +256,7 @@ static int send_message(struct builtin_call *c, struct mail_message_row *m, bool
 		tool_answer_fail(c->arena, c->answer, "The message was not %s: %s",
 			draft ? "kept" : "sent", refusals(c->arena, &refused));
 	else
-		tool_answer_text(c->arena,
-			draft ? arena_printf(c->arena,
-					"The message is kept as the draft %s; a person sends it or does not.%s%s",
-					m->id, kept ? " " : "", kept ? kept : "")
-			      : arena_printf(
-					c->arena, "The message was sent; its id is %s.", m->id),
-			c->answer);
+		tool_answer_text(c->arena, told_of(c->arena, m, draft), c->answer);
 	return 0;
 }
 
@@ -330,8 +340,8 @@ static int mail_tool_reply(struct builtin_call *c)
 	err = find_message(c, &to, &there);
 	if (err || !there)
 		return err;
-	if (to.state == MailState_draft) {
-		tool_answer_fail(c->arena, c->answer, "A draft is not answered, but sent.");
+	if (to.state == MailState_draft || to.state == MailState_held) {
+		tool_answer_fail(c->arena, c->answer, MAIL_NOT_SENT_YET);
 		return 0;
 	}
 	err = mailbox_find(c->db, c->arena, to.tenant_id, to.mailbox_id, &box);

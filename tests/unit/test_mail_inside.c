@@ -295,3 +295,34 @@ TEST(mail_inside_what_the_operator_paused_only_the_operator_lets_go_on)
 	CHECK(json_is_true(at(&r, "is_active")));
 	fixture_close(f);
 }
+
+TEST(mail_inside_what_waits_for_a_person_waits_for_one)
+{
+	struct desk d = desk_open();
+	struct fixture *f = d.f;
+	const char *key = key_for(f, "[\"agent:read\",\"agent:mail:read\",\"agent:mail:write\"]"),
+		   *id;
+	struct answer r;
+
+	STATUS(ask(f, f->admin, "{\"wake\":\"never\"}", "PUT /tenant/%s/mail/rules", f->tenant_id),
+		200);
+	r = ask(f, f->admin, "{" TO_BACK ",\"subject\":\"s\",\"text\":\"t\",\"draft\":true}",
+		"POST /agents/%s/mail", d.desk);
+	id = text_at(&r, "id");
+	test_step("it is not answered");
+	STATUS(ask(f, f->admin, "{\"text\":\"x\"}", "POST /agents/%s/mail/%s/reply", d.desk, id),
+		409);
+	fixture_sql(f, "update mail_messages set state = 'held' where id = $1", ARGS(T(id)));
+	STATUS(ask(f, f->admin, "{\"text\":\"x\"}", "POST /agents/%s/mail/%s/reply", d.desk, id),
+		409);
+	test_step("an agent's draft is not sent by a program");
+	fixture_sql(f,
+		"update mail_messages set state = 'draft', automatic = 1, hops = 3 where id = $1",
+		ARGS(T(id)));
+	STATUS(ask(f, key, NULL, "POST /agents/%s/mail/%s/send", d.desk, id), 403);
+	test_step("and a person's keeps its hops where a program does");
+	fixture_sql(f, "update mail_messages set automatic = 0 where id = $1", ARGS(T(id)));
+	STATUS(ask(f, key, NULL, "POST /agents/%s/mail/%s/send", d.desk, id), 202);
+	CHECK_INT(fixture_count(f, "select count(*) from mail_messages where hops = 3"), 2);
+	fixture_close(f);
+}

@@ -1,6 +1,8 @@
 /* test_mail_tools.c - an agent finds, reads and writes its own mail, within the rules and the rights of who it works for. */
 #include <string.h>
 
+#include "base/clock.h"
+#include "mailboxes/mailbox.h"
 #include "turn_fixture.h"
 
 #define TOOLS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -81,6 +83,36 @@ TEST(mail_tools_send_after_a_word_and_draft_without)
 	said = work(&d, SEND(""), "completed");
 	CHECK(strstr(said, "is not among those whom the rules let the agent write to"));
 	CHECK_INT(mails(&d, "delivered"), 1);
+	turn_close(&d.s);
+}
+
+TEST(mail_tools_tell_of_what_is_held)
+{
+	const struct mailbox_policy before = *mailbox_policy();
+	struct mailbox_policy policy = before;
+	struct desk d;
+	const char *said;
+
+	desk_open(&d);
+	policy.domain = "mail.test";
+	policy.relays = true;
+	mailbox_policy_set(&policy);
+	fixture_sql(d.s.f,
+		"insert into mailboxes (tenant_id, id, agent_id, kind, address, enabled, paused, "
+		"message_count, created_at) values ($1, $2, $3, 'external', 'worker@demo.mail.test', 1, "
+		"0, 0, $4)",
+		ARGS(T(d.s.f->tenant_id), T(fixture_id(d.s.f)), T(d.s.agent_id),
+			N(clock_now_us())));
+	fixture_sql(d.s.f, "update tools set requires_approval = 0 where tenant_id = $1",
+		ARGS(T(d.s.f->tenant_id)));
+	said = work(&d,
+		"use tool mail_send with {\"to\":[\"a@example.org\",\"b@example.org\",\"c@example.org\","
+		"\"d@example.org\"],\"subject\":\"s\",\"text\":\"t\"}",
+		"completed");
+	CHECK(!strstr(said, "The message was sent"));
+	CHECK(strstr(said, "it is held") && strstr(said, "in its first hour"));
+	CHECK_INT(mails(&d, "held"), 1);
+	mailbox_policy_set(&before);
 	turn_close(&d.s);
 }
 

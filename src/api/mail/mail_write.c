@@ -128,8 +128,8 @@ OPERATION(replyMail, MailReplyCreate, MailMessageRead, .check = replyMail_check,
 	struct mailbox_row from;
 	int err = mail_named(c, &to);
 
-	if (!err && to.state == MailState_draft)
-		return call_fail(c, ERR_CONFLICT, "A draft is not answered, but sent.");
+	if (!err && (to.state == MailState_draft || to.state == MailState_held))
+		return call_fail(c, ERR_CONFLICT, MAIL_NOT_SENT_YET);
 	if (!err)
 		err = write_from(c, to.mailbox_id, &from);
 	if (err)
@@ -182,7 +182,8 @@ OPERATION(forwardMail, MailForward, MailMessageRead, .check = forwardMail_check,
 
 /* ---- drafts ---- */
 
-/* A person has read it now, whoever wrote it. */
+/* Where a person who is signed in sends it, somebody has read it, whoever wrote it.  Nobody has what a program sends: an
+ * answer that was kept for a person waits for one, and what was said by mail before keeps its hops. */
 OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 {
 	struct mail_message_row m;
@@ -195,14 +196,19 @@ OPERATION(sendMail, NONE, MailMessageRead, .takes_room = true)
 	if (!err && m.state == MailState_held && c->caller.kind != CREDENTIAL_LOGIN)
 		return call_fail(c, ERR_FORBIDDEN,
 			"What is held is sent by a person who is signed in, not with a key or a token.");
+	if (!err && m.automatic && c->caller.kind != CREDENTIAL_LOGIN)
+		return call_fail(c, ERR_FORBIDDEN,
+			"An agent wrote this draft, and it waits for a person who is signed in: it is not sent with a key or a token.");
 	if (!err)
 		err = mail_files_of(c->db, c->arena, &m, &files);
 	if (err)
 		return err;
 	m.by_user_id = c->caller.user_id;
 	m.by_key_id = c->caller.kind == CREDENTIAL_KEY ? c->caller.key_id : NULL;
-	m.automatic = false;
-	m.hops = 0;
+	if (c->caller.kind == CREDENTIAL_LOGIN) {
+		m.automatic = false;
+		m.hops = 0;
+	}
 	o.stands = true;
 	o.released = m.state == MailState_held;
 	o.files = files.at;
