@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "mail/address.h"
 
 static const size_t item_sizes[] = { [FLAG] = sizeof(bool),
 	[INTEGER] = sizeof(int64_t),
@@ -22,25 +23,14 @@ const char *value_path(struct check *k, const char *path, const char *name)
 	return *path ? arena_printf(k->arena, "%s.%s", path, name) : name;
 }
 
+/* One that mail can be sent to as it stands, by the rule of mail itself: plain, without quotes. */
 bool email_valid(const char *text, size_t len)
 {
-	const char *at = memchr(text, '@', len), *end = text + len;
-	bool label = false;
+	struct mail_address parsed;
+	const char *fault;
 
-	if (!at || at == text || at - text > 64)
-		return false;
-	for (const char *p = text; p < at; p++)
-		if (*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("()<>[],;:\\\"", *p))
-			return false;
-	for (const char *p = at + 1; p < end; p++) {
-		bool word = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-			    (*p >= '0' && *p <= '9') || *p == '-';
-
-		if (!word && (*p != '.' || !label))
-			return false;
-		label = word;
-	}
-	return label;
+	return !memchr(text, '"', len) && mail_address_parse(text, len, &parsed, &fault) &&
+	       !parsed.wide;
 }
 
 static void text_value(struct check *k, const struct field *f, const char **at, const char *path,

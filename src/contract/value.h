@@ -13,8 +13,8 @@ struct check {
 	bool over; /* the list under way is longer than it may be */
 };
 
-/* An address as people use them: one @, a name before it, a domain with no empty label after it. */
-/* ASCII only, so that what looks the same is the same account once it is folded: no letters of other scripts or widths,
+/* An address that mail can be sent to (mail/address.h), without quotes, whoever it is taken from.
+ * ASCII only, so that what looks the same is the same account once it is folded: no letters of other scripts or widths,
  * none that do not show, no second kind of full stop. */
 bool email_valid(const char *text, size_t len);
 /* "a, b, c" of the words a, b and c. */

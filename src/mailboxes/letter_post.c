@@ -122,6 +122,15 @@ static int settle_run(struct work *w, struct db *db)
 		       : letter_again(db, &p->row, clock_now_us(), &p->last);
 }
 
+/* What the relay says in words may name the address; its code and status do not. */
+static const char *why_not(const struct letter_post *p)
+{
+	return p->said.outcome == SMTP_REFUSED ? "the relay refused it for good"
+	       : p->said.code		       ? "the relay put it off too often"
+	       : p->said.text		       ? p->said.text
+					       : "no relay could be asked";
+}
+
 /* The address is personal, and stays out of the log. */
 static void tell(const struct letter_post *p)
 {
@@ -133,7 +142,8 @@ static void tell(const struct letter_post *p)
 	if (!sent && p->last)
 		log_warn("a letter was given up", LOG_S("letter", p->row.id),
 			LOG_S("kind", letter_kind_words.list[p->row.kind]),
-			LOG_N("code", p->said.code), LOG_S("status", p->said.enhanced));
+			LOG_N("code", p->said.code), LOG_S("status", p->said.enhanced),
+			LOG_S("reason", why_not(p)));
 }
 
 /* ---- from one to the next ---- */
@@ -187,7 +197,8 @@ static void pass_over_done(struct work *w, int err)
 		mail_count(p->last ? MAIL_COUNT_LETTERS_GIVEN_UP : MAIL_COUNT_LETTERS_DEFERRED);
 	if (!err && p->last)
 		log_warn("a letter was given up", LOG_S("letter", p->row.id),
-			LOG_S("kind", letter_kind_words.list[p->row.kind]));
+			LOG_S("kind", letter_kind_words.list[p->row.kind]),
+			LOG_S("reason", "it could not be made"));
 	rest(p, !err);
 }
 

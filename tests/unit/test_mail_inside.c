@@ -326,3 +326,28 @@ TEST(mail_inside_what_waits_for_a_person_waits_for_one)
 	CHECK_INT(fixture_count(f, "select count(*) from mail_messages where hops = 3"), 2);
 	fixture_close(f);
 }
+
+TEST(mail_inside_addresses_of_people_can_be_mailed)
+{
+	static const char *const wrong[] = { "x@-y.example", "x@y-.example", "a..b@example.org",
+		".a@example.org", "a.@example.org", "x@y..example" };
+	static const char *const right[] = { "x@y-z.example", "a.b+c@example.org",
+		"o'neil@x.example" };
+	struct fixture *f = fixture_open();
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		const char *body = arena_printf(&f->arena, "{\"email\":\"%s\"}", wrong[i]);
+		struct answer r = ask(f, f->admin, body, "POST /tenant/%s/members", f->tenant_id);
+
+		test_step("%s", wrong[i]);
+		STATUS(r, 422);
+		CHECK_STR(text_at(&r, "errors.0.field"), "email");
+		STATUS(ask(f, f->admin, body, "POST /tenant/%s/allowed-accounts", f->tenant_id),
+			422);
+	}
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+		STATUS(ask(f, f->admin, arena_printf(&f->arena, "{\"email\":\"%s\"}", right[i]),
+			       "POST /tenant/%s/members", f->tenant_id),
+			201);
+	fixture_close(f);
+}
