@@ -79,12 +79,13 @@ test("lodge mail deliver hands over what a pipe brings, and says by its status w
   // More than one message may have; those who are not known do not keep the others from it.
   const many = Array.from({ length: 230 }, (_, i) => (i % 50 === 49 ? `nobody${i}@demo.${DOMAIN}` : `desk+${i}@demo.${DOMAIN}`));
   await wrong(67, /nobody49@.*550 5\.1\.1/, text.replace("1@x", "many@x"), "--from", "jo@example.net", ...many);
-  equal(await place.sql("select count(distinct known_by) from mail_arrivals"), "2", "messages that were taken");
+  // The null path makes another of the same bytes.
+  equal(await place.sql("select count(distinct known_by) from mail_arrivals"), "3", "messages that were taken");
   await place.sql("update bucket_usage set size_bytes = 1000000000000000");
   await wrong(75, /452 4\.2\.2/, text, DESK, `nobody@demo.${DOMAIN}`);
   equal(await server.stop(), 0, "the end");
   await wrong(75, /nobody takes mail at lmtp_listen, unix:.*: No such file/, text, DESK);
-  equal(await arrivals(place), "2", "arrivals");
+  equal(await arrivals(place), "3", "arrivals");
 });
 
 // ---- Postfix ----
