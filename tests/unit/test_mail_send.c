@@ -252,7 +252,7 @@ TEST(mail_send_follows_what_the_relay_says)
 	let_time_pass(&o, 2 * DAY_US);
 	WAIT_FOR(strcmp(state_at_rest(&o, id), "failed") == 0);
 	CHECK(error_has(&o, id, "48 hours"));
-	WAIT_FOR(mail_counted(MAIL_COUNT_FAILED) == failed + 3);
+	WAIT_FOR(mail_counted(MAIL_COUNT_FAILED) == failed + 4);
 	CHECK_INT((int64_t)(mail_counted(MAIL_COUNT_SENT) - sent), 2);
 	out_close(&o);
 }
