@@ -125,8 +125,7 @@ static int run_copy(struct copy_order *order, bool quiet, struct arena *a)
 static const char *after_flag(const struct settings *s, const char *flag)
 {
 	for (size_t i = 0; i + 1 < s->argument_count; i++)
-		if (strcmp(s->arguments[i], flag) == 0 &&
-			strncmp(s->arguments[i + 1], "--", 2) != 0)
+		if (strcmp(s->arguments[i], flag) == 0)
 			return s->arguments[i + 1];
 	return NULL;
 }

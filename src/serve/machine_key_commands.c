@@ -72,7 +72,7 @@ static int run_machine_key_command(const struct settings *s, struct machine_key_
 static const char *machine_key_argument(const struct settings *s, size_t nth)
 {
 	for (size_t i = 0; i < s->argument_count; i++)
-		if (strncmp(s->arguments[i], "--", 2) != 0 && nth-- == 0)
+		if (strcmp(s->arguments[i], "--for") != 0 && nth-- == 0)
 			return s->arguments[i];
 	return "";
 }

@@ -34,15 +34,23 @@ static int refuse_flag(struct settings_reading *l, const char *flag)
 		settings_shown(l->a, NULL, flag));
 }
 
-/* True if the subcommand says that it takes this word as a flag of its own. */
-static bool own_flag(const struct settings_reading *l, const char *word)
+/* Whether the subcommand says that it takes this word as a flag of its own, and a value after it: "[--from ADDRESS]". */
+static bool own_flag_of(const struct settings_source *from, const char *word, bool *ret_value)
 {
-	const char *takes = l->from->takes ? l->from->takes : "";
-	const char *at = strstr(takes, word);
+	const char *takes = from->takes ? from->takes : "";
+	const char *at = *word == '-' ? strstr(takes, word) : NULL;
 	char after = at ? at[strlen(word)] : 'x';
 
+	*ret_value = after == ' ';
 	return at && (at == takes || at[-1] == '[' || at[-1] == ' ') &&
 	       (after == ']' || after == ' ' || after == '\0');
+}
+
+static bool own_flag(const struct settings_reading *l, const char *word)
+{
+	bool value;
+
+	return own_flag_of(l->from, word, &value);
 }
 
 /* The row of a flag, or NULL; *ret_no says that it was named as --no-flag. */
@@ -108,10 +116,29 @@ static int take_flag(struct settings_reading *l, int i)
 
 static bool asks_for_help(const struct settings_source *from)
 {
+	bool value;
+
 	for (int i = 0; i < from->argc && strcmp(from->argv[i], "--") != 0; i++)
 		if (strcmp(from->argv[i], "--help") == 0 || strcmp(from->argv[i], "-h") == 0)
 			return true;
+		else if (own_flag_of(from, from->argv[i], &value) && value)
+			i++; /* whatever it is, it is the value */
 	return false;
+}
+
+/* A flag of the subcommand's own, argv[i], with the word after it if it takes one, whatever that begins with: a sender may be
+ * "-a@example.org".  Returns the index of the last word, or a negative code. */
+static int take_own_flag(struct settings_reading *l, int i, bool value)
+{
+	const struct settings_source *from = l->from;
+
+	if (value && (i + 1 == from->argc || own_flag(l, from->argv[i + 1])))
+		return problem_set(l->p, l->a, ERR_USAGE, "the value of %s is missing: lodge %s %s",
+			from->argv[i], from->command, from->takes);
+	l->arguments[l->s->argument_count++] = from->argv[i];
+	if (value)
+		l->arguments[l->s->argument_count++] = from->argv[++i];
+	return i;
 }
 
 static int take_flags(struct settings_reading *l)
@@ -121,12 +148,17 @@ static int take_flags(struct settings_reading *l)
 	for (int i = 0; i < from->argc; i++) {
 		const char *word = from->argv[i], *value = strchr(word, '=');
 		const char *name = value ? arena_strndup(l->a, word, (size_t)(value - word)) : "";
+		bool takes_value;
 
-		if (!l->only_arguments && *name == '-' && own_flag(l, name)) { /* --from=URL */
+		if (!l->only_arguments && own_flag(l, name)) { /* --from=URL */
 			l->arguments[l->s->argument_count++] = name;
 			l->arguments[l->s->argument_count++] = value + 1;
-		} else if (l->only_arguments || *word != '-' || !word[1] || own_flag(l, word)) {
+		} else if (l->only_arguments || *word != '-' || !word[1]) {
 			l->arguments[l->s->argument_count++] = word;
+		} else if (own_flag_of(from, word, &takes_value)) {
+			i = take_own_flag(l, i, takes_value);
+			if (i < 0)
+				return i;
 		} else if (strcmp(word, "--") == 0) {
 			l->only_arguments = true;
 		} else {

@@ -1,6 +1,8 @@
 /* test_setting_forms.c - what single settings take: networks, and the places and addresses of mail. */
 #include "t.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "serve/setting_value.h"
@@ -25,6 +27,54 @@ TEST(setting_networks_hold_addresses)
 		test_step("%s", out[i]);
 		CHECK(!settings_networks_hold(&s.trusted_proxies, out[i]));
 	}
+	arena_free(&a);
+}
+
+/* Words with bars between, of a command that takes "[--from ADDRESS] [--to URL] WORD...". */
+static int words_of(struct arena *a, struct settings *ret, struct problem *p, const char *words)
+{
+	char *argv[12], *save = NULL, *envp[] = { NULL };
+	const char *files[] = { NULL };
+	struct settings_source from = { .command = "mail deliver",
+		.takes = "[--from ADDRESS] [--to URL] [--quiet] WORD...",
+		.argv = argv,
+		.envp = envp,
+		.files = files };
+
+	*p = (struct problem){ 0 };
+	for (char *w = strtok_r(arena_strdup(a, words), "|", &save); w;
+		w = strtok_r(NULL, "|", &save))
+		argv[from.argc++] = w;
+	return settings_load(ret, a, &from, p);
+}
+
+TEST(setting_forms_a_flag_of_a_command_takes_the_next_word)
+{
+	static const char *const senders[] = { "-a@example.org", "--a=b@example.org", "-h",
+		"--help", "--no-such@example.org", "--" };
+	struct arena a = { 0 };
+	struct settings s;
+	struct problem p;
+
+	for (size_t i = 0; i < sizeof senders / sizeof *senders; i++) {
+		test_step("%s", senders[i]);
+		CHECK_INT(
+			words_of(&a, &s, &p, arena_printf(&a, "--from|%s|--|b@x", senders[i])), 0);
+		CHECK(!s.help);
+		CHECK_INT((int64_t)s.argument_count, 3);
+		CHECK_STR(s.arguments[1], senders[i]);
+		CHECK_INT(words_of(&a, &s, &p, arena_printf(&a, "--from=%s|b@x", senders[i])), 0);
+		CHECK_STR(s.arguments[1], senders[i]);
+	}
+	test_step("a value that was forgotten");
+	CHECK_INT(words_of(&a, &s, &p, "b@x|--from"), ERR_USAGE);
+	CHECK(strstr(p.detail, "the value of --from is missing"));
+	CHECK_INT(words_of(&a, &s, &p, "b@x|--from|--to|c"), ERR_USAGE);
+	test_step("one without a value takes none");
+	CHECK_INT(words_of(&a, &s, &p, "--quiet|b@x"), 0);
+	CHECK_INT((int64_t)s.argument_count, 2);
+	CHECK_INT(words_of(&a, &s, &p, "--quiet|-h"), 0);
+	CHECK(s.help);
 	arena_free(&a);
 }
 
