@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const locals[] = { "abuse", "admin", "administrator", "bounce", "bounces",
+const char *const mail_reserved_locals[] = { "abuse", "admin", "administrator", "bounce", "bounces",
 	"daemon", "hostmaster", "mailer-daemon", "no-reply", "nobody", "noreply", "postmaster",
 	"root", "webmaster", NULL };
 static const char *const labels[] = { "autoconfig", "autodiscover", "imap", "localhost", "mail",
@@ -20,10 +20,10 @@ static bool is_among(const char *const *list, const char *slug)
 
 bool mail_reserved_local(const char *slug)
 {
-	return is_among(locals, slug);
+	return is_among(mail_reserved_locals, slug);
 }
 
 bool mail_reserved_label(const char *slug)
 {
-	return is_among(locals, slug) || is_among(labels, slug);
+	return is_among(mail_reserved_locals, slug) || is_among(labels, slug);
 }

@@ -6,7 +6,10 @@
 #include "base/log.h"
 
 static _Atomic uint64_t counts[MAIL_COUNTS];
-static _Atomic bool away;
+static _Atomic bool away, took; /* the latter: it has taken something since the process began */
+static _Atomic int unclear;	/* refusals of that kind one after the other */
+
+enum { UNCLEAR_MAX = 3 };
 
 void mail_count(enum mail_count what)
 {
@@ -19,13 +22,26 @@ uint64_t mail_counted(enum mail_count what)
 }
 
 /* A 4xx may be about one recipient, and says nothing either way; 421 is about the relay itself, and a 5xx that is no end is
- * about us. */
+ * about us.  What may be either is about us when nobody else is taken. */
+static bool tells_nothing(const struct smtp_said *said)
+{
+	if (said->outcome != SMTP_LATER)
+		return false;
+	if (said->unclear)
+		return atomic_fetch_add(&unclear, 1) + 1 < UNCLEAR_MAX && atomic_load(&took);
+	return said->code >= 400 && said->code < 500 && said->code != 421;
+}
+
 bool mail_relay_said(const struct smtp_said *said)
 {
 	bool later = said->outcome == SMTP_LATER;
 
-	if (later && said->code >= 400 && said->code < 500 && said->code != 421)
+	if (tells_nothing(said))
 		return false;
+	if (!later) {
+		atomic_store(&unclear, 0);
+		atomic_store(&took, true);
+	}
 	if (atomic_exchange(&away, later) == later)
 		return false;
 	if (later)

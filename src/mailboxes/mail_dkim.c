@@ -62,6 +62,16 @@ int mail_dkim_turn(
 	return err ? err : db_run(db, &sql[FORGET], NULL, ARGS(T(name_of(a, domain, true))));
 }
 
+int mail_dkim_forget(struct db *db, struct arena *a, const char *domain)
+{
+	int64_t used = 0, next = 0;
+	int err = db_run(db, &sql[FORGET], &used, ARGS(T(name_of(a, domain, false))));
+
+	if (!err)
+		err = db_run(db, &sql[FORGET], &next, ARGS(T(name_of(a, domain, true))));
+	return err || used || next ? err : ERR_NOT_FOUND;
+}
+
 /* Is it this domain, or one under it? */
 static bool lies_in(const char *domain, const char *above)
 {
@@ -96,8 +106,8 @@ int mail_dkim_make(
 	size_t n;
 
 	gmtime_r(&day, &at);
-	n = strftime(selector, sizeof selector - 1, "lodge%Y%m%d", &at);
-	if (taken && strncmp(taken, selector, n) == 0) { /* another one on the same day */
+	n = strftime(selector, sizeof selector - 1, "lodge%Y%m%d%H%M%S", &at);
+	if (taken && strncmp(taken, selector, n) == 0) { /* another one in the same second */
 		selector[n] = taken[n] >= 'b' && taken[n] < 'z' ? (char)(taken[n] + 1) : 'b';
 		selector[n + 1] = '\0';
 	}

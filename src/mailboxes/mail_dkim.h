@@ -27,10 +27,13 @@ int mail_dkim_write(struct db *db, struct arena *a, struct vault *vault,
 /* The next one is used from now on, and there is no next one. */
 int mail_dkim_turn(
 	struct db *db, struct arena *a, struct vault *vault, const char *domain, int64_t now);
+/* It has no key any more, neither in use nor next, whether or not they can be opened.  ERR_NOT_FOUND: it had none. */
+int mail_dkim_forget(struct db *db, struct arena *a, const char *domain);
 
 /* ---- without a store ---- */
 
-/* Of RSA with 2048 bits; its selector is made of the day, and is not `taken`. */
+/* Of RSA with 2048 bits.  Its selector is made of the second, so that none is used twice, also where the former key was lost or
+ * removed: whoever has kept its record would find the new signature wrong.  It is not `taken` either. */
 int mail_dkim_make(
 	struct arena *a, const char *domain, const char *taken, int64_t now, struct mail_dkim *ret);
 /* The text that is published under <selector>._domainkey.<domain>; NULL if the key cannot be read. */

@@ -1,6 +1,7 @@
 /* mail_domains.c - see mail_domains.h. */
 #include "mailboxes/mail_domains.h"
 
+#include "mail/reserved.h"
 #include "mailboxes/mailbox.h"
 #include "store/row.h"
 
@@ -14,7 +15,7 @@ FIELDS(mailboxes_left) = { ROW_FIELDS(mailboxes_left, count),
 	ROW_NULLABLE(mailboxes_left, address) };
 static SCHEMA(mailboxes_left, .internal = true);
 
-enum { TENANT, SIGNING, LEFT };
+enum { TENANT, SIGNING, LEFT, RESERVED };
 
 static const struct statement sql[] = {
 	[TENANT] = { "mail_domain_tenant",
@@ -30,6 +31,15 @@ static const struct statement sql[] = {
 		"where kind = 'external' and enabled = 1 and address not like $1",
 		.row = &mailboxes_left_schema,
 		.across = "what whoever runs the house must know when its domain has changed",
+		.scan = "all mailboxes, when the service begins and when it is checked" },
+	[RESERVED] = { "mail_domain_reserved",
+		"select count(*) as count, min(address) as address from mailboxes "
+		"where kind = 'external' and enabled = 1 and "
+		"(select count(*) from agents a where a.tenant_id = mailboxes.tenant_id and "
+		"a.id = mailboxes.agent_id and $1 like '%,' || a.slug || ',%' and "
+		"mailboxes.address like a.slug || '@%') > 0",
+		.row = &mailboxes_left_schema,
+		.across = "what whoever runs the house must know of addresses that speak for it",
 		.scan = "all mailboxes, when the service begins and when it is checked" },
 };
 STATEMENT_SET(mail_domains_sql, sql);
@@ -69,5 +79,25 @@ int mail_domain_left(struct db *db, struct arena *a, const char **ret)
 		left.count == 1 ? "has" : "have", *domain ? domain : "not set",
 		left.count == 1 ? "it" : "them",
 		*domain ? "gives addresses under it" : "switches external mail off");
+	return 0;
+}
+
+int mail_domain_reserved(struct db *db, struct arena *a, const char **ret)
+{
+	const char *list = ",";
+	struct mailboxes_left found;
+	int err;
+
+	*ret = NULL;
+	for (const char *const *name = mail_reserved_locals; *name; name++)
+		list = arena_printf(a, "%s%s,", list, *name);
+	err = db_one(db, a, &sql[RESERVED], &found, ARGS(T(list)));
+	if (err || !found.count)
+		return err;
+	*ret = arena_printf(a,
+		"%lld external mailbox%s, such as %s, %s a reserved name as address, to which no mail is taken; "
+		"POST /admin/mail/heal with {\"service\": \"external\"} gives another",
+		(long long)found.count, found.count == 1 ? "" : "es", found.address,
+		found.count == 1 ? "has" : "have");
 	return 0;
 }

@@ -13,5 +13,7 @@ int mail_domain_known(struct db *db, struct arena *a, const char *domain);
 int mail_domains_signing(struct db *db, struct arena *a, struct list *ret);
 /* A sentence where mailboxes have addresses that mail does not come to, since mail_domain is another by now; NULL: none has. */
 int mail_domain_left(struct db *db, struct arena *a, const char **ret);
+/* Likewise where they have one that is reserved by now. */
+int mail_domain_reserved(struct db *db, struct arena *a, const char **ret);
 
 extern const struct statement_set mail_domains_sql;

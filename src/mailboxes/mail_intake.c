@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "mail/known.h"
+#include "mail/reserved.h"
 #include "mail/token.h"
 #include "mailboxes/mail_arrival.h"
 #include "mailboxes/mail_objects.h"
@@ -158,6 +159,15 @@ static const char *plain_address(struct arena *a, const struct mail_address *to)
 	return out;
 }
 
+/* One of a time before they were reserved may still have its mailbox there. */
+static bool is_reserved(const char *plain)
+{
+	char local[MAILBOX_LOCAL_MAX + 1];
+
+	snprintf(local, sizeof local, "%.*s", (int)strcspn(plain, "@"), plain);
+	return mail_reserved_local(local);
+}
+
 static void copy_id(char ret[ID_LEN + 1], const char *id)
 {
 	snprintf(ret, ID_LEN + 1, "%s", id);
@@ -166,7 +176,7 @@ static void copy_id(char ret[ID_LEN + 1], const char *id)
 static int find_place(struct db *db, struct arena *a, const struct mail_address *to,
 	struct mail_recipient *r, struct mail_place *ret)
 {
-	const char *tenant = mail_tenant_label(a, to->domain);
+	const char *tenant = mail_tenant_label(a, to->domain), *plain;
 	struct id token;
 
 	if (!tenant)
@@ -177,7 +187,9 @@ static int find_place(struct db *db, struct arena *a, const struct mail_address 
 	}
 	if (mail_thread_read(mail_token_key(), to, &token))
 		copy_id(r->thread_id, token.text);
-	return db_one(db, a, &sql[PLACE_AT], ret, ARGS(T(plain_address(a, to))));
+	plain = plain_address(a, to);
+	return is_reserved(plain) ? ERR_NOT_FOUND
+				  : db_one(db, a, &sql[PLACE_AT], ret, ARGS(T(plain)));
 }
 
 /* Before anything of it is taken: who is kept out fills nobody's bucket, and their own server tells them. */

@@ -6,6 +6,7 @@
 
 #include "base/fold.h"
 #include "base/id.h"
+#include "mail/reserved.h"
 #include "store/row.h"
 
 static const char *const MailboxKind_list[] = {
@@ -92,8 +93,10 @@ const char *mailbox_address(
 	struct arena *a, enum MailboxKind kind, const struct mailbox_names *names)
 {
 	bool external = kind == MailboxKind_external;
-	const char *agent =
-		name_or_id(names->agent_slug, names->agent_id, external ? ID_LEN : LABEL_MAX);
+	const char *agent = external && mail_reserved_local(names->agent_slug)
+				    ? names->agent_id /* of a time before they were reserved */
+				    : name_or_id(names->agent_slug, names->agent_id,
+					      external ? ID_LEN : LABEL_MAX);
 	const char *tenant = name_or_id(names->tenant_slug, names->tenant_id, LABEL_MAX);
 
 	return arena_printf(a, "%s@%s.%s", agent, tenant,

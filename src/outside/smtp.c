@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/check.h"
 #include "outside/address.h"
 #include "outside/why.h"
 
@@ -25,7 +26,8 @@ struct smtp_state {
 	const _Atomic int *stopping;
 	size_t given;
 	enum smtp_stage stage;
-	bool over; /* we take our leave; what is said to that is of no interest */
+	bool over;    /* we take our leave; what is said to that is of no interest */
+	bool signing; /* it says that it can be told who we are */
 	int code;
 	char said[SAID_MAX];
 };
@@ -145,6 +147,8 @@ static size_t see_reply(const char *bytes, size_t size, size_t n, void *ctx)
 	if (s->over || len < 3 || bytes[0] < '2' || bytes[0] > '5')
 		return len;
 	s->code = (bytes[0] - '0') * 100 + (bytes[1] - '0') * 10 + (bytes[2] - '0');
+	s->signing |= s->stage == STAGE_RELAY && s->code == 250 && len > 8 &&
+		      begins(bytes + 4, len - 4, "AUTH");
 	for (size_t i = 0; i < len && kept < sizeof s->said - 1; i++)
 		if (bytes[i] >= ' ' && bytes[i] < 0x7f)
 			s->said[kept++] = bytes[i];
@@ -239,15 +243,25 @@ static void read_enhanced(const char *said, char out[12])
 	out[n] = '\0';
 }
 
+/* At RCPT a server says of the recipient, of its policy, or that it does not know us ("554 5.7.1 Relay access denied"): which
+ * of the last two only whoever runs it can tell.  Exim has no code for it, but a word. */
+static bool is_unclear(const struct smtp_state *s, const char *enhanced)
+{
+	if (s->stage != STAGE_RCPT || s->code < 500)
+		return false;
+	if (*enhanced)
+		return strncmp(enhanced, "5.7.", 4) == 0;
+	return s->code == 554 || strcasestr(s->said, "relay");
+}
+
 /* A refusal is the recipient's or the message's once these were named; before that it is ours.  Of the sender only the size,
  * which MAIL announces, is the message's. */
-static bool is_final(const struct smtp_state *s)
+static bool is_final(const struct smtp_state *s, const char *enhanced)
 {
-	char enhanced[sizeof((struct smtp_said *)0)->enhanced];
-
-	if (s->code < 500)
+	if (s->code < 500 || is_unclear(s, enhanced))
 		return false;
-	read_enhanced(s->said, enhanced);
+	if (s->code == 530 || s->code == 535 || s->code == 538)
+		return false; /* we are to say who we are, wherever it says so */
 	if (strcmp(enhanced, "5.1.7") == 0 || strcmp(enhanced, "5.1.8") == 0)
 		return false; /* of our own address, which many servers say at RCPT */
 	return s->stage >= STAGE_RCPT || (s->stage == STAGE_MAIL && s->code == 552);
@@ -264,7 +278,8 @@ static void tell_outcome(
 	ret->text = arena_strdup(a, s->said);
 	if (!code)
 		return;
-	ret->outcome = is_final(s) ? SMTP_REFUSED : SMTP_LATER;
+	ret->outcome = is_final(s, ret->enhanced) ? SMTP_REFUSED : SMTP_LATER;
+	ret->unclear = answered && is_unclear(s, ret->enhanced);
 	if (answered)
 		return;
 	ret->code = 0;
@@ -310,21 +325,35 @@ void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, str
 	curl_easy_cleanup(h);
 }
 
-void smtp_try(const struct smtp_relay *relay, struct arena *a, struct smtp_said *ret)
+/* MAIL is as far as it goes without a recipient: a server that wants to know first who we are says so there.  The leave that
+ * libcurl takes ends it.  Who has a password and is not asked for it is taken by libcurl for somebody who needs none. */
+void smtp_try(
+	const struct smtp_relay *relay, const char *from, struct arena *a, struct smtp_said *ret)
 {
 	static const struct smtp_mail nothing;
 	struct smtp_state s = { .mail = &nothing, .stopping = relay->stopping };
 	CURL *h = curl_easy_init();
 	struct relay_parts parts;
 	const char *fault;
+	CURLcode code;
 
+	INVARIANT(smtp_path_is_plain(from));
 	if (!h)
 		abort();
 	if (relay_read(relay->url, &parts, &fault)) {
 		set_relay(h, relay, &parts, a);
 		set_watch(h, &s);
-		curl_easy_setopt(h, CURLOPT_CONNECT_ONLY, 1L);
-		tell_outcome(h, curl_easy_perform(h), &s, a, ret);
+		curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, arena_printf(a, "MAIL FROM:<%s>", from));
+		curl_easy_setopt(h, CURLOPT_NOBODY, 1L); /* the answer is no output */
+		code = curl_easy_perform(h);
+		if (!code && s.code >= 400)
+			code = CURLE_WEIRD_SERVER_REPLY; /* some it takes for good */
+		tell_outcome(h, code, &s, a, ret);
+		if (!code && relay->user && !s.signing)
+			*ret = (struct smtp_said){
+				.outcome = SMTP_LATER,
+				.text = "it does not ask who we are (no AUTH), although smtp_relay_user is set"
+			};
 	} else {
 		tell_bad_relay(fault, a, ret);
 	}

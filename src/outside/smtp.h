@@ -44,6 +44,7 @@ struct smtp_said {
 	char enhanced[12]; /* "5.1.1", or "" */
 	const char *text;  /* that reply, or why there is none; one line of printable characters */
 	bool unsure;	   /* it had all of the message, and may have taken it */
+	bool unclear; /* later, for what may be its policy for the recipient, or that it does not know us */
 };
 
 /* NULL if it is a relay's URL that may be used; else what is wrong, as the end of a sentence that begins with its name. */
@@ -54,5 +55,7 @@ bool smtp_path_is_plain(const char *address);
 #define SMTP_NOT_PLAIN "the address has a blank, < or >, and cannot be named to a mail server"
 void smtp_send(const struct smtp_relay *relay, const struct smtp_mail *mail, struct arena *a,
 	struct smtp_said *ret);
-/* Goes there, says hello and who we are, and hands nothing over: SMTP_SENT if all of it is well. */
-void smtp_try(const struct smtp_relay *relay, struct arena *a, struct smtp_said *ret);
+/* Goes there, says hello, who we are and from whom mail would come, and hands nothing over: SMTP_SENT if all of it is well.
+ * `from` is plain. */
+void smtp_try(
+	const struct smtp_relay *relay, const char *from, struct arena *a, struct smtp_said *ret);

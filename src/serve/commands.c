@@ -251,10 +251,10 @@ static int check_addresses(struct store *store, struct arena *a, struct problem 
 	return err;
 }
 
-/* Mailboxes that a change of mail_domain left behind. */
+/* Mailboxes that a change of mail_domain, or of what is reserved, left behind. */
 static int check_mail_domain(struct store *store, struct arena *a, struct problem *p)
 {
-	const char *sentence = NULL;
+	const char *left = NULL, *reserved = NULL;
 	struct db *db = NULL;
 	int err = store_connect(store, &db, a, p);
 
@@ -262,11 +262,15 @@ static int check_mail_domain(struct store *store, struct arena *a, struct proble
 		return err;
 	err = db_begin(db, READ_ONLY);
 	if (!err)
-		err = mail_domain_left(db, a, &sentence);
+		err = mail_domain_left(db, a, &left);
+	if (!err)
+		err = mail_domain_reserved(db, a, &reserved);
 	if (err)
 		problem_set(p, a, err, "the mailboxes cannot be read: %s", db_error(db));
-	else if (sentence)
-		printf("# warning: %s\n", sentence);
+	else if (left)
+		printf("# warning: %s\n", left);
+	if (!err && reserved)
+		printf("# warning: %s\n", reserved);
 	db_rollback(db);
 	db_close(db);
 	return err;

@@ -1,7 +1,7 @@
 /* mail_check.c - `lodge mail check`: whether mail can go out, will be believed and can be answered, and what mends it.
  *
- * It goes to the relay as the service would, up to the point where a message
- * would follow, and asks the DNS for what should be published of every domain
+ * It goes to the relay as the service would, up to the sender of a message, to
+ * the place where the service takes mail as a mail server would, and asks the DNS for what should be published of every domain
  * that mail goes out from: mail_domain, those of tenants that have a key of
  * their own, and that of mail_from.  Each thing is a line; one that is wrong
  * says what to do. */
@@ -18,9 +18,12 @@
 #include "outside/dns.h"
 #include "outside/fetch.h"
 #include "serve/mail_keys.h"
+#include "serve/mail_place.h"
 #include "serve/manual.h"
 #include "serve/open.h"
 #include "serve/relay.h"
+
+enum { GREETING_S = 10 };
 
 struct mail_checking {
 	const struct settings *s;
@@ -42,6 +45,24 @@ tell(struct mail_checking *c, bool well, const char *fmt, ...)
 	printf("\n");
 }
 
+/* As a mail server would, up to its greeting. */
+static void check_place(struct mail_checking *c, const char *setting, const char *places)
+{
+	while (*places) {
+		size_t n = strcspn(places, ",");
+		const char *place = arena_printf(c->a, "%.*s", (int)n, places);
+		const char *fault = mail_place_greets(place, GREETING_S, c->a);
+
+		if (fault)
+			tell(c, false, "nobody takes mail at %s, %s (%s); does the service run?",
+				setting, place, fault);
+		else
+			tell(c, true, "mail is taken at %s, %s", setting, place);
+		places += n;
+		places += strspn(places, ", ");
+	}
+}
+
 static void check_settings(struct mail_checking *c)
 {
 	const struct settings *s = c->s;
@@ -51,12 +72,13 @@ static void check_settings(struct mail_checking *c)
 	else
 		tell(c, false,
 			"mail_domain is not set: no agent has an external mailbox; name a domain that is yours");
-	if (*s->lmtp_listen || *s->smtp_listen)
-		tell(c, true, "mail is received at %s",
-			*s->lmtp_listen ? s->lmtp_listen : s->smtp_listen);
-	else
+	if (*s->lmtp_listen || *s->smtp_listen) {
+		check_place(c, "lmtp_listen", s->lmtp_listen);
+		check_place(c, "smtp_listen", s->smtp_listen);
+	} else {
 		tell(c, false,
 			"neither lmtp_listen nor smtp_listen is set: answers and bounces come by lodge mail intake alone, if at all");
+	}
 }
 
 /* Nothing here can see whether that server removes what comes in. */
@@ -95,7 +117,10 @@ static void check_relay(struct mail_checking *c)
 			"smtp://HOST:587");
 		return;
 	}
-	smtp_try(&relay, c->a, &said);
+	smtp_try(&relay,
+		*c->s->mail_domain ? arena_printf(c->a, "lodge-mail-check@%s", c->s->mail_domain)
+				   : c->s->mail_from,
+		c->a, &said);
 	if (said.outcome == SMTP_SENT)
 		tell(c, true, "the relay %s takes us%s%s", relay.url, relay.user ? " as " : "",
 			relay.user ? relay.user : "");
@@ -153,7 +178,9 @@ static void check_dkim(struct mail_checking *c, const char *domain)
 		tell(c, false, "%s has no key to sign with; lodge mail dkim %s makes one", domain,
 			domain);
 	else
-		tell(c, false, "%s; lodge mail dkim makes another", c->e->problem.detail);
+		tell(c, false,
+			"%s; lodge mail dkim %s --remove takes it away, and without --remove it makes another",
+			c->e->problem.detail, domain);
 }
 
 static void check_spf(struct mail_checking *c, const char *name, const char *shown)
@@ -283,14 +310,23 @@ static int read_left(struct mail_errand *e, void *ctx)
 	return mail_domain_left(e->db, e->a, ctx);
 }
 
+static int read_reserved(struct mail_errand *e, void *ctx)
+{
+	return mail_domain_reserved(e->db, e->a, ctx);
+}
+
 static void check_addresses(struct mail_checking *c)
 {
-	const char *sentence = NULL;
+	int (*const reads[])(struct mail_errand *, void *) = { read_left, read_reserved };
 
-	if (mail_errand_run(c->e, read_left, (void *)&sentence))
-		tell(c, false, "%s", c->e->problem.detail);
-	else if (sentence)
-		tell(c, false, "%s", sentence);
+	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+		const char *sentence = NULL;
+
+		if (mail_errand_run(c->e, reads[i], (void *)&sentence))
+			tell(c, false, "%s", c->e->problem.detail);
+		else if (sentence)
+			tell(c, false, "%s", sentence);
+	}
 }
 
 int command_mail_check(const struct settings *s, struct arena *a)

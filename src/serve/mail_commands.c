@@ -1,9 +1,11 @@
 /* mail_commands.c - `lodge mail dkim`: the key that a domain signs its mail with, and the records to publish.
  *
- * A domain that has no key is given one, which is used at once: until its record
- * is published its mail is as good as unsigned.  One that has a key changes it
- * in two steps, because whoever checks a signature must find its key: --rotate
- * makes the next key, and once its record is in the DNS --rotate has it used. */
+ * A domain whose mail nothing signs is given a key that is used at once: until its
+ * record is published its mail is as good as unsigned.  One whose mail is signed,
+ * by its own key or by that of a domain above, changes in two steps, because
+ * whoever checks a signature must find its key: the next key is made, with
+ * --rotate where it has one of its own, and once its record is in the DNS
+ * --rotate has it used.  --remove takes the domain's keys away. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,17 +26,19 @@ enum { STRING_MAX = 255 }; /* of a text in the DNS, which has as many as it need
 struct dkim_errand {
 	const struct settings *s;
 	const char *domain;
-	bool rotate;
-	struct mail_dkim key, next;
+	bool rotate, remove;
+	struct mail_dkim key, next; /* the one in use may be of a domain above */
 	bool has_key, has_next, made, turned;
+	bool own; /* the one in use is its own */
 };
 
 static int find_keys(struct mail_errand *e, void *ctx)
 {
 	struct dkim_errand *d = ctx;
-	int err = mail_dkim_read(e->db, e->a, e->vault, d->domain, false, &d->key);
+	int err = mail_dkim_for(e->db, e->a, e->vault, d->domain, &d->key);
 
 	d->has_key = !err;
+	d->own = !err && strcmp(d->key.domain, d->domain) == 0;
 	if (err && err != ERR_NOT_FOUND)
 		return err;
 	err = mail_dkim_read(e->db, e->a, e->vault, d->domain, true, &d->next);
@@ -69,7 +73,7 @@ static int make_key(struct mail_errand *e, void *ctx)
 
 	if (!err)
 		err = find_keys(e, ctx);
-	d->made = !err && (d->has_key ? d->rotate && !d->has_next : true);
+	d->made = !err && !d->has_next && (d->rotate || !d->own);
 	if (err || !d->made)
 		return err;
 	err = mail_dkim_make(
@@ -81,8 +85,24 @@ static int make_key(struct mail_errand *e, void *ctx)
 	else
 		d->key = fresh;
 	d->has_next = d->has_key;
+	d->own |= !d->has_key;
 	d->has_key = true;
 	return err;
+}
+
+/* Of a domain that was somebody's once, too. */
+static int remove_keys(struct mail_errand *e, void *ctx)
+{
+	struct dkim_errand *d = ctx;
+	int err = mail_dkim_forget(e->db, e->a, d->domain);
+
+	if (err == ERR_NOT_FOUND)
+		return problem_set(
+			&e->problem, e->a, err, "%.200s has no key of its own", d->domain);
+	if (!err)
+		err = mail_dkim_for(e->db, e->a, e->vault, d->domain, &d->key);
+	d->has_key = !err;
+	return err == ERR_NOT_FOUND || err == ERR_SECRET ? 0 : err;
 }
 
 static int turn_key(struct mail_errand *e, void *ctx)
@@ -114,7 +134,11 @@ static void print_records(const struct dkim_errand *d, const struct settings *s,
 {
 	bool house = strcmp(d->domain, s->mail_domain) == 0;
 
-	print_key(d->has_next ? "the key in use" : "the key that mail is signed with", &d->key, a);
+	if (d->has_key)
+		print_key(!d->own	? "the key in use, of the domain above"
+			  : d->has_next ? "the key in use"
+					: "the key that mail is signed with",
+			&d->key, a);
 	if (d->has_next)
 		print_key(
 			"the next key: publish it, then run this again with --rotate", &d->next, a);
@@ -164,46 +188,64 @@ static int rotate_keys(struct mail_errand *e, struct dkim_errand *d, const struc
 	if (!err) {
 		d->key = d->next;
 		d->has_next = false;
-		d->turned = true;
+		d->own = d->turned = true;
 	}
 	return err;
 }
 
-static const char *domain_of(const struct settings *s, bool *ret_rotate, struct arena *a)
+static void read_arguments(struct dkim_errand *d, struct arena *a)
 {
-	const char *domain = "";
+	for (size_t i = 0; i < d->s->argument_count; i++) {
+		const char *word = d->s->arguments[i];
 
-	*ret_rotate = false;
-	for (size_t i = 0; i < s->argument_count; i++) {
-		if (strcmp(s->arguments[i], "--rotate") == 0)
-			*ret_rotate = true;
-		else
-			domain = fold_ascii(a, s->arguments[i]);
+		d->rotate |= strcmp(word, "--rotate") == 0;
+		d->remove |= strcmp(word, "--remove") == 0;
+		if (*word != '-')
+			d->domain = fold_ascii(a, word);
 	}
-	return domain;
+}
+
+static int check_order(const struct dkim_errand *d, struct arena *a, struct problem *p)
+{
+	if (!*d->domain || !mailbox_domain_valid(d->domain) ||
+		strlen(d->domain) > MAILBOX_DOMAIN_MAX)
+		return problem_set(p, a, ERR_USAGE, "\"%.100s\" is no domain", d->domain);
+	if (d->rotate && d->remove)
+		return problem_set(p, a, ERR_USAGE, "give --rotate or --remove, not both");
+	return 0;
+}
+
+static void tell_removed(const struct dkim_errand *d)
+{
+	if (d->has_key)
+		fprintf(stderr,
+			"%s has no key of its own any more: its mail is signed as %s. Leave the record for a week.\n",
+			d->domain, d->key.domain);
+	else
+		fprintf(stderr, "%s has no key any more: its mail goes out unsigned.\n", d->domain);
 }
 
 int command_mail_dkim(const struct settings *s, struct arena *a)
 {
-	struct dkim_errand d = { 0 };
+	struct dkim_errand d = { .s = s, .domain = "" };
 	struct mail_errand e = { 0 };
 	int err;
 
-	d.s = s;
-	d.domain = domain_of(s, &d.rotate, a);
-	if (!*d.domain || !mailbox_domain_valid(d.domain) ||
-		strlen(d.domain) > MAILBOX_DOMAIN_MAX) {
-		problem_set(&e.problem, a, ERR_USAGE, "\"%.100s\" is no domain", d.domain);
+	read_arguments(&d, a);
+	if (check_order(&d, a, &e.problem))
 		return complain(&e.problem);
-	}
 	err = mail_errand_open(&e, s, a);
 	if (!err)
-		err = mail_errand_run(&e, make_key, &d);
-	if (!err)
+		err = mail_errand_run(&e, d.remove ? remove_keys : make_key, &d);
+	if (!err && !d.remove)
 		err = rotate_keys(&e, &d, s);
 	mail_errand_close(&e);
 	if (err)
 		return complain(&e.problem);
+	if (d.remove) {
+		tell_removed(&d);
+		return 0;
+	}
 	if (d.made)
 		fprintf(stderr, "Made %s for %s.\n", d.has_next ? "the next key" : "a key",
 			d.domain);

@@ -7,19 +7,17 @@
  * name first: its size is announced, and more recipients than one message may
  * have get it again. */
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "mail/address.h"
 #include "mail/lmtp.h"
+#include "serve/mail_place.h"
 #include "serve/manual.h"
 
 enum { LINE_MAX_BYTES = 1024, OUT_BYTES = 16 * 1024, WHY_BYTES = 800, WAIT_S = 600 };
@@ -50,48 +48,6 @@ static int deliver_fault(struct delivery *d, int status, const char *what, const
 }
 
 /* ---- the service ---- */
-
-/* A socket, or -1 with errno. */
-static int connect_to(int family, const void *at, socklen_t len)
-{
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
-	struct timeval wait = { .tv_sec = WAIT_S };
-
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-	if (connect(fd, at, len) == 0)
-		return fd;
-	err = errno;
-	close(fd);
-	errno = err;
-	return -1;
-}
-
-static int connect_at(const char *where)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	char host[256], *port;
-	int fd;
-
-	if (strncmp(where, "unix:", 5) == 0) {
-		snprintf(at.sun_path, sizeof at.sun_path, "%s", where + 5);
-		return connect_to(AF_UNIX, &at, sizeof at);
-	}
-	snprintf(host, sizeof host, "%s", *where == '[' ? where + 1 : where);
-	port = strrchr(host, ':');
-	*port++ = '\0';
-	host[strcspn(host, "]")] = '\0';
-	if (getaddrinfo(host, port, &hints, &found)) {
-		errno = EADDRNOTAVAIL;
-		return -1;
-	}
-	fd = connect_to(found->ai_family, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return fd;
-}
 
 static bool deliver_flush(struct delivery *d)
 {
@@ -251,7 +207,7 @@ static void deliver_to(struct delivery *d, const struct settings *s, struct aren
 {
 	d->in_at = d->in_len = d->out_len = 0;
 	d->line[0] = '\0';
-	d->fd = connect_at(s->lmtp_listen);
+	d->fd = mail_place_connect(s->lmtp_listen, WAIT_S);
 	if (d->fd < 0) {
 		deliver_fault(d, EX_TEMPFAIL,
 			arena_printf(a, "nobody takes mail at lmtp_listen, %s", s->lmtp_listen),

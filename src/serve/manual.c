@@ -137,12 +137,13 @@ const struct subcommand subcommands[] = {
 		"For such a line: serve one fetch or one push of the agent's own repositories, as SSH_ORIGINAL_COMMAND asks. Several "
 		"agents with one key have commas between them.",
 		command_git_serve },
-	{ "mail dkim", "DOMAIN [--rotate]",
+	{ "mail dkim", "DOMAIN [--rotate] [--remove]",
 		"Make the key that mail from DOMAIN is signed with, if it has none, and print the records to publish in the DNS. With "
-		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used (docs/operating.md).",
+		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used. With --remove, take "
+		"its keys away (docs/operating.md).",
 		command_mail_dkim },
 	{ "mail check", NULL,
-		"Go to the relay as the service would, without sending anything, ask the DNS for what should be published, and "
+		"Go to the relay as the service would, without sending anything, and to the service as a mail server would, ask the DNS for what should be published, and "
 		"say of each thing that is wrong what mends it. Exits with 1 if anything is.",
 		command_mail_check },
 	{ "mail deliver", "[--from ADDRESS] RECIPIENT...",

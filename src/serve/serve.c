@@ -157,14 +157,18 @@ static struct http_settings http_settings_of(const struct settings *s)
 /* Another mail_domain takes mail from nobody who has an address of the former one. */
 static int warn_of_mail(struct serving *v, struct db *db)
 {
-	const char *sentence = NULL;
+	const char *left = NULL, *reserved = NULL;
 	int err = db_begin(db, READ_ONLY);
 
 	if (!err)
-		err = mail_domain_left(db, v->arena, &sentence);
+		err = mail_domain_left(db, v->arena, &left);
+	if (!err)
+		err = mail_domain_reserved(db, v->arena, &reserved);
 	db_rollback(db);
-	if (sentence)
-		log_line(LOG_WARN, sentence, NULL);
+	if (left)
+		log_line(LOG_WARN, left, NULL);
+	if (reserved)
+		log_line(LOG_WARN, reserved, NULL);
 	return err;
 }
 

@@ -7,6 +7,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { becomes, command, equal, here, match, ok, pause, test, testBoth, until } from "./harness.mjs";
 import { DOMAIN, Lmtp, furnish, mailFlags } from "./lmtp.mjs";
+import { relay } from "./mail_peers.mjs";
 
 const require = createRequire(join(here, "mail/package.json"));
 const DESK = `desk@demo.${DOMAIN}`;
@@ -72,6 +73,9 @@ test("lodge mail deliver hands over what a pipe brings, and says by its status w
   await wrong(75, /max_body/, text, DESK, "--max-body", "many");
   await wrong(75, /lmtp_listen is not set/, text, DESK, "--lmtp-listen", "");
   await wrong(75, /not a flag/, text, DESK, "--form", "jo@example.net");
+  await wrong(75, /the value of --from is missing/, text, DESK, "--from");
+  equal((await deliver(text.replace("1@x", "dash@x"), "--from", "-jo@example.net", "--", DESK)).status, 0, "a sender that begins with a hyphen");
+  equal(await arrivals(place, "sender = '-jo@example.net'"), "1", "its arrival");
   equal((await deliver(text, "--from", "MAILER-DAEMON", DESK)).status, 0, "the null path, as Postfix writes it");
   // Larger than the limit, and so large that the service would hang up.
   await wrong(65, /552 5\.3\.4/, `\n${"x".repeat(99)}\n`.repeat(300_000), DESK);
@@ -80,12 +84,12 @@ test("lodge mail deliver hands over what a pipe brings, and says by its status w
   const many = Array.from({ length: 230 }, (_, i) => (i % 50 === 49 ? `nobody${i}@demo.${DOMAIN}` : `desk+${i}@demo.${DOMAIN}`));
   await wrong(67, /nobody49@.*550 5\.1\.1/, text.replace("1@x", "many@x"), "--from", "jo@example.net", ...many);
   // The null path makes another of the same bytes.
-  equal(await place.sql("select count(distinct known_by) from mail_arrivals"), "3", "messages that were taken");
+  equal(await place.sql("select count(distinct known_by) from mail_arrivals"), "4", "messages that were taken");
   await place.sql("update bucket_usage set size_bytes = 1000000000000000");
   await wrong(75, /452 4\.2\.2/, text, DESK, `nobody@demo.${DOMAIN}`);
   equal(await server.stop(), 0, "the end");
   await wrong(75, /nobody takes mail at lmtp_listen, unix:.*: No such file/, text, DESK);
-  equal(await arrivals(place), "3", "arrivals");
+  equal(await arrivals(place), "4", "arrivals");
 });
 
 // ---- Postfix ----
@@ -101,9 +105,13 @@ const freePort = () => new Promise((done) => {
 const printed = (socket) => /### Postfix in front[^]*?```\n([^]*?)```/.exec(readFileSync(join(here, "../../docs/mail.md"), "utf8"))[1]
   .replace("lmtp:inet:127.0.0.1:2424", `lmtp:unix:${socket}`);
 
-async function postfix(t, socket, more = "") {
+/** And those for what goes out by the same Postfix. */
+const printedRelay = (port) => /\*\*The same Postfix as the relay[^]*?```\n([^]*?)```/.exec(readFileSync(join(here, "../../docs/mail.md"), "utf8"))[1]
+  .replace("127.0.0.1:2525", `127.0.0.1:${port}`);
+
+async function postfix(t, socket, { more = "", outside = 9 } = {}) {
   const root = t.folder();
-  const port = await freePort();
+  const port = await freePort(), relayPort = await freePort();
   chmodSync(root, 0o755);
   for (const name of ["conf", "queue", "data"]) mkdirSync(join(root, name), { mode: 0o755 });
   await command("chown", ["postfix", join(root, "data")]);
@@ -118,6 +126,8 @@ inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 alias_maps =
 mynetworks = 192.0.2.1
+relayhost = [127.0.0.1]:${outside}
+smtp_host_lookup = native
 address_verify_poll_count = 30
 address_verify_poll_delay = 1s
 minimal_backoff_time = 1s
@@ -127,7 +137,7 @@ ${printed(socket)}${more}`);
     "bounce unix - - n - 0 bounce", "defer unix - - n - 0 bounce", "trace unix - - n - 0 bounce", "verify unix - - n - 1 verify", "flush unix n - n 1000? 0 flush",
     "smtp unix - - n - - smtp", "showq unix n - n - - showq", "error unix - - n - - error", "retry unix - - n - - error", "lmtp unix - - n - - lmtp",
     "anvil unix - - n - 1 anvil", "proxymap unix - - n - - proxymap", "tlsmgr unix - - n 1000? 1 tlsmgr", "postlog unix-dgram n - n - 1 postlogd"];
-  writeFileSync(join(root, "conf/master.cf"), `127.0.0.1:${port} inet n - n - - smtpd\n${services.join("\n")}\n`);
+  writeFileSync(join(root, "conf/master.cf"), `127.0.0.1:${port} inet n - n - - smtpd\n${printedRelay(relayPort)}${services.join("\n")}\n`);
   const run = async (...args) => {
     const end = await command("postfix", ["-c", join(root, "conf"), ...args]);
     equal(end.status, 0, `postfix ${args}: ${end.stderr}${end.stdout}`);
@@ -139,6 +149,7 @@ ${printed(socket)}${more}`);
     flush: () => command("postqueue", ["-c", join(root, "conf"), "-f"]),
     log: () => readFileSync(join(root, "log"), "utf8"),
     port,
+    relayPort,
   };
 }
 
@@ -228,7 +239,7 @@ test("a Postfix in front, as the document has it, lets no stranger speak with it
   for (let at = socket; at.length > 5; at = join(at, "..")) if (at !== socket) chmodSync(at, 0o755);
   chmodSync(socket, 0o666);
   const lines = /smtpd_milters = [^`]*/.exec(readFileSync(join(here, "../../docs/mail.md"), "utf8"))[0].replace("8893", String(judge.port));
-  const front = await postfix(t, socket, lines);
+  const front = await postfix(t, socket, { more: lines });
   const verdicts = () => place.sql("select verdict from mail_messages where direction = 'in' order by id").then((text) => text.trim().split(/\s+/).join(" "));
   const word = "mx.example.org; dmarc=pass header.from=example.net";
   const wanted = [];
@@ -241,6 +252,18 @@ test("a Postfix in front, as the document has it, lets no stranger speak with it
     await becomes(verdicts, wanted.join(" "), `verdicts after ${JSON.stringify(name)}`);
   }
   ok(judge.seen.includes("x-other") && !judge.seen.some((name) => /^authentication-results/.test(name)), `what the milter has seen (${judge.seen})`);
+}, { ms: 120_000 });
+
+test("the same Postfix is the relay, as the document has it, and asks nobody elsewhere first", async (t) => {
+  const outside = await relay(t);
+  const { socket } = await house(t);
+  const front = await postfix(t, socket, { outside: outside.port });
+  const through = (to) => command("swaks", ["--server", `127.0.0.1:${front.relayPort}`, "--from", DESK, "--to", to, "--body", "Hello"], { ms: 60_000 });
+  const sent = await through("ann@example.org");
+  equal(sent.status, 0, `${sent.stdout}\n${front.log()}`);
+  await until(20_000, "the message", () => outside.of("ann@example.org").length === 1);
+  equal(outside.asked.join(), "ann@example.org", "who was asked for outside");
+  match((await front.send("ann@example.org")).stdout, /<\*\* 554 .*Relay access denied/, "the port of strangers");
 }, { ms: 120_000 });
 
 /** While a process is made for the parser it has a copy of every connection, also of those that are closed meanwhile. */

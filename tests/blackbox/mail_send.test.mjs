@@ -51,13 +51,22 @@ async function otherDomains(t, place, flags, records) {
   equal(own.status, 0, own.stderr);
   for (const record of [/^lodge\d+\._domainkey\.demo\.mail\.example\. IN TXT/m, /^demo\.mail\.example\. IN TXT "v=spf1/m, /^_dmarc\.demo\.mail\.example\. IN TXT/m,
     /^demo\.mail\.example\. IN MX 10 /m]) match(own.stdout, record, "the records of a tenant's domain");
+  // The domain above signs until the record is there.
+  const waits = /^; the next key.*\n(\S+)\. IN TXT (.*)$/m.exec(own.stdout);
+  ok(waits, own.stdout);
+  match((await run("dkim", `demo.${DOMAIN}`, "--rotate")).stderr, /not in the DNS yet/, "too early");
+  ok(!(await run("check")).stdout.includes("demo.mail"), "a key that waits");
+  records[waits[1].toLowerCase()] = [waits[2].replace(/^"|"$/g, "").replace(/" "/g, "")];
+  match((await run("dkim", `demo.${DOMAIN}`, "--rotate")).stderr, /signed with the next key now/, "its turn");
+  delete records[waits[1].toLowerCase()];
   const lacking = await run("check", "--mail-from", "lodge@letters.example");
   equal(lacking.status, 1, lacking.stdout);
   match(lacking.stdout, /^WRONG +lodge\d+\._domainkey\.demo\.mail\.example is not in the DNS/m, "the key of a tenant");
   match(lacking.stdout, /^WRONG +letters\.example has no key to sign with; lodge mail dkim letters\.example/m, "the domain of mail_from");
   match(lacking.stdout, /^WRONG +letters\.example has no record of SPF/m, "its SPF");
   match(lacking.stdout, /^WRONG +letters\.example has no record MX/m, "its MX");
-  await place.sql(`delete from mail_secrets where name = 'dkim:demo.${DOMAIN}'`);
+  match((await run("dkim", `demo.${DOMAIN}`, "--remove")).stderr, /no key of its own any more: its mail is signed as mail\.example/, "a key that is removed");
+  equal((await run("dkim", `demo.${DOMAIN}`, "--remove")).status, 1, "a second time");
   const moved = [...flags, "--mail-domain", "new.example"];
   match((await t.on(place, ["mail", "check", ...moved])).stdout, told, "mail check after a change of mail_domain");
   match((await t.on(place, ["check", ...moved])).stdout, told, "check after one");
@@ -72,13 +81,16 @@ test("a relay with TLS and a password gets what other programs can read and prov
     (username === "lodge" && password === "s3cret" ? done(null, { user: username }) : done(new Error("no"))) } });
   const resolver = await names(t, records);
   const flags = ["--mail-domain", DOMAIN, "--smtp-relay", `smtps://127.0.0.1:${peer.port}`, "--smtp-relay-ca", cert, "--smtp-relay-user", "lodge",
-    "--smtp-relay-password-file", secret, "--mail-resolver", resolver];
+    "--smtp-relay-password-file", secret, "--mail-resolver", resolver, "--lmtp-listen", `unix:${join(place.folder, "lmtp")}`];
+  const idle = await t.place();
+  equal(await (await t.serve(idle, {})).stop(), 0, "the end");
+  match((await t.on(idle, ["mail", "check", ...flags])).stdout, /^WRONG +nobody takes mail at lmtp_listen, unix:.*does the service run/m, "a service that does not run");
   const server = await t.serve(place, { flags }), agent = await desk(server, place);
 
   // The key, and what is published of it.
   const made = await t.on(place, ["mail", "dkim", DOMAIN, ...flags]);
   equal(made.status, 0, made.stderr);
-  const found = /^(lodge\d{8}\._domainkey\.mail\.example)\. IN TXT (.*)$/m.exec(made.stdout);
+  const found = /^(lodge\d{14}\._domainkey\.mail\.example)\. IN TXT (.*)$/m.exec(made.stdout);
   ok(found, made.stdout);
   ok(found[2].match(/"[^"]*"/g).every((piece) => piece.length <= 257), "strings of at most 255 bytes");
   const before = await t.on(place, ["mail", "check", ...flags]);
@@ -97,11 +109,11 @@ test("a relay with TLS and a password gets what other programs can read and prov
   records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = ["v=spf1 ip4:192.0.2.1 -all"];
   records[`MX ${DOMAIN}`] = records[`MX lodge-mail-check.${DOMAIN}`] = ["mx.example.org"];
   records[`_dmarc.${DOMAIN}`] = ["v=DMARC1; p=reject"];
-  const after = await t.on(place, ["mail", "check", ...flags, "--lmtp-listen", "127.0.0.1:2424"]);
+  const after = await t.on(place, ["mail", "check", ...flags]);
   match(after.stdout, /ok +nobody's word about a sender is believed/, "whose word is believed");
   const front = ["--mail-authserv-id", "mx.example.org"];
-  match((await t.on(place, ["mail", "check", ...flags, ...front])).stdout, /WRONG +mail_authserv_id is mx\.example\.org, but nothing comes by LMTP/, "whose word is believed without LMTP");
-  match((await t.on(place, ["mail", "check", ...flags, ...front, "--lmtp-listen", "127.0.0.1:2424"])).stdout, /ok +whatever comes by LMTP with Authentication-Results of mx\.example\.org is believed/, "whose word is believed");
+  match((await t.on(place, ["mail", "check", ...flags.slice(0, -2), ...front])).stdout, /WRONG +mail_authserv_id is mx\.example\.org, but nothing comes by LMTP/, "whose word is believed without LMTP");
+  match((await t.on(place, ["mail", "check", ...flags, ...front])).stdout, /ok +whatever comes by LMTP with Authentication-Results of mx\.example\.org is believed/, "whose word is believed");
   match((await t.on(place, ["check", ...flags, ...front])).stdout, /# warning: mail by LMTP that has Authentication-Results of mx\.example\.org on top is believed/, "what check says of it");
   equal(after.status, 0, after.stdout);
   await otherDomains(t, place, flags, records);

@@ -52,6 +52,27 @@ TEST(mail_counts_a_relay_is_news_when_it_goes_and_when_it_is_back)
 	CHECK(news(SMTP_SENT, 250));
 }
 
+static bool unclear_news(void)
+{
+	return mail_relay_said(&(struct smtp_said){
+		.outcome = SMTP_LATER, .code = 554, .unclear = true, .text = "" });
+}
+
+TEST(mail_counts_a_relay_that_knows_nobody_of_ours_has_gone)
+{
+	news(SMTP_SENT, 250);
+	CHECK(!unclear_news());
+	CHECK(!unclear_news());
+	CHECK(!news(SMTP_SENT, 250)); /* of one recipient, then */
+	CHECK(!unclear_news());
+	CHECK(!unclear_news());
+	CHECK(!mail_relay_is_away());
+	CHECK(unclear_news());
+	CHECK(mail_relay_is_away());
+	CHECK(!unclear_news());
+	CHECK(news(SMTP_SENT, 250));
+}
+
 TEST(mail_counts_letters_that_go_wait_and_are_given_up)
 {
 	struct fixture *f = fixture_open();

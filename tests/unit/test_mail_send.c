@@ -608,14 +608,13 @@ static int give_key(struct db *db, void *data)
 {
 	struct keyed *k = data;
 	struct arena *a = &k->f->arena;
+	bool next = k->key.selector;
 	int err;
 
 	if (k->turn)
 		return mail_dkim_turn(db, a, k->f->app.vault, k->domain, clock_now_us());
 	err = mail_dkim_make(a, k->domain, k->key.selector, clock_now_us(), &k->key);
-	return err ? err
-		   : mail_dkim_write(
-			     db, a, k->f->app.vault, &k->key, k->key.selector[13] == 'b', 1);
+	return err ? err : mail_dkim_write(db, a, k->f->app.vault, &k->key, next, 1);
 }
 
 TEST(mail_send_signs_for_the_domain_above)

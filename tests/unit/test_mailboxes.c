@@ -90,6 +90,57 @@ TEST(mailboxes_of_a_former_domain_are_told)
 	fixture_close(f);
 }
 
+/* What is said of reserved names, and whether mail to this address is taken. */
+static const char *reserved(struct fixture *f, const char *address, enum mail_taking *ret)
+{
+	struct mail_address to;
+	struct mail_found found;
+	const char *sentence = NULL, *fault;
+	struct problem p = { 0 };
+	struct db *db = NULL;
+
+	CHECK(mail_address_parse(address, strlen(address), &to, &fault));
+	CHECK_INT(store_connect(f->app.store, &db, &f->arena, &p), 0);
+	CHECK_INT(db_begin(db, READ_ONLY), 0);
+	CHECK_INT(mail_domain_reserved(db, &f->arena, &sentence), 0);
+	CHECK_INT(mail_find(db, &f->arena, "jo@example.org", &to, 1 << 30, 1, &found), 0);
+	*ret = found.recipient.taking;
+	db_rollback(db);
+	db_close(db);
+	return sentence ? sentence : "";
+}
+
+TEST(mailboxes_of_a_reserved_name_have_no_address_of_it)
+{
+	struct fixture *f = fixture_open();
+	const char *postmaster = "postmaster@demo.mail.example.org", *agent;
+	enum mail_taking taking;
+
+	domain_is("mail.example.org", true);
+	STATUS(ask(f, f->admin, "{\"external_mail_enabled\":true}", "PATCH /admin/tenants/%s",
+		       f->tenant_id),
+		200);
+	agent = fixture_agent(f, "old");
+	STATUS(ask(f, f->admin, "{\"external_mail_enabled\":true}", "PATCH /agents/%s", agent),
+		200);
+	CHECK_STR(reserved(f, "old@demo.mail.example.org", &taking), "");
+	CHECK(taking == MAIL_TAKES);
+	test_step("one of a time before");
+	fixture_sql(f, "update agent_rows set slug = 'postmaster' where id = $1", ARGS(T(agent)));
+	fixture_sql(f,
+		"update mailboxes set address = $2 where agent_id = $1 and kind = 'external'",
+		ARGS(T(agent), T(postmaster)));
+	CHECK(strstr(reserved(f, postmaster, &taking), "such as postmaster@demo"));
+	CHECK(taking == MAIL_NOBODY);
+	test_step("is healed");
+	CHECK_INT(heal(f, "{\"service\":\"external\"}", ""), 1);
+	CHECK_STR(reserved(f, arena_printf(&f->arena, "%s@demo.mail.example.org", agent), &taking),
+		"");
+	CHECK(taking == MAIL_TAKES);
+	domain_is("", true);
+	fixture_close(f);
+}
+
 TEST(mailboxes_every_new_agent_has_one)
 {
 	struct fixture *f = fixture_open_seeded();

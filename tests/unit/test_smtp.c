@@ -64,6 +64,9 @@ static void relay_talk(struct relay *r, int fd)
 
 		if (strncasecmp(line, "EHLO", 4) == 0)
 			on = relay_say(fd, r->ehlo, "250-relay\r\n250 SIZE 1000000");
+		else if (strncasecmp(line, "AUTH", 4) == 0)
+			on = relay_say(fd, NULL, "334 ") && relay_hear(r, fd, "\r\n", &line) &&
+			     relay_say(fd, NULL, "235 2.7.0 Ok");
 		else if (strncasecmp(line, "MAIL", 4) == 0)
 			on = relay_say(fd, r->mail, "250 2.1.0 Ok");
 		else if (strncasecmp(line, "RCPT", 4) == 0)
@@ -161,7 +164,7 @@ TEST(smtp_tells_whose_fault_a_refusal_is)
 		enum smtp_outcome outcome;
 		int code;
 		const char *enhanced;
-		bool unsure;
+		bool unsure, unclear;
 	} cases[] = {
 		{ { .greeting = "554 5.7.1 Not you" }, SMTP_LATER, 554, "5.7.1", false },
 		{ { .greeting = "421 4.3.2 Full" }, SMTP_LATER, 421, "4.3.2", false },
@@ -175,6 +178,16 @@ TEST(smtp_tells_whose_fault_a_refusal_is)
 		{ { .rcpt = "550 nobody" }, SMTP_REFUSED, 550, "", false },
 		{ { .rcpt = "550-5.1.1 not\r\n550 5.1.1 here" }, SMTP_REFUSED, 550, "5.1.1",
 			false },
+		{ { .rcpt = "554 5.7.1 <a@b.c>: Relay access denied" }, SMTP_LATER, 554, "5.7.1",
+			false, true },
+		{ { .rcpt = "550 5.7.26 Prove yourself" }, SMTP_LATER, 550, "5.7.26", false, true },
+		{ { .rcpt = "554 Not for you" }, SMTP_LATER, 554, "", false, true },
+		{ { .rcpt = "550 relay not permitted" }, SMTP_LATER, 550, "", false, true },
+		{ { .rcpt = "550 5.1.1 No relay of that name" }, SMTP_REFUSED, 550, "5.1.1",
+			false },
+		{ { .rcpt = "530 5.5.1 Say who you are" }, SMTP_LATER, 530, "5.5.1", false },
+		{ { .data = "530 Authentication required" }, SMTP_LATER, 530, "", false },
+		{ { .end = "550 5.7.1 Spam" }, SMTP_REFUSED, 550, "5.7.1", false },
 		{ { .data = "451 4.3.0 Later" }, SMTP_LATER, 451, "4.3.0", false },
 		{ { .end = "554 5.6.0 Bad message" }, SMTP_REFUSED, 554, "5.6.0", false },
 		{ { .end = "452 4.3.1 Disk full" }, SMTP_LATER, 452, "4.3.1", false },
@@ -193,6 +206,7 @@ TEST(smtp_tells_whose_fault_a_refusal_is)
 		CHECK_INT(said.code, cases[i].code);
 		CHECK_STR(said.enhanced, cases[i].enhanced);
 		CHECK_INT(said.unsure, cases[i].unsure);
+		CHECK_INT(said.unclear, cases[i].unclear);
 		CHECK(*said.text);
 		relay_close(&r);
 		arena_free(&a);
@@ -276,7 +290,7 @@ TEST(smtp_is_broken_off_when_the_service_stops)
 	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", ntohs(at.sin_port));
 	smtp_send(&to, &mail, &a, &said);
 	CHECK(said.outcome == SMTP_LATER && !said.unsure);
-	smtp_try(&to, &a, &said);
+	smtp_try(&to, "check@example.com", &a, &said);
 	CHECK(said.outcome == SMTP_LATER);
 	CHECK(clock_mono_ms() - began < 20000);
 	close(r.listener);
@@ -285,22 +299,37 @@ TEST(smtp_is_broken_off_when_the_service_stops)
 
 TEST(smtp_tries_a_relay_without_a_message)
 {
-	struct relay r = { 0 }, closed = { .greeting = "554 5.7.1 Go away" };
-	struct arena a = { 0 };
-	struct smtp_relay to = { .hello = "lodge.example", .silence_s = 5 };
-	struct smtp_said said;
+	static const struct {
+		struct relay relay;
+		bool password;
+		const char *fault;
+	} cases[] = {
+		{ { 0 }, false, NULL },
+		{ { .greeting = "554 5.7.1 Go away" }, false, "554 5.7.1" },
+		{ { .mail = "530 5.7.0 Authentication required" }, false, "530 5.7.0" },
+		{ { .mail = "553 5.7.1 Not your address" }, false, "553 5.7.1" },
+		{ { 0 }, true, "no AUTH" },
+		{ { .ehlo = "250-relay\r\n250 AUTH PLAIN" }, true, NULL },
+	};
 
-	relay_open(&r);
-	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", r.port);
-	smtp_try(&to, &a, &said);
-	CHECK(said.outcome == SMTP_SENT);
-	relay_end(&r);
-	CHECK(strstr(r.heard, "EHLO lodge.example") && !strstr(r.heard, "MAIL"));
-	free(r.heard);
-	relay_open(&closed);
-	to.url = arena_printf(&a, "smtp://127.0.0.1:%d", closed.port);
-	smtp_try(&to, &a, &said);
-	CHECK(said.outcome == SMTP_LATER && strstr(said.text, "554 5.7.1"));
-	relay_close(&closed);
-	arena_free(&a);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct relay r = cases[i].relay;
+		struct arena a = { 0 };
+		struct smtp_relay to = { .hello = "lodge.example", .silence_s = 5 };
+		struct smtp_said said;
+
+		test_step("%zu", i);
+		relay_open(&r);
+		to.url = arena_printf(&a, "smtp://127.0.0.1:%d", r.port);
+		to.user = to.password = cases[i].password ? "lodge" : NULL;
+		smtp_try(&to, "check@example.com", &a, &said);
+		CHECK_INT(said.outcome, cases[i].fault ? SMTP_LATER : SMTP_SENT);
+		CHECK(strstr(said.text, cases[i].fault ? cases[i].fault : "250"));
+		relay_end(&r);
+		CHECK(!strstr(r.heard, "RCPT") && !strstr(r.heard, "DATA"));
+		if (!cases[i].fault)
+			CHECK(strstr(r.heard, "MAIL FROM:<check@example.com>\r\n"));
+		free(r.heard);
+		arena_free(&a);
+	}
 }
