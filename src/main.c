@@ -27,6 +27,9 @@ int main(int argc, char **argv)
 
 	umask(077);		  /* what it writes is for its owner */
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
+	if (!command && argc > 1 && (argc == 2 || *argv[2] == '-') &&
+		manual_print_group(stderr, argv[1]))
+		return 2; /* `lodge mail`: which of them? */
 	if (!command || !crypto_init())
 		return complain(&p);
 	source = (struct settings_source){ .command = command->name,

@@ -116,6 +116,9 @@ static int open_at(struct store **ret, const struct settings *s, enum store_open
 	err = store_version(*ret, &v, a, p);
 	if (!err && !store_version_admits(&v))
 		err = store_version_refuse(&v, "the store", a, p);
+	else if (!err && !v.tables)
+		err = problem_set(p, a, ERR_STORE,
+			"there is no store yet: lodge serve makes it when it starts first, lodge migrate makes it now");
 	else if (!err && v.tables < store_version_wanted() && !(older && v.tables > 0))
 		err = problem_set(p, a, ERR_STORE,
 			"the store is at version %lld and this program needs %d: run lodge migrate",

@@ -331,6 +331,9 @@ testBoth("check, openapi, version, help and user create work beside a serving pr
   match(check.stdout, /are sound\.\n$/, "check");
   equal((await t.on(place, ["version"])).stdout, `lodge ${(await server.request("GET", "/version")).json.version}\n`, "version");
   match((await t.on(place, ["help"])).stdout, /^Usage: lodge COMMAND/, "help");
+  const group = await t.on(place, ["mail"]);
+  equal(group.status, 2, group.stdout);
+  match(group.stderr, /^Usage: lodge mail COMMAND[^]*mail check/, "a word that several commands begin with");
   equal(JSON.parse((await t.on(place, ["openapi"])).stdout).openapi, "3.1.0", "openapi");
   const env = { LODGE_ADMIN_EMAIL: "second@example.com", LODGE_ADMIN_PASSWORD: "Second-Password-2" };
   const create = await t.on(place, ["user", "create"], { env });
