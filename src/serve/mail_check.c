@@ -15,6 +15,7 @@
 #include "mailboxes/mail_dkim.h"
 #include "mailboxes/mail_domains.h"
 #include "mailboxes/mailbox.h"
+#include "outside/address.h"
 #include "outside/dns.h"
 #include "outside/fetch.h"
 #include "serve/mail_keys.h"
@@ -99,6 +100,27 @@ static void check_front(struct mail_checking *c)
 			"whatever comes by LMTP with Authentication-Results of %s is believed: see that this server removes those that "
 			"come in",
 			s->mail_authserv_id);
+}
+
+/* Letters to people have links. */
+static void check_links(struct mail_checking *c)
+{
+	const char *host = strstr(c->s->public_url, "://"), *end;
+	const char *name;
+
+	if (!*c->s->smtp_relay || !host)
+		return;
+	host += 3;
+	end = *host == '[' ? strchr(host, ']') : NULL;
+	name = arena_printf(
+		c->a, "%.*s", (int)(end ? end + 1 - host : (long)strcspn(host, ":/")), host);
+	if (address_kind_of_host(name) == ADDRESS_LOOPBACK || strcmp(name, "localhost") == 0)
+		tell(c, false,
+			"public_url is %s: the links in letters lead to the reader's own machine; set it to where people reach the "
+			"service",
+			c->s->public_url);
+	else
+		tell(c, true, "links in letters begin with %s", c->s->public_url);
 }
 
 static void check_relay(struct mail_checking *c)
@@ -228,29 +250,54 @@ static void check_mx(struct mail_checking *c, const char *name, const char *show
 		tell(c, true, "mail for %s goes to %s (MX)", shown, names.at[0]);
 }
 
-/* Where tenants are signed for by the domain above them, exact domains would not do. */
-static void check_dmarc(struct mail_checking *c, const char *domain, bool for_tenants)
+/* The one record among these texts: true if there is just one; more are as good as none to others. */
+static bool one_record(const struct dns_texts *texts, struct dmarc_record *ret, size_t *ret_count)
+{
+	struct dmarc_record record;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < texts->count; i++)
+		if (dmarc_parse(texts->at[i], strlen(texts->at[i]), &record)) {
+			*ret = record;
+			++*ret_count;
+		}
+	return *ret_count == 1;
+}
+
+/* As others ask for mail from this domain: at the domain itself, then at its organisation's.  Where tenants are signed for by
+ * the domain above them, exact domains would not do. */
+static void check_dmarc(
+	struct mail_checking *c, const char *domain, const char *shown, bool for_tenants)
 {
 	const char *names[2];
-	size_t count = dmarc_names(c->a, domain, names);
+	size_t count = dmarc_names(c->a, domain, names), found;
 	struct dmarc_record record;
 	struct dns_texts texts;
 
 	for (size_t k = 0; k < count; k++) {
+		const char *where =
+			k || !for_tenants ? names[k] : arena_printf(c->a, "_dmarc.%s", shown);
+
 		if (!texts_of(c, names[k], &texts))
 			return;
-		for (size_t i = 0; i < texts.count; i++)
-			if (dmarc_parse(texts.at[i], strlen(texts.at[i]), &record)) {
-				bool strict = record.strict_dkim && for_tenants;
+		if (one_record(&texts, &record, &found)) {
+			bool strict = record.strict_dkim && for_tenants;
 
-				tell(c, !strict,
-					strict ? "%s wants exact domains (adkim=s), but tenants' mail is signed by the domain above; say adkim=r"
-					       : "%s says what others do with mail that proves nothing (DMARC)",
-					names[k]);
-				return;
-			}
+			tell(c, !strict,
+				strict ? "%s wants exact domains (adkim=s), but mail from %s is signed by the domain above; say adkim=r"
+				       : "%s says what others do with mail from %s that proves nothing (DMARC)",
+				where, shown);
+			return;
+		}
+		if (found) {
+			tell(c, false, "%s has %zu records of DMARC, of which others take none",
+				where, found);
+			return;
+		}
 	}
-	tell(c, false, "%s has no record of DMARC; lodge mail dkim %s prints one", domain, domain);
+	tell(c, false,
+		"mail from %s has no record of DMARC, neither at itself nor at %s; lodge mail dkim prints one",
+		shown, names[count - 1]);
 }
 
 static void check_domain(struct mail_checking *c, const char *domain)
@@ -266,8 +313,9 @@ static void check_domain(struct mail_checking *c, const char *domain)
 
 		check_spf(c, any, shown);
 		check_mx(c, any, shown);
+		check_dmarc(c, any, shown, true);
 	}
-	check_dmarc(c, domain, house);
+	check_dmarc(c, domain, domain, false);
 }
 
 static int read_domains(struct mail_errand *e, void *ctx)
@@ -345,6 +393,7 @@ int command_mail_check(const struct settings *s, struct arena *a)
 	check_front(&c);
 	check_addresses(&c);
 	check_relay(&c);
+	check_links(&c);
 	check_domains(&c);
 	mail_errand_close(&e);
 	return c.wrong ? 1 : 0;

@@ -20,6 +20,7 @@
 #include "serve/open.h"
 
 #define SPF_HINT "v=spf1 include:YOUR-RELAY -all"
+#define DMARC_HINT "v=DMARC1; p=quarantine; adkim=r; aspf=r"
 
 enum { STRING_MAX = 255 }; /* of a text in the DNS, which has as many as it needs */
 
@@ -148,8 +149,11 @@ static void print_records(const struct dkim_errand *d, const struct settings *s,
 	if (house)
 		print_text(arena_printf(a, "*.%s", d->domain), SPF_HINT);
 	printf("; what others do with mail that proves nothing\n");
-	print_text(
-		arena_printf(a, "_dmarc.%s", d->domain), "v=DMARC1; p=quarantine; adkim=r; aspf=r");
+	print_text(arena_printf(a, "_dmarc.%s", d->domain), DMARC_HINT);
+	if (house) { /* others ask at _dmarc.TENANT.DOMAIN, where the wildcard answers; of its texts they take the one of DMARC */
+		printf("; and with mail of the tenants: beside the other text of the same name\n");
+		print_text(arena_printf(a, "*.%s", d->domain), DMARC_HINT);
+	}
 	printf("; where answers and bounces come to: your mail server%s\n%s. IN MX 10 YOUR-MAIL-SERVER.\n",
 		house ? ", for the domain and for those of the tenants under it" : "", d->domain);
 	if (house)

@@ -109,6 +109,15 @@ test("a relay with TLS and a password gets what other programs can read and prov
   records[DOMAIN] = records[`lodge-mail-check.${DOMAIN}`] = ["v=spf1 ip4:192.0.2.1 -all"];
   records[`MX ${DOMAIN}`] = records[`MX lodge-mail-check.${DOMAIN}`] = ["mx.example.org"];
   records[`_dmarc.${DOMAIN}`] = ["v=DMARC1; p=reject"];
+  records[`_dmarc.lodge-mail-check.${DOMAIN}`] = ["v=spf1 -all", "v=DMARC1; p=none; adkim=s", "v=DMARC1; p=none"]; // of a wildcard
+  const unfit = await t.on(place, ["mail", "check", ...flags]);
+  match(unfit.stdout, /^WRONG +_dmarc\.\*\.mail\.example has 2 records of DMARC/m, "two records");
+  match(unfit.stdout, /^ok +_dmarc\.mail\.example says what others do with mail from mail\.example/m, "the domain's own");
+  match(unfit.stdout, /^WRONG +public_url is http:\/\/127\.0\.0\.1:\d+: the links/m, "links to the loopback");
+  flags.push("--public-url", "https://lodge.example");
+  records[`_dmarc.lodge-mail-check.${DOMAIN}`].pop();
+  match((await t.on(place, ["mail", "check", ...flags])).stdout, /^WRONG +_dmarc\.\*\.mail\.example wants exact domains \(adkim=s\)/m, "exact domains");
+  records[`_dmarc.lodge-mail-check.${DOMAIN}`].pop();
   const after = await t.on(place, ["mail", "check", ...flags]);
   match(after.stdout, /ok +nobody's word about a sender is believed/, "whose word is believed");
   const front = ["--mail-authserv-id", "mx.example.org"];
