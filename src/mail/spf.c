@@ -105,6 +105,7 @@ const char *spf_fault(struct arena *a, const char *text)
 {
 	static const char redirect[] = "redirect=";
 	size_t named = 0, len;
+	bool ended = false;
 
 	for (const char *p = text + sizeof mark - 1; *(p += strspn(p, " ")); p += len) {
 		size_t word = strcspn(p, "=:/ "), sign = strcspn(p, "+-~?") == 0;
@@ -120,6 +121,10 @@ const char *spf_fault(struct arena *a, const char *text)
 		if (!good)
 			return arena_printf(a, "has \"%.*s\", which is no term of SPF",
 				(int)(len < 80 ? len : 80), p);
+		if (ended && (passes || !modifies)) /* a redirection, too */
+			return arena_printf(a, "has \"%.*s\" after all, where nobody reads on",
+				(int)(len < 80 ? len : 80), p);
+		ended |= all;
 		if (all && passes)
 			return "lets everybody send (+all)";
 		named += !all && passes;

@@ -15,7 +15,7 @@ FIELDS(mailboxes_left) = { ROW_FIELDS(mailboxes_left, count),
 	ROW_NULLABLE(mailboxes_left, address) };
 static SCHEMA(mailboxes_left, .internal = true);
 
-enum { TENANT, SIGNING, LEFT, RESERVED };
+enum { TENANT, SIGNING, SIGNS, LEFT, RESERVED };
 
 static const struct statement sql[] = {
 	[TENANT] = { "mail_domain_tenant",
@@ -26,6 +26,8 @@ static const struct statement sql[] = {
 		"select substr(name, 6) as value from mail_secrets where substr(name, 1, 5) = 'dkim:' "
 		"order by name limit $1",
 		.row = &one_text_schema, .scan = "a few secrets of the whole house" },
+	[SIGNS] = { "mail_domain_signs", "select name as value from mail_secrets where name = $1",
+		.row = &one_text_schema },
 	[LEFT] = { "mail_domain_left",
 		"select count(*) as count, min(address) as address from mailboxes "
 		"where kind = 'external' and enabled = 1 and address not like $1",
@@ -100,4 +102,23 @@ int mail_domain_reserved(struct db *db, struct arena *a, const char **ret)
 		(long long)found.count, found.count == 1 ? "" : "es", found.address,
 		found.count == 1 ? "has" : "have");
 	return 0;
+}
+
+int mail_domain_unsigned(struct db *db, struct arena *a, const char **ret)
+{
+	const struct mailbox_policy *policy = mailbox_policy();
+	const char *domain = policy->domain;
+	struct one_text row;
+	int err;
+
+	*ret = NULL;
+	if (!policy->relays || !*domain)
+		return 0;
+	err = db_one(db, a, &sql[SIGNS], &row, ARGS(T(arena_printf(a, "dkim:%s", domain))));
+	if (err == ERR_NOT_FOUND)
+		*ret = arena_printf(a,
+			"mail from %s and the tenants under it goes out unsigned, and others may not believe it: lodge mail dkim %s "
+			"makes a key",
+			domain, domain);
+	return err == ERR_NOT_FOUND ? 0 : err;
 }

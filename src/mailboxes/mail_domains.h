@@ -15,5 +15,7 @@ int mail_domains_signing(struct db *db, struct arena *a, struct list *ret);
 int mail_domain_left(struct db *db, struct arena *a, const char **ret);
 /* Likewise where they have one that is reserved by now. */
 int mail_domain_reserved(struct db *db, struct arena *a, const char **ret);
+/* Likewise where mail goes out, and mail_domain has no key to sign it with. */
+int mail_domain_unsigned(struct db *db, struct arena *a, const char **ret);
 
 extern const struct statement_set mail_domains_sql;

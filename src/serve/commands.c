@@ -254,7 +254,7 @@ static int check_addresses(struct store *store, struct arena *a, struct problem 
 /* Mailboxes that a change of mail_domain, or of what is reserved, left behind. */
 static int check_mail_domain(struct store *store, struct arena *a, struct problem *p)
 {
-	const char *left = NULL, *reserved = NULL;
+	const char *left = NULL, *reserved = NULL, *bare = NULL;
 	struct db *db = NULL;
 	int err = store_connect(store, &db, a, p);
 
@@ -265,12 +265,16 @@ static int check_mail_domain(struct store *store, struct arena *a, struct proble
 		err = mail_domain_left(db, a, &left);
 	if (!err)
 		err = mail_domain_reserved(db, a, &reserved);
+	if (!err)
+		err = mail_domain_unsigned(db, a, &bare);
 	if (err)
 		problem_set(p, a, err, "the mailboxes cannot be read: %s", db_error(db));
 	else if (left)
 		printf("# warning: %s\n", left);
 	if (!err && reserved)
 		printf("# warning: %s\n", reserved);
+	if (!err && bare)
+		printf("# warning: %s\n", bare);
 	db_rollback(db);
 	db_close(db);
 	return err;

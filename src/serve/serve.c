@@ -157,18 +157,22 @@ static struct http_settings http_settings_of(const struct settings *s)
 /* Another mail_domain takes mail from nobody who has an address of the former one. */
 static int warn_of_mail(struct serving *v, struct db *db)
 {
-	const char *left = NULL, *reserved = NULL;
+	const char *left = NULL, *reserved = NULL, *bare = NULL;
 	int err = db_begin(db, READ_ONLY);
 
 	if (!err)
 		err = mail_domain_left(db, v->arena, &left);
 	if (!err)
 		err = mail_domain_reserved(db, v->arena, &reserved);
+	if (!err)
+		err = mail_domain_unsigned(db, v->arena, &bare);
 	db_rollback(db);
 	if (left)
 		log_line(LOG_WARN, left, NULL);
 	if (reserved)
 		log_line(LOG_WARN, reserved, NULL);
+	if (bare)
+		log_line(LOG_WARN, bare, NULL);
 	return err;
 }
 

@@ -87,12 +87,17 @@ test("a relay with TLS and a password gets what other programs can read and prov
   match((await t.on(idle, ["mail", "check", ...flags])).stdout, /^WRONG +nobody takes mail at lmtp_listen, unix:.*does the service run/m, "a service that does not run");
   const server = await t.serve(place, { flags }), agent = await desk(server, place);
 
+  const bare = /mail from mail\.example and the tenants under it goes out unsigned/;
+  match(server.stderr, bare, "the log at the start");
+  match((await t.on(place, ["check", ...flags])).stdout, bare, "check");
+
   // The key, and what is published of it.
   const made = await t.on(place, ["mail", "dkim", DOMAIN, ...flags]);
   equal(made.status, 0, made.stderr);
   const found = /^(lodge\d{14}\._domainkey\.mail\.example)\. IN TXT (.*)$/m.exec(made.stdout);
   ok(found, made.stdout);
   ok(found[2].match(/"[^"]*"/g).every((piece) => piece.length <= 257), "strings of at most 255 bytes");
+  ok(!bare.test((await t.on(place, ["check", ...flags])).stdout), "check with a key");
   const before = await t.on(place, ["mail", "check", ...flags]);
   equal(before.status, 1, before.stdout);
   match(before.stdout, /^ok +the relay smtps:.* takes us as lodge$/m, "the relay");

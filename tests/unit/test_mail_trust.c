@@ -362,6 +362,10 @@ TEST(mail_spf_names_somebody)
 		{ "v=spf1 include -all", "\"include\"" },
 		{ "v=spf1 redirect=relay", "\"redirect=relay\"" },
 		{ "v=spf1 192.0.2.1 -all", "\"192.0.2.1\"" },
+		{ "v=spf1 mx -all include:_spf.example.org",
+			"\"include:_spf.example.org\" after all" },
+		{ "v=spf1 mx -all redirect=_spf.example.org", "after all" },
+		{ "v=spf1 mx -all exp=why.example.org", NULL },
 		{ "v=spf1 mx +all", "everybody" },
 		{ "v=spf1 mx all", "everybody" },
 	};
