@@ -66,7 +66,7 @@ test("check judges lodge.conf and the store's files for the service's user", asy
   const conf = join(place.folder, "lodge.conf");
   const file = join(place.data, "lodge.db");
   chmodSync(place.folder, 0o755);
-  for (const path of [place.data, file, `${file}-id`, join(place.data, "master.key")]) chownSync(path, NOBODY, NOBODY);
+  for (const path of [place.data, file, `${file}-id`, join(place.data, "master.key"), join(place.data, "repositories")]) chownSync(path, NOBODY, NOBODY);
   writeFileSync(conf, "# nothing\n", { mode: 0o644 });
   chmodSync(conf, 0o644);
   const good = await t.on(place, ["check"]);

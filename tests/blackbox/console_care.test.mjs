@@ -129,7 +129,7 @@ test("a download asks for the login that has ended, and says why it is refused; 
   const link = page.getByRole("link", { name: "Export", exact: true });
   await link.waitFor();
   await page.getByRole("textbox", { name: "Message" }).waitFor(); // nothing else is being read that would ask first
-  await view.context.clearCookies();
+  await view.loseLogin();
   await link.click();
   const dialog = page.getByRole("dialog", { name: "Sign in again" });
   await dialog.getByLabel("Password", { exact: true }).fill(ann.password);

@@ -200,7 +200,7 @@ test("a login that ends while somebody types loses nothing", async (t) => {
   const { page } = view;
   await page.getByLabel("Description", { exact: false }).first().fill("Typed before the login ended");
   equal((await server.request("POST", `/admin/users/${grace.id}/unlock`)).status, 204, "the super administrator");
-  await view.context.clearCookies();
+  await view.loseLogin();
   await page.getByRole("button", { name: "Save settings" }).click();
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await view.looks("sign-in-again");

@@ -396,7 +396,7 @@ test("the API reference: found, read to its bounds, tried with one's own login",
   await until(20_000, "the answer", async () => (await page.locator(".ref-body .box").textContent()).includes(tenant));
   await view.looks("reference-tried");
   // A login that ends is asked for, as everywhere, and the try goes on.
-  await view.context.clearCookies();
+  await view.loseLogin();
   await page.getByRole("button", { name: "Try it" }).click();
   const again = page.getByRole("dialog", { name: "Sign in again" });
   await again.getByLabel("Password", { exact: true }).fill(ADMIN.password);

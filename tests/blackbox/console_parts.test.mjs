@@ -128,7 +128,7 @@ test("the ends of a login: signing out that fails goes on as before; signing in 
   await page.getByText("Told after all").waitFor(); // the stream goes on
   await page.unroute("**/auth/logout");
 
-  await view.context.clearCookies();
+  await view.loseLogin();
   await page.getByRole("link", { name: "Agents", exact: true }).click();
   const again = page.getByRole("dialog", { name: "Sign in again" });
   await again.getByRole("link", { name: /Sign in in another way/ }).click();

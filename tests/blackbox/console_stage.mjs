@@ -16,7 +16,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ADMIN, equal, here, ok, PATIENCE, Scope, shared, short } from "./harness.mjs";
+import { ADMIN, equal, here, ok, PATIENCE, Scope, shared, short, until } from "./harness.mjs";
 
 const modules = join(here, "browser/node_modules");
 const { chromium } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
@@ -29,8 +29,8 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 let looked = 0; // views so far
 
 class View {
-  constructor(page, context, origin, complaints) {
-    Object.assign(this, { page, context, origin, complaints });
+  constructor(page, context, origin, complaints, underWay) {
+    Object.assign(this, { page, context, origin, complaints, underWay });
   }
 
   /** Goes to a place of the console, by its path there. */
@@ -68,6 +68,16 @@ class View {
       }
   }
 
+  /** The login ends, once nothing is on its way that would ask for it before the test does. */
+  async loseLogin() {
+    let since = Date.now();
+    await until(20_000, "the end of what the page reads", () => {
+      if (this.underWay.size) since = Date.now();
+      return Date.now() - since > 500; // what is read one after the other has no longer pauses
+    });
+    await this.context.clearCookies();
+  }
+
   /** Presses Tab until what has this name has the focus. */
   async tabTo(name, most = 60) {
     for (let i = 0; i < most; i++) {
@@ -90,13 +100,15 @@ class View {
 async function openPage(browser, server, scope, { expected = [], viewport = WIDE, theme = "light", timezone } = {}) {
   const context = await browser.newContext({ viewport, colorScheme: theme, reducedMotion: "reduce", ...(timezone ? { timezoneId: timezone } : {}) });
   scope.onEnd(() => context.close());
-  const complaints = [];
+  const complaints = [], underWay = new Set();
   // Whether somebody is signed in shows only by asking.
   const statuses = [401, ...expected];
   const watch = (page) => {
     page.setDefaultTimeout(20_000 * PATIENCE);
     page.on("console", (line) => ["error", "warning"].includes(line.type()) &&
       !statuses.some((status) => line.text().includes(`status of ${status}`)) && complaints.push(line.text()));
+    page.on("request", (request) => request.headers().accept !== "text/event-stream" && underWay.add(request));
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => underWay.delete(request));
     page.on("pageerror", (err) => complaints.push(String(err)));
     page.on("request", (request) => !request.url().startsWith(server.origin) && !request.url().startsWith("blob:") && !request.url().startsWith("data:") &&
       complaints.push(`asks another site: ${request.url()}`));
@@ -107,7 +119,7 @@ async function openPage(browser, server, scope, { expected = [], viewport = WIDE
     addEventListener("securitypolicyviolation", (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
     addEventListener("unhandledrejection", (e) => console.error(`nobody took care of: ${e.reason}`));
   });
-  return new View(await context.newPage(), context, server.origin, complaints);
+  return new View(await context.newPage(), context, server.origin, complaints, underWay);
 }
 
 export function console_stage({ flags = [], engine = "sqlite" } = {}) {

@@ -160,8 +160,10 @@ TEST(dns_names_the_servers_of_mail)
 		CHECK_STR(t.at[0], "mail.example.com");
 		CHECK_STR(t.at[1], ".");
 	}
-	s.rest_len = 16; /* cut within the name */
-	s.answers = 1;
+	names_close(&s);
+	test_step("cut within the name");
+	s = (struct name_server){ .answers = 1, .rest = rest, .rest_len = 16 };
+	server = names_open(&s, &a);
 	CHECK_INT(dns_mail_servers(server, "example.com", &a, &t), ERR_UPSTREAM);
 	names_close(&s);
 	arena_free(&a);
