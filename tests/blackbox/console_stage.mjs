@@ -107,7 +107,7 @@ async function openPage(browser, server, scope, { expected = [], viewport = WIDE
     page.setDefaultTimeout(20_000 * PATIENCE);
     page.on("console", (line) => ["error", "warning"].includes(line.type()) &&
       !statuses.some((status) => line.text().includes(`status of ${status}`)) && complaints.push(line.text()));
-    page.on("request", (request) => request.headers().accept !== "text/event-stream" && underWay.add(request));
+    page.on("request", (request) => request.headers().accept === "application/json" && underWay.add(request));
     for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => underWay.delete(request));
     page.on("pageerror", (err) => complaints.push(String(err)));
     page.on("request", (request) => !request.url().startsWith(server.origin) && !request.url().startsWith("blob:") && !request.url().startsWith("data:") &&
