@@ -44,6 +44,11 @@ static void begin_library(void)
 	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
 }
 
+void bare_begin(void)
+{
+	pthread_once(&begun, begin_library);
+}
+
 int bare_unreadable(struct arena *a, struct problem *p)
 {
 	const git_error *why = git_error_last();
@@ -83,7 +88,7 @@ int bare_make(const char *path, const char *main, struct arena *a, struct proble
 	git_repository *repo = NULL;
 	int err;
 
-	pthread_once(&begun, begin_library);
+	bare_begin();
 	options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_NO_REINIT |
 			GIT_REPOSITORY_INIT_MKDIR;
 	options.initial_head = main;
@@ -130,7 +135,7 @@ int bare_open(struct bare **ret, const char *path, struct arena *a, struct probl
 	git_odb *odb = NULL;
 	struct bare *b;
 
-	pthread_once(&begun, begin_library);
+	bare_begin();
 	if (git_repository_open_bare(&repo, path) || !is_plain(repo) ||
 		git_repository_odb(&odb, repo)) {
 		git_repository_free(repo);

@@ -9,6 +9,9 @@ struct bare {
 	git_odb *odb;
 };
 
+/* The library is there once this was called. */
+void bare_begin(void);
+
 /* ERR_UPSTREAM with a sentence; what the library says goes to the log, because it names files of this machine. */
 int bare_unreadable(struct arena *a, struct problem *p);
 /* An object that is there, of that type and no larger than that: ERR_NOT_FOUND, ERR_TOO_LARGE. */

@@ -12,6 +12,7 @@
 #include "access/audit.h"
 #include "base/clock.h"
 #include "base/same.h"
+#include "git/text_diff.h"
 #include "store/pool.h"
 #include "store/row.h"
 
@@ -69,6 +70,22 @@ int repo_converge_add(struct db *db, struct arena *a, const struct repository *r
 		now, id);
 }
 
+int repo_prompts_changed(
+	struct db *db, struct arena *a, const char *tenant_id, const char *agent_id, int64_t now)
+{
+	struct PromptProposalRead waits;
+	struct repository row;
+	int err = proposal_pending(db, a, tenant_id, agent_id, &waits);
+
+	if (!err)
+		err = proposal_withdraw(db, a, tenant_id, agent_id, now);
+	if (!err)
+		err = repo_find(db, a, tenant_id, agent_id, RepoPurpose_code, &row);
+	if (!err)
+		err = repo_converge_add(db, a, &row, now);
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 /* ---- the steps ---- */
 
 int converge_load(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
@@ -85,7 +102,65 @@ int converge_load(struct db *db, struct arena *a, const char *tenant_id, const c
 		return err;
 	v->live = (struct prompt_texts){ { live.description_prompt, live.bootstrap_instructions,
 		live.initial_greeting } };
-	return prompt_bases_read(db, tenant_id, agent_id, &v->bases);
+	err = prompt_bases_read(db, tenant_id, agent_id, &v->bases);
+	return err ? err : prompt_refusals_read(db, tenant_id, agent_id, &v->refused);
+}
+
+static struct prompt_verdict judge(const struct convergence *v, int file)
+{
+	return projection_judge(&(struct prompt_sides){
+		v->files[file], v->live.of[file], v->bases.of[file].sha256 });
+}
+
+/* As both would be files, so that neither seems to lack its end. */
+static const char *as_file(struct arena *a, const char *text)
+{
+	return text && *text ? prompt_file_bytes(a, text) : "";
+}
+
+/* How a prompt would change, if somebody is to be asked about it. */
+static bool ask_about(
+	struct arena *a, const struct convergence *v, int file, struct PromptProposalFile *ret)
+{
+	struct text_change change = { .path = prompt_files[file].path,
+		.was = as_file(a, v->live.of[file]),
+		.is = as_file(a, v->files[file].text),
+		.most = PROPOSAL_DIFF_MAX };
+	char was[65], is[65];
+
+	if (!judge(v, file).pending)
+		return false;
+	prompt_digest(v->live.of[file], was);
+	prompt_digest(v->files[file].text, is);
+	if (strcmp(is, v->refused.of[file]) == 0)
+		return false;
+	*ret = (struct PromptProposalFile){ .file = prompt_files[file].path,
+		.field = prompt_files[file].field,
+		.was_sha256 = arena_strdup(a, was),
+		.sha256 = arena_strdup(a, is) };
+	ret->diff = text_diff(&change, a, &ret->diff_cut);
+	return true;
+}
+
+static int make_proposal(struct bare *b, struct arena *a, struct convergence *v, struct problem *p)
+{
+	struct PromptProposalFile *files = arena_array(a, struct PromptProposalFile, PROMPT_FILES);
+	const struct bare_change *commit;
+	struct list newest = { 0 };
+	size_t count = 0;
+	int err = 0;
+
+	for (int i = 0; i < PROMPT_FILES; i++)
+		count += ask_about(a, v, i, &files[count]);
+	if (count)
+		err = bare_history(b, v->tip, "", 1, a, &newest, p);
+	commit = newest.count ? newest.at : NULL;
+	v->wanted = (struct PromptProposalRead){ .agent_id = v->row.agent_id,
+		.commit_id = v->tip,
+		.title = commit ? commit->title : "",
+		.author_name = commit && *commit->author_name ? commit->author_name : NULL,
+		.files = { files, count } };
+	return err;
 }
 
 int converge_read(const struct repos *r, struct arena *a, struct convergence *v)
@@ -102,6 +177,8 @@ int converge_read(const struct repos *r, struct arena *a, struct convergence *v)
 	}
 	for (int i = 0; !err && *v->tip && i < PROMPT_FILES; i++)
 		err = projection_read(b, v->tip, i, &v->files[i], a, &p);
+	if (!err && v->row.projection == RepoProjection_propose)
+		err = make_proposal(b, a, v, &p);
 	bare_close(b);
 	if (err)
 		v->failed = p.detail ? p.detail : error_row(err)->title;
@@ -138,13 +215,12 @@ static int put_prompt(struct db *db, struct arena *a, const struct convergence *
 static int apply_one(
 	struct db *db, struct arena *a, const struct convergence *v, int file, int64_t now)
 {
-	struct prompt_verdict verdict = projection_judge(&(struct prompt_sides){
-		v->files[file], v->live.of[file], v->bases.of[file].sha256 });
+	struct prompt_verdict verdict = judge(v, file);
 	bool same = verdict.settles;
 	char digest[65];
 	int err = 0;
 
-	if (verdict.pending)
+	if (verdict.pending && v->row.projection == RepoProjection_auto)
 		err = put_prompt(db, a, v, file, now, &same);
 	if (err || !same)
 		return err;
@@ -155,20 +231,39 @@ static int apply_one(
 		db, v->row.tenant_id, v->row.agent_id, file, v->files[file].text, v->tip, now);
 }
 
+/* Whoever changed a prompt since it was read is asked about what stands now, and not about what stood. */
+static int ask(struct db *db, struct arena *a, const struct convergence *v, int64_t now)
+{
+	struct PromptProposalRead wanted = v->wanted;
+	struct live_row live;
+	int err = db_one(
+		db, a, &sql[LIVE_READ], &live, ARGS(T(v->row.tenant_id), T(v->row.agent_id)));
+
+	if (err)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	if (!same_text(live.description_prompt, v->live.of[0]) ||
+		!same_text(live.bootstrap_instructions, v->live.of[1]) ||
+		!same_text(live.initial_greeting, v->live.of[2]))
+		return repo_converge_add(db, a, &v->row, now);
+	return proposal_put(db, a, v->row.tenant_id, &wanted, now);
+}
+
 int converge_apply(struct db *db, struct arena *a, const struct convergence *v, int64_t now)
 {
 	struct repository row;
 	int err = repo_find(db, a, v->row.tenant_id, v->row.agent_id, RepoPurpose_code, &row);
 
-	/* It was let go of meanwhile, or prompts follow it no more. */
+	/* It was let go of meanwhile, or prompts follow it in another way: that is a job of its own. */
 	if (err == ERR_NOT_FOUND ||
-		(!err && (strcmp(row.id, v->row.id) != 0 || row.projection == RepoProjection_off)))
+		(!err && (strcmp(row.id, v->row.id) != 0 || row.projection != v->row.projection)))
 		return 0;
 	if (!err && v->failed)
 		return db_run(db, &sql[REPO_FAILED], NULL,
 			ARGS(T(row.tenant_id), T(row.id), T(v->failed), N(now)));
 	for (int i = 0; !err && i < PROMPT_FILES; i++)
 		err = apply_one(db, a, v, i, now);
+	if (!err && v->row.projection == RepoProjection_propose)
+		err = ask(db, a, v, now);
 	return err ? err : repo_saw(db, &v->row, *v->tip ? v->tip : NULL, now);
 }
 

@@ -2,10 +2,16 @@
 #pragma once
 #include "queue/runner.h"
 #include "repos/projection.h"
+#include "repos/proposal.h"
 #include "repos/repo.h"
 
 /* In the transaction at hand: the main branch may have moved, or the mode was changed.  Does nothing where prompts do not follow. */
 int repo_converge_add(struct db *db, struct arena *a, const struct repository *row, int64_t now);
+
+/* In the transaction at hand: a prompt was changed here.  What waited for a decision about it is no more, and the repository is
+ * looked at again. */
+int repo_prompts_changed(
+	struct db *db, struct arena *a, const char *tenant_id, const char *agent_id, int64_t now);
 
 /* For the runner's table; what is pointed to may be filled in later. */
 struct repo_converger {
@@ -21,9 +27,11 @@ struct convergence {
 	struct repository row;
 	struct prompt_texts live; /* as they were when the row was read */
 	struct prompt_bases bases;
+	struct prompt_refusals refused;
 	char tip[BARE_ID_LEN + 1];
 	struct prompt_reading files[PROMPT_FILES];
-	const char *failed; /* why it could not be read */
+	struct PromptProposalRead wanted; /* where people decide: what they are asked */
+	const char *failed;		  /* why it could not be read */
 };
 
 /* Reads what there is; ERR_NOT_FOUND if there is nothing to follow. */
@@ -31,6 +39,6 @@ int converge_load(struct db *db, struct arena *a, const char *tenant_id, const c
 	struct convergence *v);
 /* Reads the files; it waits for the disk. */
 int converge_read(const struct repos *r, struct arena *a, struct convergence *v);
-/* Writes what is pending, and only where the live text is still the one that was read. */
+/* Writes what is pending, or asks for it; and only where the live text is still the one that was read. */
 int converge_apply(struct db *db, struct arena *a, const struct convergence *v, int64_t now);
 extern const struct statement_set converge_sql;

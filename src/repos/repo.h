@@ -17,7 +17,7 @@ enum RepoHost { RepoHost_embedded };
 extern const struct words RepoHost_words;
 
 /* What becomes of prompts that change in the repository. */
-enum RepoProjection { RepoProjection_off, RepoProjection_auto };
+enum RepoProjection { RepoProjection_off, RepoProjection_propose, RepoProjection_auto };
 extern const struct words RepoProjection_words;
 
 enum {

@@ -11,9 +11,9 @@ const struct words RepoHost_words = {
 };
 const struct words RepoProjection_words = {
 	.title = "RepoProjection",
-	.list = (const char *const[]){ "off", "auto", NULL },
-	.doc = "Whether prompts that change on the main branch of the repository become the agent's: auto, unless they were "
-	       "changed here.",
+	.list = (const char *const[]){ "off", "propose", "auto", NULL },
+	.doc = "Whether prompts that change on the main branch of the repository become the agent's, unless they were "
+	       "changed here: with propose when somebody approves, with auto by themselves.",
 };
 
 FIELDS(repository) = { ROW_FIELDS(repository, tenant_id, id, agent_id),

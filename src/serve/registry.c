@@ -64,6 +64,7 @@
 	X(repo_refs) \
 	X(repo_files) \
 	X(provenance) \
+	X(proposals) \
 	X(autocomplete) \
 	X(bucket_objects) \
 	X(bucket_folders) \
@@ -222,6 +223,7 @@
 	X(repo_sweep_sql) \
 	X(prompt_base_sql) \
 	X(converge_sql) \
+	X(proposal_sql) \
 	X(repo_ssh_sql)
 
 /* clang-format on */

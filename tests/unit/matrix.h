@@ -27,6 +27,7 @@ enum fresh {
 	FRESH_USER_MODEL,    /* the target user holds a grant on the model */
 	FRESH_FAVORITE,	     /* the agent is a favourite of the caller's */
 	FRESH_REPO,	     /* the agent has a repository */
+	FRESH_PROPOSAL,	     /* a change of prompts that waits for a word */
 	FRESH_AVATAR,	     /* the agent has a picture */
 	FRESH_SKILL,	     /* a skill to delete */
 	FRESH_SKILL_GRANT,   /* the agent has the target skill */
@@ -104,8 +105,8 @@ struct target {
 	const char *tenant_id, *agent_id, *user_id, *group_id, *allowed_id, *key_id, *plan_id,
 		*session_id, *model_id, *skill_id, *provider, *invite;
 	const char *tool_id, *bundle_id, *scanner_grant_id, *closed_session_id;
-	const char *approval_id, *file_id, *memory_id, *response_id, *closed_response_id,
-		*conversation_id, *closed_conversation_id;
+	const char *approval_id, *proposal_id, *file_id, *memory_id, *response_id,
+		*closed_response_id, *conversation_id, *closed_conversation_id;
 	const char *integration_id, *delivery_id, *webhook_id;
 	const char *mail_id, *mail_thread_id, *attachment_id;
 	const char *tenant_slug, *repository;

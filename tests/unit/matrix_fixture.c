@@ -157,6 +157,20 @@ static const char *approval_make(struct fixture *f, const char *tenant_id, const
 	return id;
 }
 
+/* At most one of an agent waits. */
+static const char *proposal_make(struct fixture *f, const char *tenant_id, const char *agent_id)
+{
+	const char *id = fixture_id(f);
+
+	fixture_sql(f, "delete from prompt_proposals where tenant_id = $1 and agent_id = $2",
+		ARGS(T(tenant_id), T(agent_id)));
+	fixture_sql(f,
+		"insert into prompt_proposals (tenant_id, id, agent_id, commit_id, title, status, fields, "
+		"files, created_at) values ($1, $2, $3, $2, 'T', 'pending', '[]', '[]', 1)",
+		ARGS(T(tenant_id), T(id), T(agent_id)));
+	return id;
+}
+
 static const char *file_make(struct fixture *f, const char *tenant_id, const char *session_id)
 {
 	const char *id = fixture_id(f);
@@ -376,7 +390,8 @@ struct target target_of(const struct world *w, enum agent_kind kind)
 		.closed_response_id = w->closed_responses[kind],
 		.conversation_id = w->conversations[kind],
 		.closed_conversation_id = w->closed_conversations[kind],
-		.approval_id = w->tool_id, /* nowhere, until one is made; as the next two */
+		.approval_id = w->tool_id, /* nowhere, until one is made; as the next ones */
+		.proposal_id = w->tool_id,
 		.memory_id = w->tool_id,
 		.mail_id = w->tool_id,
 		.mail_thread_id = w->tool_id,
@@ -496,6 +511,9 @@ void freshen(
 		break;
 	case FRESH_REPO:
 		ask(f, w->owner, NULL, "POST /agents/%s/repo", t->agent_id);
+		break;
+	case FRESH_PROPOSAL:
+		t->proposal_id = proposal_make(f, t->tenant_id, t->agent_id);
 		break;
 	case FRESH_AVATAR:
 		ask(f, w->owner, MATRIX_PICTURE, "PUT /agents/%s/avatar", t->agent_id);

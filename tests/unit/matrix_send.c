@@ -65,6 +65,7 @@ const char **target_slot(struct target *t, const char *path, const char *brace)
 		{ "/webhooks/", &t->webhook_id },
 		{ "/hooks/", &t->integration_id },
 		{ "/approvals/", &t->approval_id },
+		{ "/prompt-proposals/", &t->proposal_id },
 		{ "/files/", &t->file_id },
 		{ "/memories/", &t->memory_id },
 		{ "/mail/", &t->mail_id },

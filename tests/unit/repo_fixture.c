@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "repos/repo.h"
+#include "base/clock.h"
+#include "repos/converge.h"
 
 struct repo_asked {
 	struct fixture *f;
@@ -79,4 +80,45 @@ void repo_push(struct fixture *f, const char *agent_id, const char *path, const 
 		     : arena_printf(&f->arena,
 			       "printf '0 %%040d\\t%s\\n' 0 | git update-index --index-info; ",
 			       path));
+}
+
+struct stepping {
+	struct fixture *f;
+	const char *agent;
+	struct convergence what;
+};
+
+static int step_load(struct db *db, void *data)
+{
+	struct stepping *s = data;
+
+	s->what = (struct convergence){ .failed = NULL };
+	return converge_load(db, &s->f->arena, s->f->tenant_id, s->agent, &s->what);
+}
+
+static int step_apply(struct db *db, void *data)
+{
+	struct stepping *s = data;
+
+	return converge_apply(db, &s->f->arena, &s->what, clock_now_us());
+}
+
+bool repo_follows(struct fixture *f, const char *agent_id)
+{
+	struct stepping s = { .f = f, .agent = agent_id };
+
+	return fixture_work(f, step_load, &s) != ERR_NOT_FOUND;
+}
+
+void repo_converge(struct fixture *f, const char *agent_id, const char *patch_between)
+{
+	struct stepping s = { .f = f, .agent = agent_id };
+
+	CHECK_INT(fixture_work(f, step_load, &s), 0);
+	CHECK_INT(converge_read(f->service.repos, &f->arena, &s.what), 0);
+	if (patch_between)
+		STATUS(ask(f, f->admin, patch_between, "PATCH /tenant/%s/agents/%s", f->tenant_id,
+			       agent_id),
+			200);
+	CHECK_INT(fixture_work(f, step_apply, &s), 0);
 }

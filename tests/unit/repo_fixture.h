@@ -11,3 +11,7 @@ const char *repo_said(struct fixture *f, const char *agent_id, const char *comma
 	__attribute__((format(printf, 3, 4)));
 /* Commits a file to the main branch; NULL removes it. */
 void repo_push(struct fixture *f, const char *agent_id, const char *path, const char *text);
+/* The steps of the job, with a change of the agent between the reading and the writing; or NULL. */
+void repo_converge(struct fixture *f, const char *agent_id, const char *patch_between);
+/* Whether there is anything for it to do. */
+bool repo_follows(struct fixture *f, const char *agent_id);

@@ -201,7 +201,7 @@ static const struct {
 	{ "the tables say all",
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
 		"createGroup createMemory createMessage createPlan createSession "
-		"createSkillWebhook createSubtask decideApproval grantAgent grantAgentToolBundle "
+		"createSkillWebhook createSubtask decideApproval decidePromptProposal grantAgent grantAgentToolBundle "
 		"createAgentRepo grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
 		"setAgentSkillVisibilityScope updateAgentBudget updateAgentRepo updateAgentSkill updateAnyUser updateGroup "

@@ -1,9 +1,7 @@
 /* test_projection.c - the three-way rule of prompts, every row of it; and provenance as clients see it. */
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "repo_fixture.h"
-#include "repos/converge.h"
 #include "repos/projection.h"
 
 #define R "/tenant/%s/agents/%s"
@@ -211,39 +209,6 @@ TEST(projection_is_resolved_in_both_directions)
 	fixture_close(f);
 }
 
-/* The steps of the job, with something between the reading and the writing. */
-struct stepping {
-	struct fixture *f;
-	const char *agent;
-	struct convergence what;
-};
-
-static int step_load(struct db *db, void *data)
-{
-	struct stepping *s = data;
-
-	s->what = (struct convergence){ .failed = NULL };
-	return converge_load(db, &s->f->arena, s->f->tenant_id, s->agent, &s->what);
-}
-
-static int step_apply(struct db *db, void *data)
-{
-	struct stepping *s = data;
-
-	return converge_apply(db, &s->f->arena, &s->what, clock_now_us());
-}
-
-static void converge(struct fixture *f, const char *agent, const char *patch_between)
-{
-	struct stepping s = { .f = f, .agent = agent };
-
-	CHECK_INT(fixture_work(f, step_load, &s), 0);
-	CHECK_INT(converge_read(f->service.repos, &f->arena, &s.what), 0);
-	if (patch_between)
-		STATUS(ask(f, f->admin, patch_between, "PATCH " R, f->tenant_id, agent), 200);
-	CHECK_INT(fixture_work(f, step_apply, &s), 0);
-}
-
 static const char *live(struct fixture *f, const char *agent, const char *field)
 {
 	struct answer r = ask(f, f->admin, NULL, "GET " R, f->tenant_id, agent);
@@ -256,17 +221,16 @@ TEST(projection_follows_the_repository_where_it_is_told_to)
 {
 	struct fixture *f = fixture_open();
 	const char *agent = repo_agent(f, "auto"), *folder;
-	struct stepping off = { .f = f, .agent = agent };
 	struct answer r;
 
-	CHECK_INT(fixture_work(f, step_load, &off), ERR_NOT_FOUND);
+	CHECK(!repo_follows(f, agent));
 	STATUS(ask(f, f->admin, "{\"projection\":\"auto\"}", "PATCH " R "/repo", f->tenant_id,
 		       agent),
 		200);
 	CHECK_INT(fixture_count(f, "select count(*) from jobs where kind = 'repo.converge'"), 1);
 	repo_push(f, agent, "prompts/description_prompt.md", "Be brief.\\n");
 	repo_push(f, agent, "prompts/bootstrap_instructions.md", "Begin.\\n");
-	converge(f, agent, NULL);
+	repo_converge(f, agent, NULL);
 	CHECK_STR(live(f, agent, "description_prompt"), "Be brief.");
 	CHECK_STR(live(f, agent, "bootstrap_instructions"), "Begin.");
 	r = provenance(f, agent);
@@ -278,20 +242,20 @@ TEST(projection_follows_the_repository_where_it_is_told_to)
 	STATUS(r, 200);
 	CHECK_STR(text_at(&r, "tip"), repo_said(f, agent, "git rev-parse main"));
 	/* Once more changes nothing; what was changed here stays; and so does what was removed there. */
-	converge(f, agent, NULL);
+	repo_converge(f, agent, NULL);
 	STATUS(ask(f, f->admin, "{\"initial_greeting\":\"Ours.\"}", "PATCH " R, f->tenant_id,
 		       agent),
 		200);
 	repo_push(f, agent, "prompts/initial_greeting.md", "Theirs.\\n");
 	repo_push(f, agent, "prompts/bootstrap_instructions.md", NULL);
-	converge(f, agent, NULL);
+	repo_converge(f, agent, NULL);
 	CHECK_STR(live(f, agent, "initial_greeting"), "Ours.");
 	CHECK_STR(live(f, agent, "bootstrap_instructions"), "Begin.");
 	r = provenance(f, agent);
 	CHECK_STR(states(f, &r), "=-!");
 	/* Who edits while it runs wins. */
 	repo_push(f, agent, "prompts/description_prompt.md", "Late.\\n");
-	converge(f, agent, "{\"description_prompt\":\"Meanwhile.\"}");
+	repo_converge(f, agent, "{\"description_prompt\":\"Meanwhile.\"}");
 	CHECK_STR(live(f, agent, "description_prompt"), "Meanwhile.");
 	r = provenance(f, agent);
 	CHECK_STR(states(f, &r), "!-!");
@@ -300,7 +264,7 @@ TEST(projection_follows_the_repository_where_it_is_told_to)
 		2);
 	folder = repo_folder_of(f, agent);
 	CHECK(rename(folder, arena_printf(&f->arena, "%s.away", folder)) == 0);
-	converge(f, agent, NULL);
+	repo_converge(f, agent, NULL);
 	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
 	CHECK(text_at(&r, "last_error") && strstr(text_at(&r, "last_error"), "cannot be read"));
 	fixture_close(f);

@@ -173,6 +173,7 @@ static const struct exception shown[] = {
 	{ "ledger", " user_id " },   /* its sums by user are kept beside it */
 	{ "mail_threads", " subject " },
 	{ "plans", " name slug " },
+	{ "prompt_proposals", " title " },
 	{ "responses", " metadata model status " },
 	{ "search_things", " label " },
 	{ "skills", " created_by_agent_id " },

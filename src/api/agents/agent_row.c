@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "base/same.h"
 #include "mailboxes/mailbox.h"
+#include "repos/converge.h"
 
 FIELDS(agent_row) = {
 	FIELD(agent_row, tenant_id),
@@ -167,6 +168,13 @@ void agent_row_tell(struct call *c, const struct agent_row *row, struct AgentRea
 	c->audit.agent_id = row->id;
 }
 
+static bool same_prompts(const struct agent_row *x, const struct agent_row *y)
+{
+	return same_text(x->description_prompt, y->description_prompt) &&
+	       same_text(x->bootstrap_instructions, y->bootstrap_instructions) &&
+	       same_text(x->initial_greeting, y->initial_greeting);
+}
+
 int agent_row_change(struct call *c, const struct agent_row *before, struct agent_row *after)
 {
 	int err;
@@ -181,5 +189,7 @@ int agent_row_change(struct call *c, const struct agent_row *before, struct agen
 	if (!err && after->external_mail_enabled != before->external_mail_enabled)
 		err = mailbox_converge(c->db, c->arena, after->tenant_id, after->id,
 			&(struct mailbox_walk){ .external = true });
+	if (!err && !same_prompts(before, after))
+		err = repo_prompts_changed(c->db, c->arena, after->tenant_id, after->id, c->now);
 	return err;
 }

@@ -156,6 +156,8 @@ static const struct statement agent_goes[] = {
 		"from repositories where tenant_id = $1 and agent_id = $2" },
 	{ "agent_gone_released",
 		"update repository_trash set remove_at = $3 where owner = $1 and former = $2" },
+	SETTINGS("prompt_proposals"),
+	SETTINGS("prompt_refusals"),
 	SETTINGS("prompt_bases"),
 	SETTINGS("repositories"),
 	SETTINGS("mailboxes"),

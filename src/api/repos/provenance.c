@@ -8,6 +8,7 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/same.h"
+#include "repos/converge.h"
 #include "repos/projection.h"
 
 enum { COMMITS_SHOWN = 20 };
@@ -283,6 +284,8 @@ OPERATION(resolveAgentPrompt, AgentPromptResolve, AgentPromptProvenanceRead, .on
 			v.files[file].text, v.tip, c->now);
 	if (!err)
 		err = repo_saw(c->db, &v.row, v.tip, c->now);
+	if (!err)
+		err = repo_prompts_changed(c->db, c->arena, who->tenant_id, who->agent_id, c->now);
 	if (!err)
 		err = read_live(c, &v);
 	if (err)

@@ -12,6 +12,7 @@
 #include "repos/converge.h"
 #include "repos/prompt_base.h"
 #include "repos/prompt_file.h"
+#include "repos/proposal.h"
 
 #define STANDS "This agent has a repository already."
 
@@ -162,6 +163,10 @@ OPERATION(deleteAgentRepo, NONE, AgentRead)
 	if (!err)
 		err = prompt_bases_drop(c->db, row.tenant_id, row.agent_id);
 	if (!err)
+		err = proposal_withdraw(c->db, c->arena, row.tenant_id, row.agent_id, c->now);
+	if (!err)
+		err = prompt_refusals_drop(c->db, row.tenant_id, row.agent_id);
+	if (!err)
 		err = change_url(c, NULL);
 	c->audit.resource_id = row.id;
 	return err;
@@ -225,7 +230,7 @@ struct AgentRepoUpdate {
 };
 FIELDS(AgentRepoUpdate) = {
 	FIELD(AgentRepoUpdate, projection, .words = &RepoProjection_words,
-		.doc = "Whether prompts follow the repository; auto begins at once."),
+		.doc = "Whether prompts follow the repository; propose and auto begin at once."),
 };
 static SCHEMA(
 	AgentRepoUpdate, .partial = true, .doc = "Changes how prompts follow the repository.");
@@ -243,6 +248,8 @@ OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead)
 	after.updated_at = c->now;
 	call_changed(c, &repository_schema, &before, &after);
 	err = repo_change(c->db, &after);
+	if (!err && after.projection != before.projection)
+		err = proposal_withdraw(c->db, c->arena, after.tenant_id, after.agent_id, c->now);
 	if (!err)
 		err = repo_converge_add(c->db, c->arena, &after, c->now);
 	c->audit.resource_id = after.id;

@@ -138,6 +138,8 @@ static const struct statement sweeps[] = {
 	SWEEP("agent_roles", "agent_id, user_id"),
 	SWEEP("agent_avatars", "agent_id"),
 	SWEEP("agent_imports", "sha256"),
+	SWEEP("prompt_proposals", "id"),
+	SWEEP("prompt_refusals", "agent_id, field"),
 	SWEEP("prompt_bases", "agent_id, field"),
 	SWEEP("repositories", "id"),
 	SWEEP("mail_sends", "id"),
