@@ -86,6 +86,15 @@ struct bare_change {
 int bare_history(struct bare *b, const char *from, const char *path, size_t most, struct arena *a,
 	struct list *ret, struct problem *p);
 
+/* The same out of what is kept in memory (1,024 histories, 8 MiB), and kept for the next who asks. */
+int bare_history_kept(struct bare *b, const char *from, const char *path, size_t most,
+	struct arena *a, struct list *ret, struct problem *p);
+struct bare_cache_figures {
+	uint64_t hits, misses;
+	size_t entries, bytes;
+};
+struct bare_cache_figures bare_cache_figures(void);
+
 /* ---- commits of our own ---- */
 
 struct bare_file {

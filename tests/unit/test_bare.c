@@ -288,6 +288,56 @@ TEST(bare_histories_are_those_of_git_log)
 	leave(&at);
 }
 
+TEST(bare_histories_are_kept_for_the_next_who_asks)
+{
+	struct git_place at = enter();
+	struct bare_cache_figures before, after;
+	struct list first = { 0 }, again = { 0 };
+	struct bare *other = NULL;
+	char tip[41];
+
+	said(&at, random_history);
+	CHECK_INT(bare_tip(at.bare, "main", tip, &at.a, &at.p), 0);
+	before = bare_cache_figures();
+	CHECK_INT(bare_history_kept(at.bare, tip, "", 4, &at.a, &first, &at.p), 0);
+	CHECK_INT(bare_history_kept(at.bare, tip, "", 2, &at.a, &again, &at.p), 0);
+	after = bare_cache_figures();
+	CHECK_INT((int64_t)(after.hits - before.hits), 1);
+	CHECK_INT((int64_t)first.count, 4);
+	CHECK_INT((int64_t)again.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct bare_change *one = (struct bare_change *)first.at + i,
+					 *other_one = (struct bare_change *)again.at + i;
+
+		CHECK_STR(other_one->id, one->id);
+		CHECK_STR(other_one->title, one->title);
+		CHECK_STR(other_one->author_email, one->author_email);
+	}
+	/* More than was walked for, another path, and another repository with the same commits, are walked. */
+	CHECK_INT(bare_history_kept(at.bare, tip, "", 5, &at.a, &again, &at.p), 0);
+	CHECK_INT((int64_t)again.count, 5);
+	CHECK_INT(bare_history_kept(at.bare, tip, "prompts/1.md", 5, &at.a, &again, &at.p), 0);
+	said(&at, "cp -r . ../twin.git");
+	CHECK_INT(
+		bare_open(&other, arena_printf(&at.a, "%s/twin.git", at.folder), &at.a, &at.p), 0);
+	CHECK_INT(bare_history_kept(other, tip, "", 2, &at.a, &again, &at.p), 0);
+	bare_close(other);
+	CHECK_INT((int64_t)(bare_cache_figures().misses - before.misses), 4);
+	CHECK_INT((int64_t)(bare_cache_figures().hits - before.hits), 1);
+	/* What is kept has an end: the oldest went, the newest is there. */
+	for (int i = 0; i < 1100; i++)
+		CHECK_INT(bare_history_kept(at.bare, tip, arena_printf(&at.a, "none-%d", i), 5,
+				  &at.a, &again, &at.p),
+			0);
+	after = bare_cache_figures();
+	CHECK(after.entries <= 1024 && after.bytes <= 8 << 20);
+	bare_history_kept(at.bare, tip, "none-1099", 5, &at.a, &again, &at.p);
+	CHECK_INT((int64_t)(bare_cache_figures().hits - after.hits), 1);
+	bare_history_kept(at.bare, tip, "none-0", 5, &at.a, &again, &at.p);
+	CHECK_INT((int64_t)(bare_cache_figures().hits - after.hits), 1);
+	leave(&at);
+}
+
 TEST(bare_what_cannot_be_read_is_said_without_names_of_files)
 {
 	struct git_place at = enter();

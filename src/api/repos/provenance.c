@@ -46,7 +46,7 @@ static int read_commits(struct call *c, struct bare *b, struct provenance *v, in
 {
 	struct AgentPromptCommitRead *shown;
 	struct list found = { 0 };
-	int err = bare_history(
+	int err = bare_history_kept(
 		b, v->tip, prompt_files[file].path, COMMITS_SHOWN, c->arena, &found, &c->problem);
 
 	if (err)

@@ -253,7 +253,7 @@ static int read_commits(struct call *c, struct bare *b, void *ctx)
 	int err = repo_commit_asked(c, b, asked->ref, commit);
 
 	if (!err)
-		err = bare_history(
+		err = bare_history_kept(
 			b, commit, asked->path, BARE_WALK_MAX, c->arena, &found, &c->problem);
 	if (!err)
 		show_page(c, &found);
