@@ -21,6 +21,7 @@ enum {
 	AT_ONCE = 64 * 1024,
 	PIPE_BYTES = 256 * 1024,
 	CPU_S = 600,
+	NICE_MOST = 19,
 	FILES = 512,
 	CONFIG_MAX = 32,
 	LINE_MAX = 128,
@@ -168,15 +169,10 @@ static void limit(pid_t pid, const struct git_setup *setup)
 			NULL);
 }
 
-int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
+static void put_service(char *argv[], char *path, const struct git_setup *setup)
 {
-	struct environment e;
-	char *argv[8], path[4096];
 	size_t n = 0;
-	int err;
 
-	if (snprintf(path, sizeof path, "%s", setup->path) >= (int)sizeof path)
-		return ENAMETOOLONG;
 	argv[n++] = "git";
 	argv[n++] = setup->service == GIT_UPLOAD_PACK ? "upload-pack" : "receive-pack";
 	if (setup->service == GIT_UPLOAD_PACK)
@@ -187,11 +183,42 @@ int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
 		argv[n++] = "--http-backend-info-refs";
 	argv[n++] = path;
 	argv[n] = NULL;
+}
+
+/* Names of files are names, and no patterns. */
+static void put_words(char *argv[], char *path, const char *const *words)
+{
+	size_t n = 0;
+
+	argv[n++] = "git";
+	argv[n++] = "--literal-pathspecs";
+	argv[n++] = "--git-dir";
+	argv[n++] = path;
+	for (size_t i = 0; words[i] && i < GIT_WORDS_MAX; i++)
+		argv[n++] = (char *)words[i]; /* it only reads them */
+	argv[n] = NULL;
+}
+
+int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
+{
+	struct environment e;
+	char *argv[GIT_WORDS_MAX + 8], path[4096];
+	int err;
+
+	if (snprintf(path, sizeof path, "%s", setup->path) >= (int)sizeof path)
+		return ENAMETOOLONG;
+	if (setup->words)
+		put_words(argv, path, setup->words);
+	else
+		put_service(argv, path, setup);
 	fill_environment(&e, setup);
 	err = spawn_with(fds, argv, e.at, ret);
-	if (!err)
-		limit(*ret, setup);
-	return err;
+	if (err)
+		return err;
+	limit(*ret, setup);
+	if (setup->yields)
+		setpriority(PRIO_PGRP, (id_t)*ret, NICE_MOST);
+	return 0;
 }
 
 int git_child_end(pid_t pid)

@@ -18,12 +18,16 @@ const char *git_service_name(enum git_service service);
 
 struct git_setup {
 	enum git_service service;
-	bool stateless;	   /* one request and its answer, and not a conversation */
-	bool advertises;   /* what there is, and nothing more */
-	int version;	   /* of the protocol: 0 to 2 */
-	const char *path;  /* of the repository */
-	int64_t input_max; /* bytes that a push may bring; above 0 */
+	bool stateless;	  /* one request and its answer, and not a conversation */
+	bool advertises;  /* what there is, and nothing more */
+	int version;	  /* of the protocol: 0 to 2 */
+	const char *path; /* of the repository */
+	int64_t input_max; /* bytes that a push may bring, or a file that it writes may have; above 0 */
+	/* Another command in the place of the service, NULL-terminated, of GIT_WORDS_MAX words at most. */
+	const char *const *words;
+	bool yields; /* to all others on this machine */
 };
+enum { GIT_WORDS_MAX = 16 };
 
 /* Begins git with these three descriptors, in a group of its own; 0, or an errno. */
 int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret);

@@ -63,7 +63,8 @@ struct pool;
 struct repos_settings {
 	const char *folder; /* where the embedded ones lie; the same for all processes of a store */
 	int64_t bytes_max;  /* of one */
-	bool makes;	    /* the folder, where it is not there */
+	int64_t keep_hour; /* of the day in UTC, when their files are put in order; 24: never by itself */
+	bool makes;	   /* the folder, where it is not there */
 };
 
 int repos_new(struct repos **ret, const struct repos_settings *settings, struct arena *a,

@@ -77,6 +77,7 @@ int repo_pushed(
 	int err;
 
 	seen.size_bytes = size;
+	seen.updated_at = now;
 	err = repo_change(db, &seen);
 	return err ? err : repo_converge_add(db, a, row, now);
 }

@@ -9,6 +9,7 @@
 
 #include "base/folder.h"
 #include "base/memory.h"
+#include "store/pool.h"
 
 int repos_new(struct repos **ret, const struct repos_settings *settings, struct arena *a,
 	struct problem *p)
@@ -28,6 +29,7 @@ int repos_new(struct repos **ret, const struct repos_settings *settings, struct 
 	r->folder = memory_must(strlen(settings->folder) + 1);
 	strcpy(r->folder, settings->folder);
 	r->bytes_max = settings->bytes_max;
+	r->keep_hour = settings->keep_hour;
 	pthread_mutex_init(&r->lock, NULL);
 	*ret = r;
 	return 0;
@@ -59,6 +61,8 @@ void repos_stop(struct repos *r)
 	pthread_mutex_lock(&r->lock);
 	atomic_store(&r->stopping, true);
 	pthread_mutex_unlock(&r->lock);
+	pool_free(r->keeper); /* nobody gives it anything any more */
+	r->keeper = NULL;
 }
 
 /* The walk of the C library has nowhere to put it. */

@@ -11,4 +11,9 @@ struct repos {
 	pthread_mutex_t lock; /* over what is begun while the service stops */
 	_Atomic bool sweeping, stopping;
 	int64_t collected_us; /* of the sweep alone */
+	int64_t keep_hour;    /* when files are put in order; 24: never by itself */
+	int64_t kept_day;     /* of who calls repo_keep_submit(), as the next */
+	struct pool *keeper;  /* one thread; NULL until there is need */
+	_Atomic bool keeping;
+	_Atomic uint64_t keep_kept, keep_failed, keep_put_off;
 };

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "git/push_relay.h"
 #include "git/ssh_key.h"
+#include "repos/repo_lock.h"
 #include "repos/repo_push.h"
 #include "repos/repo_ssh.h"
 #include "serve/manual.h"
@@ -226,9 +227,11 @@ static int serve_fetch(struct git_errand *e, const struct git_setup *setup)
 static int serve_push(struct git_errand *e, const struct git_setup *setup)
 {
 	const char *fault = NULL;
+	int err = 0, lock = repo_lock_push(e->repos, e->a, e->row.id);
 	enum push_relay_end end =
 		push_relay(setup, STDIN_FILENO, STDOUT_FILENO, GIT_WALL_MS, &e->push, e->a, &fault);
-	int err = 0;
+
+	repo_unlock(lock);
 
 	if (end == RELAY_BROKEN || (end == RELAY_DONE && !e->push.reports))
 		repo_push_look(&e->push, setup->path);

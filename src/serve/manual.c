@@ -137,6 +137,11 @@ const struct subcommand subcommands[] = {
 		"For such a line: serve one fetch or one push of the agent's own repositories, as SSH_ORIGINAL_COMMAND asks. Several "
 		"agents with one key have commas between them.",
 		command_git_serve },
+	{ "repos keep", "[--all]",
+		"Put the files of the repositories that changed since the last time in order, as the service does at repo_keep_hour: "
+		"objects into packs, and the index by which histories are read fast. One at a time, and not one that somebody pushes to. "
+		"With --all, those too that did not change.",
+		command_repos_keep },
 	{ "mail dkim", "DOMAIN [--rotate] [--remove]",
 		"Make the key that mail from DOMAIN is signed with, if it has none, and print the records to publish in the DNS. With "
 		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used. With --remove, take "

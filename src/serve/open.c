@@ -246,6 +246,7 @@ int open_repos(struct repos **ret, const struct settings *s, struct arena *a, st
 	return repos_new(ret,
 		&(struct repos_settings){ .folder = s->repo_folder,
 			.bytes_max = s->repo_max_bytes.bytes,
+			.keep_hour = s->repo_keep_hour,
 			.makes = true },
 		a, p);
 }

@@ -224,6 +224,7 @@
 	X(prompt_base_sql) \
 	X(converge_sql) \
 	X(proposal_sql) \
+	X(repo_keep_sql) \
 	X(repo_ssh_sql)
 
 /* clang-format on */

@@ -40,6 +40,7 @@
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "repos/converge.h"
+#include "repos/repo_keep.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
 #include "queue/crash.h"
@@ -518,6 +519,7 @@ static void maintain_service(struct app *app)
 	bucket_claim_submit(service_of(app)->bucket, app->store, app->disk);
 	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	repo_sweep_submit(service_of(app)->repos, app->store, app->disk, clock_now_us());
+	repo_keep_submit(service_of(app)->repos, app->store, clock_now_us());
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());

@@ -141,6 +141,9 @@ const struct setting settings_table[] = {
 	SETTING(repo_max_bytes, .group = "Data", .preset = "512m",
 		BETWEEN(1 * MIB, INT64_C(1024) * GIB),
 		.doc = "The most bytes that one repository has on the disk; what would bring it beyond is refused."),
+	SETTING(repo_keep_hour, .group = "Data", .preset = "3", BETWEEN(0, 24),
+		.doc = "The hour of the day, in UTC, at which the files of repositories that changed are put in order (git gc); 24: only "
+		       "by lodge repos keep."),
 
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),

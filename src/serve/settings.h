@@ -52,7 +52,8 @@ struct settings {
 	struct settings_span job_lease;
 	struct settings_size max_body, max_head, bucket_bytes_max, repo_max_bytes;
 	struct settings_size request_memory, tenant_memory, address_memory, house_memory;
-	int64_t max_headers, max_connections, address_connections, person_streams, tenant_streams;
+	int64_t repo_keep_hour, max_headers, max_connections, address_connections, person_streams,
+		tenant_streams;
 	struct settings_span header_timeout, body_timeout, idle_timeout, reply_timeout;
 	struct settings_span parked_timeout, patient_timeout, stop_grace;
 	int log_level, log_format; /* enum log_level, enum log_format */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "git/bare.h"
+#include "git/git_log.h"
 
 struct git_place {
 	struct arena a;
@@ -335,6 +336,44 @@ TEST(bare_histories_are_kept_for_the_next_who_asks)
 	CHECK_INT((int64_t)(bare_cache_figures().hits - after.hits), 1);
 	bare_history_kept(at.bare, tip, "none-0", 5, &at.a, &again, &at.p);
 	CHECK_INT((int64_t)(bare_cache_figures().hits - after.hits), 1);
+	leave(&at);
+}
+
+/* Where git has its index, it is asked: the same answer, and further than our own walk goes. */
+TEST(bare_histories_are_read_by_the_index_of_paths)
+{
+	static const char *const paths[] = { "prompts/1.md", "prompts/2.md", "prompts", "nothing",
+		"*" };
+	struct git_place at = enter();
+	char tip[41];
+
+	said(&at, random_history);
+	said(&at, "git commit-graph write --reachable --changed-paths --no-progress");
+	CHECK(git_log_fits(at.repo, &at.a));
+	CHECK_INT(bare_tip(at.bare, "main", tip, &at.a, &at.p), 0);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		struct list walked = { 0 }, found = { 0 };
+		const struct bare_change *one, *other;
+
+		test_step("%s", paths[i]);
+		CHECK_INT(bare_history(at.bare, tip, paths[i], 100, &at.a, &walked, &at.p), 0);
+		CHECK(git_log_history(at.repo, tip, paths[i], 100, &at.a, &found));
+		CHECK_INT((int64_t)found.count, (int64_t)walked.count);
+		one = walked.at;
+		other = found.at;
+		for (size_t k = 0; k < found.count && k < walked.count; k++) {
+			CHECK_STR(other[k].id, one[k].id);
+			CHECK_STR(other[k].title, one[k].title);
+			CHECK_STR(other[k].author_name, one[k].author_name);
+			CHECK_STR(other[k].author_email, one[k].author_email);
+			CHECK_INT(other[k].at, one[k].at);
+			CHECK_INT(other[k].offset_min, one[k].offset_min);
+		}
+	}
+	said(&at, "echo broken > objects/info/commit-graph");
+	CHECK_INT(bare_history_kept(at.bare, tip, "prompts", 1, &at.a, &(struct list){ 0 }, &at.p),
+		0);
+	said(&at, "rm -f objects/info/commit-graph");
 	leave(&at);
 }
 

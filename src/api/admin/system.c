@@ -14,6 +14,8 @@
 #include "call/metrics.h"
 #include "queue/queue_admin.h"
 #include "queue/runner.h"
+#include "git/bare.h"
+#include "repos/repo_keep.h"
 #include "events/hub.h"
 
 struct Health {
@@ -125,6 +127,30 @@ static void write_events(const struct service *service, struct buf *out)
 		{ "lodge_bucket_up", "gauge",
 			"1 if the bucket of all tenants could be reached when it was last looked at.",
 			service->bucket && bucket_is_well(service->bucket) },
+	};
+
+	metrics_figures(figures, sizeof figures / sizeof *figures, out);
+}
+
+static void write_repositories(const struct service *service, struct buf *out)
+{
+	struct repo_keep_figures k = service->repos ? repo_keep_figures(service->repos)
+						    : (struct repo_keep_figures){ 0 };
+	struct bare_cache_figures h = bare_cache_figures();
+	const struct figure figures[] = {
+		{ "lodge_repositories_kept_total", "counter",
+			"Repositories whose files were put in order.", k.kept },
+		{ "lodge_repositories_unkept_total", "counter",
+			"Repositories that git could not put in order.", k.failed },
+		{ "lodge_repositories_put_off_total", "counter",
+			"Repositories that were left for the next night, because somebody pushed.",
+			k.put_off },
+		{ "lodge_repository_histories_hit_total", "counter",
+			"Histories of files that were there already.", h.hits },
+		{ "lodge_repository_histories_missed_total", "counter",
+			"Histories of files that had to be read.", h.misses },
+		{ "lodge_repository_histories_bytes", "gauge",
+			"Bytes of histories that are kept in memory.", h.bytes },
 	};
 
 	metrics_figures(figures, sizeof figures / sizeof *figures, out);
@@ -248,6 +274,7 @@ OPERATION(metrics, NONE, NONE, .gives = "text/plain", .untagged = true, .unstore
 	metrics_write(c->app, &c->x->reply.body);
 	write_runs(service_of(c->app), &c->x->reply.body);
 	write_events(service_of(c->app), &c->x->reply.body);
+	write_repositories(service_of(c->app), &c->x->reply.body);
 	err = mail_figures(c, &c->x->reply.body);
 	return err ? err : write_queue(c, &c->x->reply.body);
 }

@@ -15,6 +15,7 @@
 #include "call/operation.h"
 #include "git/git_child.h"
 #include "git/pkt_line.h"
+#include "repos/repo_lock.h"
 #include "repos/repo_push.h"
 
 enum {
@@ -339,7 +340,7 @@ static int pushGit_prepare(struct call *c)
 		.wanted = pour_is_wanted,
 		.ctx = c };
 	struct git_result result;
-	int err;
+	int err, lock;
 
 	if (!w->report.max) {
 		buf_init(&w->report, REPORT_MAX);
@@ -351,7 +352,9 @@ static int pushGit_prepare(struct call *c)
 		err = read_push(c, w, run.in);
 	if (err)
 		return err < 0 ? err : 0;
+	lock = repo_lock_push(service_of(c->app)->repos, c->arena, w->row.id);
 	git_run(&run, &result);
+	repo_unlock(lock);
 	push_read_report(&w->push, w->report.at, w->report.len);
 	w->err = judge_end(c, &result, w->report.len > 0);
 	if (w->err || !w->push.reports) /* it may have done some of it all the same */

@@ -1,0 +1,83 @@
+/* repo_lock.c - see repo_lock.h. */
+#include "repos/repo_lock.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "repos/repos_parts.h"
+
+enum { NAP_MS = 50 };
+
+static int take(const char *path, int how)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0 && flock(fd, how)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits)
+{
+	return take(
+		arena_printf(a, "%s/keeping.lock", r->folder), waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+}
+
+static const char *push_lock(const struct repos *r, struct arena *a, const char *id)
+{
+	return arena_printf(a, "%s/lodge-push.lock", repo_path(r, a, id));
+}
+
+int repo_lock_push(const struct repos *r, struct arena *a, const char *id)
+{
+	return take(push_lock(r, a, id), LOCK_SH);
+}
+
+bool repo_push_runs(const struct repos *r, struct arena *a, const char *id)
+{
+	const char *path = push_lock(r, a, id);
+	int fd = take(path, LOCK_EX | LOCK_NB);
+
+	repo_unlock(fd);
+	return fd < 0 && access(path, F_OK) == 0;
+}
+
+/* The slot that a tenant leaves to the others. */
+static int left_slot(const char *tenant_id)
+{
+	unsigned n = 0;
+
+	for (; *tenant_id; tenant_id++)
+		n = n * 31 + (unsigned char)*tenant_id;
+	return (int)(n % REPO_SLOTS);
+}
+
+int repo_lock_slot(const struct repos *r, struct arena *a, const char *tenant_id, int wait_ms)
+{
+	const int64_t until = clock_mono_ms() + wait_ms;
+	const int left = left_slot(tenant_id);
+
+	for (;;) {
+		for (int i = 0; i < REPO_SLOTS; i++) {
+			int fd = i == left ? -1
+					   : take(arena_printf(a, "%s/ssh-%d.lock", r->folder, i),
+						     LOCK_EX | LOCK_NB);
+
+			if (fd >= 0)
+				return fd;
+		}
+		if (clock_mono_ms() >= until)
+			return -1;
+		poll(NULL, 0, NAP_MS);
+	}
+}
+
+void repo_unlock(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}

@@ -1,0 +1,20 @@
+/* repo_lock.h - who is at work in the folder of repositories, of all processes that share it: locks of files (flock), which go with
+ * whoever holds them.
+ *
+ * A lock is a descriptor, closed to let go of it; -1: it could not be had. */
+#pragma once
+#include "repos/repo.h"
+
+enum {
+	REPO_SLOTS = 4, /* of git that serves ssh at once, in one folder */
+};
+
+/* Files are put in order, or copied: one of these at a time.  With `waits`, until it can be had. */
+int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits);
+/* A push is under way: it does not wait for those who keep, they end. */
+int repo_lock_push(const struct repos *r, struct arena *a, const char *id);
+bool repo_push_runs(const struct repos *r, struct arena *a, const char *id);
+/* One of the slots; a tenant has all but one of them at most.  Waits so long for it. */
+int repo_lock_slot(const struct repos *r, struct arena *a, const char *tenant_id, int wait_ms);
+/* -1 too. */
+void repo_unlock(int fd);

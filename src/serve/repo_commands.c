@@ -1,0 +1,116 @@
+/* repo_commands.c - `lodge repos keep`: the files of repositories put in order when the operator wants it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "repos/repo_keep.h"
+#include "repos/repo_lock.h"
+#include "serve/manual.h"
+#include "serve/open.h"
+
+enum { PIECE = 50, TRIES = 10, OUTCOMES = REPO_KEPT_FAILED + 1 };
+
+struct keep_errand {
+	struct store *store;
+	struct db *db;
+	struct repos *repos;
+	struct problem problem;
+	int lock;
+	bool all;
+	char after[ID_LEN + 1];
+	struct list due;    /* struct repo_due */
+	struct arena piece; /* where they are */
+	const struct repo_due *kept;
+	int64_t began, size;
+	int64_t counts[OUTCOMES];
+};
+
+static int find_due(struct keep_errand *e)
+{
+	arena_reset(&e->piece);
+	return repo_keep_due(e->db, &e->piece, e->after, e->all, PIECE, &e->due);
+}
+
+static int mark_kept(struct keep_errand *e)
+{
+	return repo_keep_mark(e->db, e->kept, e->began, e->size);
+}
+
+static int transact(struct keep_errand *e, enum transaction mode, int (*act)(struct keep_errand *e))
+{
+	int err, tries = TRIES;
+
+	do {
+		err = db_begin(e->db, mode);
+		if (!err)
+			err = act(e);
+		if (err)
+			db_rollback(e->db);
+		else
+			err = db_commit(e->db);
+	} while (err == ERR_RETRY && --tries);
+	return err;
+}
+
+static int keep_one(struct keep_errand *e, const struct repo_due *row)
+{
+	enum repo_kept outcome;
+
+	e->kept = row;
+	e->began = clock_now_us();
+	outcome = repo_keep_one(e->repos, &e->piece, row->id, NULL);
+	e->counts[outcome]++;
+	if (outcome == REPO_KEPT_PUSHED || outcome == REPO_KEPT_FAILED)
+		return 0;
+	e->size = repo_size(e->repos, &e->piece, row->id);
+	return transact(e, READ_WRITE, mark_kept);
+}
+
+static int keep_all(struct keep_errand *e)
+{
+	int err = transact(e, READ_ONLY, find_due);
+
+	while (!err && e->due.count) {
+		const struct repo_due *row = e->due.at;
+
+		memcpy(e->after, row[e->due.count - 1].id, ID_LEN);
+		for (size_t i = 0; !err && i < e->due.count; i++)
+			err = keep_one(e, &row[i]);
+		if (!err)
+			err = transact(e, READ_ONLY, find_due);
+	}
+	return err;
+}
+
+int command_repos_keep(const struct settings *s, struct arena *a)
+{
+	struct keep_errand e = { .all = s->argument_count > 0, .lock = -1 };
+	int err = open_repos(&e.repos, s, a, &e.problem);
+
+	if (!err)
+		err = open_current(&e.store, s, STORE_BESIDE, a, &e.problem);
+	if (!err)
+		err = store_connect(e.store, &e.db, a, &e.problem);
+	if (!err) {
+		e.lock = repo_lock_keeping(e.repos, a, false);
+		if (e.lock < 0)
+			err = problem_set(&e.problem, a, ERR_CONFLICT,
+				"somebody is at it already, or a copy is being made: try again later");
+	}
+	if (!err)
+		err = keep_all(&e);
+	if (err && !e.problem.err)
+		problem_set(&e.problem, a, err, "the store: %s", e.db ? db_error(e.db) : "");
+	repo_unlock(e.lock);
+	db_close(e.db);
+	store_close(e.store);
+	repos_free(e.repos);
+	arena_free(&e.piece);
+	if (!err)
+		printf("%lld put in order, %lld in order already, %lld left because somebody pushes, %lld that git could not do.\n",
+			(long long)e.counts[REPO_KEPT_WELL],
+			(long long)e.counts[REPO_KEPT_AS_IT_WAS],
+			(long long)e.counts[REPO_KEPT_PUSHED],
+			(long long)e.counts[REPO_KEPT_FAILED]);
+	return err ? complain(&e.problem) : e.counts[REPO_KEPT_FAILED] ? 1 : 0;
+}
