@@ -7,6 +7,7 @@
 #pragma once
 #include "base/clock.h"
 #include "base/id.h"
+#include "repos/image_files.h"
 #include "store/store.h"
 
 enum RepoPurpose { RepoPurpose_code, RepoPurpose_image };
@@ -65,12 +66,14 @@ struct repos_settings {
 	int64_t bytes_max;  /* of one */
 	int64_t keep_hour; /* of the day in UTC, when their files are put in order; 24: never by itself */
 	bool makes;	   /* the folder, where it is not there */
+	struct image_choice image; /* what image repositories begin with */
 };
 
 int repos_new(struct repos **ret, const struct repos_settings *settings, struct arena *a,
 	struct problem *p);
 void repos_free(struct repos *r);
 int64_t repos_bytes_max(const struct repos *r);
+const struct image_choice *repos_image(const struct repos *r);
 /* The folder of an embedded repository, whether or not it is there. */
 const char *repo_path(const struct repos *r, struct arena *a, const char *id);
 /* How many bytes it has on the disk; it waits for it. */
@@ -82,7 +85,7 @@ int64_t repo_size(const struct repos *r, struct arena *a, const char *id);
 const char *repo_url(struct arena *a, const char *base, const char *tenant_slug,
 	const char *agent_slug, enum RepoPurpose purpose);
 int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
-	const char *agent_slug, const char **ret);
+	const char *agent_slug, enum RepoPurpose purpose, const char **ret);
 /* Where the service has another address than it had: what agents show of it follows. */
 int repo_urls_follow(struct db *db, const char *base);
 

@@ -24,13 +24,13 @@ const char *repo_url(struct arena *a, const char *base, const char *tenant_slug,
 }
 
 int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
-	const char *agent_slug, const char **ret)
+	const char *agent_slug, enum RepoPurpose purpose, const char **ret)
 {
 	struct one_text slug;
 	int err = db_one(db, a, &sql[TENANT_SLUG], &slug, ARGS(T(tenant_id)));
 
 	if (!err)
-		*ret = repo_url(a, base, slug.value, agent_slug, RepoPurpose_code);
+		*ret = repo_url(a, base, slug.value, agent_slug, purpose);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,9 @@ int repos_new(struct repos **ret, const struct repos_settings *settings, struct 
 	strcpy(r->folder, settings->folder);
 	r->bytes_max = settings->bytes_max;
 	r->keep_hour = settings->keep_hour;
+	snprintf(r->image_base, sizeof r->image_base, "%s",
+		settings->image.base ? settings->image.base : IMAGE_BASE);
+	r->image = (struct image_choice){ r->image_base, settings->image.pipeline };
 	pthread_mutex_init(&r->lock, NULL);
 	*ret = r;
 	return 0;
@@ -47,6 +51,11 @@ void repos_free(struct repos *r)
 int64_t repos_bytes_max(const struct repos *r)
 {
 	return r->bytes_max;
+}
+
+const struct image_choice *repos_image(const struct repos *r)
+{
+	return &r->image;
 }
 
 const char *repo_path(const struct repos *r, struct arena *a, const char *id)

@@ -8,6 +8,8 @@
 struct repos {
 	char *folder;
 	int64_t bytes_max;
+	struct image_choice image;
+	char image_base[IMAGE_BASE_MAX + 1];
 	pthread_mutex_t lock; /* over what is begun while the service stops */
 	_Atomic bool sweeping, stopping;
 	int64_t collected_us; /* of the sweep alone */

@@ -247,7 +247,8 @@ int open_repos(struct repos **ret, const struct settings *s, struct arena *a, st
 		&(struct repos_settings){ .folder = s->repo_folder,
 			.bytes_max = s->repo_max_bytes.bytes,
 			.keep_hour = s->repo_keep_hour,
-			.makes = true },
+			.makes = true,
+			.image = { s->image_base, s->image_pipeline } },
 		a, p);
 }
 

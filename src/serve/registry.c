@@ -61,6 +61,7 @@
 	X(git_wire) \
 	X(avatars) \
 	X(repos) \
+	X(image_repo) \
 	X(repo_refs) \
 	X(repo_files) \
 	X(provenance) \

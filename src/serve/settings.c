@@ -13,6 +13,7 @@
 #include "mailboxes/mailbox.h"
 #include "outside/address.h"
 #include "outside/oidc.h"
+#include "repos/image_files.h"
 #include "serve/setting_value.h"
 
 enum {
@@ -144,6 +145,14 @@ const struct setting settings_table[] = {
 	SETTING(repo_keep_hour, .group = "Data", .preset = "3", BETWEEN(0, 24),
 		.doc = "The hour of the day, in UTC, at which the files of repositories that changed are put in order (git gc); 24: only "
 		       "by lodge repos keep."),
+	SETTING(image_base, .group = "Data", .preset = IMAGE_BASE, BETWEEN(1, IMAGE_BASE_MAX),
+		.shows = "IMAGE", .check = image_base_is_pinned, .what = "an image that is pinned",
+		.wanted = "a registry, a name, a tag and a digest, like "
+			  "registry.example.org/base:1@sha256:...",
+		.doc = "The base image that the image repositories of agents begin with."),
+	SETTING(image_pipeline, .group = "Data", .preset = "gitlab", .words = image_pipelines,
+		.doc = "Whose pipelines are to build the images of agents: which pipeline file image repositories "
+		       "begin with."),
 
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),

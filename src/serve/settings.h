@@ -44,7 +44,8 @@ struct settings {
 	struct settings_networks trusted_proxies;
 	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket,
 		*bucket_also;
-	const char *repo_folder;
+	const char *repo_folder, *image_base;
+	int image_pipeline; /* enum image_pipeline */
 	const char *bucket_endpoint, *bucket_region, *bucket_key_id, *bucket_secret_file;
 	bool bucket_path_style;
 	int64_t loops, store_workers, slow_workers, tool_threads;

@@ -10,6 +10,7 @@
 struct repo_asked {
 	struct fixture *f;
 	const char *agent_id;
+	enum RepoPurpose purpose;
 	struct repository row;
 };
 
@@ -17,8 +18,8 @@ static int find_repo(struct db *db, void *data)
 {
 	struct repo_asked *asked = data;
 
-	return repo_find(db, &asked->f->arena, asked->f->tenant_id, asked->agent_id,
-		RepoPurpose_code, &asked->row);
+	return repo_find(db, &asked->f->arena, asked->f->tenant_id, asked->agent_id, asked->purpose,
+		&asked->row);
 }
 
 const char *repo_agent(struct fixture *f, const char *slug)
@@ -34,37 +35,58 @@ const char *repo_agent(struct fixture *f, const char *slug)
 	return id;
 }
 
-const char *repo_folder_of(struct fixture *f, const char *agent_id)
+static const char *folder_for(struct fixture *f, const char *agent_id, enum RepoPurpose purpose)
 {
-	struct repo_asked asked = { .f = f, .agent_id = agent_id };
+	struct repo_asked asked = { .f = f, .agent_id = agent_id, .purpose = purpose };
 
 	CHECK_INT(fixture_work(f, find_repo, &asked), 0);
 	return repo_path(f->service.repos, &f->arena, asked.row.id ? asked.row.id : "none");
 }
 
-const char *repo_said(struct fixture *f, const char *agent_id, const char *command, ...)
+const char *repo_folder_of(struct fixture *f, const char *agent_id)
+{
+	return folder_for(f, agent_id, RepoPurpose_code);
+}
+
+const char *image_folder_of(struct fixture *f, const char *agent_id)
+{
+	return folder_for(f, agent_id, RepoPurpose_image);
+}
+
+static const char *said_in(struct fixture *f, const char *folder, const char *command)
 {
 	enum { MOST = 1 << 16 };
-	char *text = arena_alloc(&f->arena, MOST), *whole;
-	va_list args;
+	char *text = arena_alloc(&f->arena, MOST);
 	size_t n;
-	FILE *out;
+	FILE *out = popen(arena_printf(&f->arena,
+				  "cd '%s' && export HOME=/nowhere GIT_CONFIG_NOSYSTEM=1 "
+				  "GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@example.org "
+				  "GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@example.org; %s",
+				  folder, command),
+		"r");
+
+	n = fread(text, 1, MOST - 1, out);
+	if (pclose(out))
+		test_fail(__FILE__, __LINE__, "%s: %s", command, text);
+	while (n && text[n - 1] == '\n')
+		text[--n] = '\0';
+	return text;
+}
+
+const char *repo_said(struct fixture *f, const char *agent_id, const char *command, ...)
+{
+	const char *whole;
+	va_list args;
 
 	va_start(args, command);
 	whole = arena_vprintf(&f->arena, command, args);
 	va_end(args);
-	out = popen(arena_printf(&f->arena,
-			    "cd '%s' && export HOME=/nowhere GIT_CONFIG_NOSYSTEM=1 "
-			    "GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@example.org "
-			    "GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@example.org; %s",
-			    repo_folder_of(f, agent_id), whole),
-		"r");
-	n = fread(text, 1, MOST - 1, out);
-	if (pclose(out))
-		test_fail(__FILE__, __LINE__, "%s: %s", whole, text);
-	while (n && text[n - 1] == '\n')
-		text[--n] = '\0';
-	return text;
+	return said_in(f, repo_folder_of(f, agent_id), whole);
+}
+
+const char *image_said(struct fixture *f, const char *agent_id, const char *command)
+{
+	return said_in(f, image_folder_of(f, agent_id), command);
 }
 
 void repo_push(struct fixture *f, const char *agent_id, const char *path, const char *text)

@@ -9,6 +9,9 @@ const char *repo_folder_of(struct fixture *f, const char *agent_id);
 /* What a command of the shell prints, run there. */
 const char *repo_said(struct fixture *f, const char *agent_id, const char *command, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same of its image repository. */
+const char *image_folder_of(struct fixture *f, const char *agent_id);
+const char *image_said(struct fixture *f, const char *agent_id, const char *command);
 /* Commits a file to the main branch; NULL removes it. */
 void repo_push(struct fixture *f, const char *agent_id, const char *path, const char *text);
 /* The steps of the job, with a change of the agent between the reading and the writing; or NULL. */

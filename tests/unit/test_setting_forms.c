@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "serve/setting_value.h"
 
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 TEST(setting_networks_hold_addresses)
 {
 	static const char *const in[] = { "10.1.2.3", "::ffff:10.1.2.3", "192.168.7.255", "::1",
@@ -106,6 +108,20 @@ TEST(setting_forms_of_mail)
 		{ "mail_authserv_id", "mx.example.org; dmarc=pass", false },
 		{ "mail_authserv_id", "\"mx\"", false },
 		{ "mail_authserv_id", "m\xc3\xbcx", false },
+		{ "image_base", "registry.example.org:5000/a/b_c/d:1.0@sha256:" DIGEST, true },
+		{ "image_base", "docker.io/library/python:3@sha256:" DIGEST, true },
+		{ "image_base", "docker.io/library/python@sha256:" DIGEST, false },
+		{ "image_base", "docker.io/library/python:3", false },
+		{ "image_base", "python:3@sha256:" DIGEST, false },
+		{ "image_base", "library/python:3@sha256:" DIGEST, false },
+		{ "image_base", "docker.io/Python:3@sha256:" DIGEST, false },
+		{ "image_base", "docker.io/python:3@sha256:0123456789abcdef", false },
+		{ "image_base", "docker.io/python:3@sha256:" DIGEST "0", false },
+		{ "image_base", "docker.io/python:-3@sha256:" DIGEST, false },
+		{ "image_base", "docker.io/a:1@sha256:" DIGEST "\nRUN id", false },
+		{ "image_base", "docker.io/a//b:1@sha256:" DIGEST, false },
+		{ "image_base", "docker.io/a__b:1@sha256:" DIGEST, true },
+		{ "image_base", "docker.io/a..b:1@sha256:" DIGEST, false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,5 +1,4 @@
-/* test_settings.c - the settings: every row through every place, every bound, every sentence.
- * The tests walk the table: a new row needs no line here, but for an example of a text with a form of its own. */
+/* test_settings.c - the settings: every row, place, bound and sentence, as the table has them; only texts with a form need examples. */
 #include "t.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -108,6 +107,7 @@ static const struct example {
 	{ "smtp_relay_password_file", NULL, NULL },
 	{ "mail_resolver", "192.0.2.53:5353", "resolver" },
 	{ "mail_authserv_id", "mx.example.org", "mx; dmarc=pass" },
+	{ "image_base", NULL, "registry.example.org/base:1" }, /* test_setting_forms.c */
 	{ "oidc", "sso=https://sso.example.com,lodge,/etc/sso.secret", "https://sso.example.com" },
 };
 static const struct example a_path = { "", "keys/elsewhere", NULL };

@@ -71,4 +71,4 @@ static const struct route routes[] = {
 		"agent.chat_config", .tag = "Agents",
 		.doc = "Change the chat limits and working hours that are sent; null clears." },
 };
-RESOURCE(agent_chat, routes, agent_extras_to_come);
+RESOURCE(agent_chat, routes, NULL);

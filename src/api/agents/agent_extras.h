@@ -94,4 +94,3 @@ struct AgentChatConfigUpdate {
 SCHEMA_DECLARED(AgentChatConfigUpdate);
 
 /* Those whose operations are still to come. */
-extern const struct to_come agent_extras_to_come[];

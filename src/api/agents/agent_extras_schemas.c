@@ -66,7 +66,7 @@ FIELDS(AgentImageRepoRead) = {
 	FIELD(AgentImageRepoRead, agent_slug, .required = true, .example = "\"support-desk\"",
 		.doc = "Its slug, which the repository's name carries."),
 	FIELD(AgentImageRepoRead, repo_url, .required = true,
-		.example = "\"https://git.example.org/images/support-desk.git\"",
+		.example = "\"https://lodge.example.org/git/demo/support-desk.image.git\"",
 		.doc = "Address to clone it from, over HTTP."),
 };
 SCHEMA(AgentImageRepoRead, .doc = "The repository made for an agent's own container image.");
@@ -240,8 +240,3 @@ FIELDS(AgentChatConfigUpdate) = {
 };
 SCHEMA(AgentChatConfigUpdate, .partial = true,
 	.doc = "Changes to chat limits and hours; what is left out stays, null clears.");
-
-const struct to_come agent_extras_to_come[] = {
-	{ &AgentImageRepoRead_schema, "Agents have no repository for images yet." },
-	{ 0 },
-};

@@ -137,7 +137,7 @@ OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .o
 		err = agent_row_read(c, &agent);
 	if (!err)
 		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
-			agent.slug, &url);
+			agent.slug, RepoPurpose_code, &url);
 	for (int i = 0; !err && i < PROMPT_FILES; i++)
 		if (m->prompts.of[i] && *m->prompts.of[i])
 			err = prompt_base_put(c->db, who->tenant_id, who->agent_id, i,

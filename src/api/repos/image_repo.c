@@ -1,0 +1,131 @@
+/* image_repo.c - an agent is given a repository for a container image of its own.
+ *
+ * The folder is made before the row that names it, as that of its other
+ * repository is.  Whoever has one is told of it, and nothing in it is touched. */
+#include "api/agents/agent_extras.h"
+#include "api/agents/agent_row.h"
+#include "api/repos/repo_call.h"
+#include "api/service.h"
+#include "base/clock.h"
+#include "repos/image_files.h"
+
+/* What is carried from one step to the next. */
+struct image_making {
+	bool stands;
+	const char *name, *email;
+	struct id id;
+	char tip[BARE_ID_LEN + 1];
+	int64_t size_bytes;
+};
+
+static int find_standing(struct call *c, bool *ret)
+{
+	struct repository row;
+	int err = repo_find(
+		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_image, &row);
+
+	*ret = !err;
+	if (!err)
+		c->audit.resource_id = row.id;
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static int look_to_make(struct call *c)
+{
+	struct image_making *m = c->own = arena_new(c->arena, struct image_making);
+	struct agent_row agent;
+	int err = find_standing(c, &m->stands);
+
+	if (!err)
+		err = agent_row_read(c, &agent);
+	if (err)
+		return err;
+	m->name = agent.name;
+	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
+	return 0;
+}
+
+static int make_repo(struct call *c)
+{
+	struct image_making *m = c->own;
+	struct repos *repos = service_of(c->app)->repos;
+	struct bare_file files[IMAGE_FILES];
+	struct bare *b = NULL;
+	const char *path;
+	int err;
+
+	if (m->stands)
+		return 0;
+	m->id = id_new(NULL);
+	path = repo_path(repos, c->arena, m->id.text);
+	image_files(c->arena, repos_image(repos), files);
+	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	if (!err)
+		err = bare_open(&b, path, c->arena, &c->problem);
+	if (!err)
+		err = bare_commit(b,
+			&(struct bare_committing){ .branch = REPO_MAIN,
+				.files = files,
+				.count = IMAGE_FILES,
+				.name = m->name,
+				.email = m->email,
+				.message = "Begin with the base image and no packages\n",
+				.at = c->now / SECOND_US },
+			m->tip, c->arena, &c->problem);
+	bare_close(b);
+	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
+	return err;
+}
+
+static int add_row(struct call *c, const struct image_making *m)
+{
+	struct repository row = { .tenant_id = c->caller.tenant_id,
+		.id = m->id.text,
+		.agent_id = c->caller.agent_id,
+		.purpose = RepoPurpose_image,
+		.host = RepoHost_embedded,
+		.projection = RepoProjection_off,
+		.tip = m->tip,
+		.observed_at = c->now,
+		.next_attempt_at = NIL,
+		.size_bytes = m->size_bytes,
+		.created_at = c->now,
+		.updated_at = c->now };
+
+	c->audit.resource_id = row.id;
+	return repo_add(c->db, &row);
+}
+
+/* One that somebody else made meanwhile counts; what was made here is then a folder without a row, which goes in a day. */
+OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on_disk = true,
+	.look = look_to_make, .prepare = make_repo)
+{
+	const struct image_making *m = c->own;
+	const struct caller *who = &c->caller;
+	struct agent_row agent;
+	int err = agent_row_read(c, &agent);
+
+	if (!err)
+		err = find_standing(c, &c->standing);
+	if (!err && !c->standing && m->stands)
+		return call_fail(c, ERR_CONFLICT,
+			"The agent's image repository was taken away meanwhile: ask again.");
+	if (!err && !c->standing)
+		err = add_row(c, m);
+	if (!err)
+		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
+			agent.slug, RepoPurpose_image, &out->repo_url);
+	out->agent_id = who->agent_id;
+	out->agent_slug = agent.slug;
+	c->location = arena_printf(c->arena, "/tenant/%s/agents/%s", who->tenant_id, who->agent_id);
+	return err;
+}
+
+static const struct route routes[] = {
+	{ METHOD_POST, "/tenant/{tenant_id}/agents/{agent_id}/image-repo", &createAgentImageRepo,
+		PERM_AGENT_WRITE, 201, "agent.image_repo.create", .tag = "Repositories",
+		.finds_agent = true,
+		.doc = "Give the agent a git repository for a container image of its own, with the files that build "
+		       "it. An agent that has one is told of it." },
+};
+RESOURCE(image_repo, routes, NULL);
