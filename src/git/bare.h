@@ -72,6 +72,21 @@ int bare_entry(struct bare *b, const char *commit, const char *path, struct bare
 int bare_bytes(struct bare *b, const char *id, size_t most, struct arena *a, const char **ret,
 	size_t *ret_len, struct problem *p);
 
+enum {
+	BARE_EXPORT_FILES_MAX = 10000, /* folders among them */
+	BARE_EXPORT_BYTES_MAX = 256 << 20,
+	BARE_EXPORT_DEPTH_MAX = 32,
+};
+
+struct bare_exported {
+	size_t files, left_out; /* links and submodules */
+	int64_t bytes;
+};
+
+/* Writes the files of a commit into an empty folder; ERR_TOO_LARGE beyond those. */
+int bare_export(struct bare *b, const char *commit, int folder, struct bare_exported *ret,
+	struct arena *a, struct problem *p);
+
 /* ---- history ---- */
 
 struct bare_change {

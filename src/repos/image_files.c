@@ -44,28 +44,44 @@ static size_t host_of_name(const char *text)
 	return memchr(text, '.', n) ? n : 0;
 }
 
+size_t image_name_length(const char *text)
+{
+	size_t at = 0, n = host_of_name(text);
+
+	if (!n || text[n] != '/' || strlen(text) > IMAGE_BASE_MAX)
+		return 0;
+	while (text[at + n] == '/') {
+		at += n + 1;
+		n = part_of_name(text + at);
+		if (!n)
+			return 0;
+	}
+	return at + n;
+}
+
+/* With its colon; 0: there is none. */
+static size_t tag_length(const char *text)
+{
+	size_t n = *text == ':' ? strspn(text + 1, LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.-") : 0;
+
+	return n && n <= 128 && text[1] != '.' && text[1] != '-' ? n + 1 : 0;
+}
+
+bool image_name_is_whole(const char *text, bool *ret_tagged)
+{
+	size_t name = image_name_length(text), tag = name ? tag_length(text + name) : 0;
+
+	*ret_tagged = tag > 0;
+	return name && !text[name + tag];
+}
+
 bool image_base_is_pinned(const char *text)
 {
-	const char *at = text;
-	size_t n = host_of_name(at), tag;
+	size_t name = image_name_length(text), tag = name ? tag_length(text + name) : 0;
+	const char *digest = text + name + tag;
 
-	if (!n || at[n] != '/' || strlen(text) > IMAGE_BASE_MAX)
-		return false;
-	while (at[n] == '/') {
-		at += n + 1;
-		n = part_of_name(at);
-		if (!n)
-			return false;
-	}
-	at += n;
-	if (*at++ != ':')
-		return false;
-	tag = strspn(at, LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.-");
-	if (!tag || tag > 128 || *at == '.' || *at == '-')
-		return false;
-	at += tag;
-	return strncmp(at, "@sha256:", 8) == 0 && strspn(at + 8, "0123456789abcdef") == 64 &&
-	       strlen(at) == 8 + 64;
+	return tag && strncmp(digest, "@sha256:", 8) == 0 &&
+	       strspn(digest + 8, "0123456789abcdef") == 64 && !digest[8 + 64];
 }
 
 /* ---- the files ---- */

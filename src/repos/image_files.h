@@ -19,6 +19,10 @@ struct image_choice {
 	"sha256:782412e85d0f0984994c290652577d4018aff08145" \
 	"c85b262bb63dc0c7522254"
 
+/* How long HOST[:PORT]/NAME is at the beginning of the text; 0: it is none. */
+size_t image_name_length(const char *text);
+/* Nothing but that, or with a tag. */
+bool image_name_is_whole(const char *text, bool *ret_tagged);
 /* HOST[:PORT]/NAME:TAG@sha256:DIGEST, all of it. */
 bool image_base_is_pinned(const char *text);
 

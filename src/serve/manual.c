@@ -142,6 +142,12 @@ const struct subcommand subcommands[] = {
 		"objects into packs, and the index by which histories are read fast. One at a time, and not one that somebody pushes to. "
 		"With --all, those too that did not change.",
 		command_repos_keep },
+	{ "image build",
+		"TENANT_SLUG AGENT_SLUG [--ref REF] [--archive FILE] [--push IMAGE] [--base IMAGE] [--as-root]",
+		"Build the image of an agent from its image repository, at REF or main, with buildah; write it to FILE or push it to a "
+		"registry, and print what image_ref should hold. Run by root, the user to whom the data folder belongs builds; "
+		"with --as-root, root does. With --base, on another base image (docs/images.md).",
+		command_image_build },
 	{ "mail dkim", "DOMAIN [--rotate] [--remove]",
 		"Make the key that mail from DOMAIN is signed with, if it has none, and print the records to publish in the DNS. With "
 		"--rotate, make the next key; run again with --rotate when its record is in the DNS, have it used. With --remove, take "
@@ -299,6 +305,13 @@ static void print_pair(FILE *out, const char *term, const char *doc)
 {
 	size_t n = strlen(term);
 
+	if (INDENT + n > WIDTH) {
+		fprintf(out, "%*s", INDENT, "");
+		wrap_text(out, term, INDENT, 2 * INDENT);
+		fprintf(out, "%*s", DOC_AT, "");
+		wrap_text(out, doc, DOC_AT, DOC_AT);
+		return;
+	}
 	fprintf(out, "%*s%s", INDENT, "", term);
 	if (INDENT + n + 2 > DOC_AT)
 		fprintf(out, "\n%*s", DOC_AT, "");

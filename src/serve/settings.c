@@ -53,6 +53,11 @@ static const char *const formats[] = { [LOG_TEXT] = "text", [LOG_JSON] = "json",
 #define BETWEEN(lo, hi) .min = (lo), .max = (hi)
 #define PATH .shows = "PATH", .max = TEXT_MAX
 
+static bool check_image(const char *text)
+{
+	return !*text || image_base_is_pinned(text);
+}
+
 const struct setting settings_table[] = {
 	SETTING(config, .group = "The file of settings", .preset = "", PATH, .no_key = true,
 		.derived = "lodge.conf here, else /etc/lodge/lodge.conf, if there is one",
@@ -145,8 +150,9 @@ const struct setting settings_table[] = {
 	SETTING(repo_keep_hour, .group = "Data", .preset = "3", BETWEEN(0, 24),
 		.doc = "The hour of the day, in UTC, at which the files of repositories that changed are put in order (git gc); 24: only "
 		       "by lodge repos keep."),
-	SETTING(image_base, .group = "Data", .preset = IMAGE_BASE, BETWEEN(1, IMAGE_BASE_MAX),
-		.shows = "IMAGE", .check = image_base_is_pinned, .what = "an image that is pinned",
+	SETTING(image_base, .group = "Data", .preset = "", BETWEEN(0, IMAGE_BASE_MAX),
+		.shows = "IMAGE", .derived = "a Python on Debian", .check = check_image,
+		.what = "an image that is pinned",
 		.wanted = "a registry, a name, a tag and a digest, like "
 			  "registry.example.org/base:1@sha256:...",
 		.doc = "The base image that the image repositories of agents begin with."),

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "repos/image_files.h"
 #include "serve/setting_value.h"
 
 /* Settings of which one is of no use without the other. */
@@ -79,6 +80,8 @@ void settings_derive(struct settings *s, struct arena *a)
 		s->master_key_file = arena_printf(a, "%s/master.key", s->data);
 	if (!*s->bucket)
 		s->bucket = arena_printf(a, "dir:%s/bucket", s->data);
+	if (!*s->image_base)
+		s->image_base = IMAGE_BASE;
 	if (!*s->repo_folder)
 		s->repo_folder = arena_printf(a, "%s/repositories", s->data);
 	if (!*s->bucket_endpoint)

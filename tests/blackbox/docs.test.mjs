@@ -15,7 +15,7 @@ const LEFT_OUT = {
   "docs/keys.md": "rekey.test.mjs",
   "docs/postgres.md": "further servers: pooler, hosts, replica, store_tls and failover.test.mjs",
 };
-const ELSEWHERE = /mcp\.example\.org|v1\/embeddings/; // needs servers that are not here: mcp.test.mjs, voice.test.mjs
+const ELSEWHERE = /mcp\.example\.org|v1\/embeddings|lodge image build/; // needs servers that are not here: mcp.test.mjs, voice.test.mjs, images.test.mjs
 const ONE_OF_MANY = /^(\.\/run|LODGE_ADMIN_PASSWORD=\S+ \.\/run|\.\/test|\.\/bench)/; // other tests start the program
 
 const COMMAND = /^(curl|api|call|lodge |build\/lodge|jq|printf|body|[A-Za-z_]+=|[a-z]+\(\))/;

@@ -1,6 +1,7 @@
 /* test_bare.c - bare repositories, held against git itself: what it makes is read, and what is made here it reads. */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -194,6 +195,62 @@ TEST(bare_links_and_modules_are_told_of_and_not_followed)
 	CHECK_INT(bare_entry(at.bare, id, "link/passwd", &one, &at.a, &at.p), ERR_NOT_FOUND);
 	CHECK_INT(bare_entry(at.bare, id, "module/x", &one, &at.a, &at.p), ERR_NOT_FOUND);
 	CHECK_INT(bare_entry(at.bare, id, "folder/passwd", &one, &at.a, &at.p), 0);
+	leave(&at);
+}
+
+/* What is written out of a tree that mktree is given. */
+static int exported(struct git_place *at, const char *lines, struct bare_exported *ret)
+{
+	const char *commit = said(at,
+		arena_printf(&at->a,
+			"b=$(printf x | git hash-object -w --stdin); e=$(git mktree </dev/null); "
+			"git commit-tree -m t $(printf '%s' | sed \"s/BLOB/$b/; s/TREE/${T:-$e}/\" | "
+			"git mktree --missing)",
+			lines));
+	const char *folder = arena_printf(&at->a, "%s/out", at->folder);
+	int fd, err;
+
+	said(at, "rm -rf ../out && mkdir ../out");
+	fd = open(folder, O_RDONLY | O_DIRECTORY);
+	at->p = (struct problem){ 0 };
+	err = bare_export(at->bare, commit, fd, ret, &at->a, &at->p);
+	close(fd);
+	return err;
+}
+
+TEST(bare_files_are_written_out_below_a_folder_and_nowhere_else)
+{
+	struct git_place at = enter();
+	struct bare_exported done;
+	const char *deep = "";
+
+	CHECK_INT(
+		exported(&at,
+			"100644 blob BLOB\\ta\\n100755 blob BLOB\\tb\\n120000 blob BLOB\\tc\\n"
+			"160000 commit 0123456789012345678901234567890123456789\\td\\n040000 tree TREE\\te\\n",
+			&done),
+		0);
+	CHECK_INT((int64_t)done.left_out, 2);
+	CHECK_INT(done.bytes, 2);
+	CHECK_STR(
+		said(&at,
+			"cd ../out && find . -mindepth 1 -printf '%y%m%s%p\\n' | sed 's/^d7554096/d/' | sort"),
+		"d./e\nf6441./a\nf7551./b");
+	/* Names that would lead elsewhere, or mean something else there. */
+	CHECK_INT(exported(&at, "100644 blob BLOB\\t..\\n", &done), ERR_INVALID);
+	CHECK_INT(exported(&at, "040000 tree TREE\\t.git\\n", &done), ERR_INVALID);
+	CHECK_INT(exported(&at, "100644 blob BLOB\\ta:b\\n", &done), ERR_INVALID);
+	/* An object that is not there, and folders without an end. */
+	CHECK_INT(
+		exported(&at, "100644 blob 0123456789012345678901234567890123456789\\ta\\n", &done),
+		ERR_UPSTREAM);
+	for (int i = 0; i <= BARE_EXPORT_DEPTH_MAX; i++)
+		deep = said(&at, arena_printf(&at.a, "printf '040000 tree %s\\tx\\n' | git mktree",
+					 *deep ? deep : said(&at, "git mktree </dev/null")));
+	CHECK_INT(exported(&at, arena_printf(&at.a, "040000 tree %s\\tx\\n", deep), &done),
+		ERR_TOO_LARGE);
+	fixture_remove_folder(at.repo); /* what is in it is nothing that fsck would take */
+	CHECK_INT(bare_make(at.repo, "main", &at.a, &at.p), 0);
 	leave(&at);
 }
 
