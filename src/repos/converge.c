@@ -3,7 +3,9 @@
  * The rows are read, then the files, then what is to change is written: three
  * steps, of which only the second waits for the disk.  A prompt is written only
  * while it is what the first step read, so that whoever edits it meanwhile
- * wins, and the difference shows as one that was made here. */
+ * wins, and the difference shows as one that was made here.  Where somebody else
+ * has looked at the repository meanwhile, nothing is written and it begins
+ * again: what was read may be older than what they went by. */
 #include "repos/converge.h"
 
 #include <stdlib.h>
@@ -216,19 +218,26 @@ static int apply_one(
 	struct db *db, struct arena *a, const struct convergence *v, int file, int64_t now)
 {
 	struct prompt_verdict verdict = judge(v, file);
-	bool same = verdict.settles;
+	const char *text = v->files[file].text;
+	bool same = verdict.settles, edited = false;
 	char digest[65];
 	int err = 0;
 
-	if (verdict.pending && v->row.projection == RepoProjection_auto)
+	if (verdict.pending && v->row.projection == RepoProjection_auto) {
 		err = put_prompt(db, a, v, file, now, &same);
+		edited = !same;
+	}
+	if (!err && edited && !*v->bases.of[file].sha256) {
+		/* It was edited meanwhile, and is to count as such: it is not what it was. */
+		text = v->live.of[file];
+		same = true;
+	}
 	if (err || !same)
 		return err;
-	prompt_digest(v->files[file].text, digest);
+	prompt_digest(text, digest);
 	if (strcmp(digest, v->bases.of[file].sha256) == 0)
 		return 0;
-	return prompt_base_put(
-		db, v->row.tenant_id, v->row.agent_id, file, v->files[file].text, v->tip, now);
+	return prompt_base_put(db, v->row.tenant_id, v->row.agent_id, file, text, v->tip, now);
 }
 
 /* Whoever changed a prompt since it was read is asked about what stands now, and not about what stood. */
@@ -257,6 +266,8 @@ int converge_apply(struct db *db, struct arena *a, const struct convergence *v, 
 	if (err == ERR_NOT_FOUND ||
 		(!err && (strcmp(row.id, v->row.id) != 0 || row.projection != v->row.projection)))
 		return 0;
+	if (!err && row.updated_at != v->row.updated_at)
+		return ERR_CONFLICT;
 	if (!err && v->failed)
 		return db_run(db, &sql[REPO_FAILED], NULL,
 			ARGS(T(row.tenant_id), T(row.id), T(v->failed), N(now)));
@@ -293,8 +304,11 @@ static int run_apply(struct work *w, struct db *db)
 	int64_t now = clock_now_us();
 	int err = job_still_mine(db, v->job, now);
 
-	if (!err && !v->nothing)
+	if (!err && !v->nothing) {
 		err = converge_apply(db, &v->arena, &v->what, now);
+		if (err == ERR_CONFLICT)
+			return job_requeue(db, v->job, now, false, NULL, now);
+	}
 	if (err)
 		return err;
 	return v->what.failed ? job_requeue(db, v->job, 0, true, v->what.failed, now)

@@ -39,6 +39,7 @@ int converge_load(struct db *db, struct arena *a, const char *tenant_id, const c
 	struct convergence *v);
 /* Reads the files; it waits for the disk. */
 int converge_read(const struct repos *r, struct arena *a, struct convergence *v);
-/* Writes what is pending, or asks for it; and only where the live text is still the one that was read. */
+/* Writes what is pending, or asks for it; and only where the live text is still the one that was read.  ERR_CONFLICT, and nothing is
+ * written: somebody else has looked at the repository since it was loaded. */
 int converge_apply(struct db *db, struct arena *a, const struct convergence *v, int64_t now);
 extern const struct statement_set converge_sql;

@@ -232,6 +232,10 @@ static void prepare_queue(struct fixture *f)
 		.bucket = (struct bucket *const *)&f->service.bucket,
 		.relay = &f->service.relay });
 	f->kinds[4] = mail_sender_kind(f->mail);
+	f->converger = (struct repo_converger){
+		.store = &f->app.store, .repos = &f->service.repos, .disk = &f->app.disk
+	};
+	f->kinds[5] = repo_converge_kind(&f->converger);
 	f->service.letters = letter_post_new(&(struct letter_post_settings){ .store = f->app.store,
 		.vault = f->app.vault,
 		.relay = &f->relay,

@@ -10,9 +10,10 @@
 #include "api/service.h"
 #include "outside/smtp.h"
 #include "queue/runner.h"
+#include "repos/converge.h"
 #include "t.h"
 
-enum { FIXTURE_JOB_KINDS = 5 };
+enum { FIXTURE_JOB_KINDS = 6 };
 
 struct fixture {
 	union {
@@ -33,6 +34,7 @@ struct fixture {
 	struct mail_reader *mail_reader;
 	struct mail_sender *mail;
 	struct smtp_relay relay; /* a test that sends mail or letters fills in its url */
+	struct repo_converger converger;
 	struct job_kind kinds[FIXTURE_JOB_KINDS];
 	struct db *db; /* of fixture_sql() and the like */
 	pthread_mutex_t db_lock;

@@ -17,6 +17,7 @@ static const char *proposing_agent(struct fixture *f, const char *slug)
 {
 	const char *agent = repo_agent(f, slug);
 
+	runner_leave(f->service.runner); /* the steps of the job are taken one by one */
 	set_mode(f, agent, "propose");
 	return agent;
 }

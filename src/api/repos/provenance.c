@@ -248,24 +248,30 @@ BODY_STEP(resolveAgentPrompt, prepare, AgentPromptResolve)
 	return err;
 }
 
-/* Only what was read is replaced: who changed the prompt meanwhile is not overruled. */
-static int put_prompt(struct call *c, const struct provenance *v, int file)
+/* Whoever changed the prompt meanwhile is not overruled. */
+static int check_live(struct call *c, const struct provenance *v, int file, struct agent_row *ret)
 {
-	const char *text = *v->files[file].text ? v->files[file].text : NULL;
-	struct agent_row before, after;
 	struct prompt_texts now;
-	int err = agent_row_read(c, &before);
+	int err = agent_row_read(c, ret);
 
 	if (err)
 		return err;
-	now = texts_of(&before);
-	if (!same_text(now.of[file], v->live.of[file]))
-		return call_fail(
-			c, ERR_CONFLICT, "The prompt was changed meanwhile: look at it again.");
-	after = before;
+	now = texts_of(ret);
+	return same_text(now.of[file], v->live.of[file])
+		       ? 0
+		       : call_fail(c, ERR_CONFLICT,
+				 "The prompt was changed meanwhile: look at it again.");
+}
+
+static int put_prompt(
+	struct call *c, const struct provenance *v, int file, const struct agent_row *before)
+{
+	const char *text = *v->files[file].text ? v->files[file].text : NULL;
+	struct agent_row after = *before;
+
 	*(const char **[]){ &after.description_prompt, &after.bootstrap_instructions,
 		&after.initial_greeting }[file] = text;
-	return agent_row_change(c, &before, &after);
+	return agent_row_change(c, before, &after);
 }
 
 OPERATION(resolveAgentPrompt, AgentPromptResolve, AgentPromptProvenanceRead, .on_disk = true,
@@ -275,10 +281,12 @@ OPERATION(resolveAgentPrompt, AgentPromptResolve, AgentPromptProvenanceRead, .on
 	struct resolving *r = c->own;
 	struct provenance v = r->provenance;
 	const struct caller *who = &c->caller;
-	int file = prompt_file_of(in->file), err = 0;
+	int file = prompt_file_of(in->file), err;
+	struct agent_row before;
 
-	if (in->take == PromptSide_repository)
-		err = put_prompt(c, &v, file);
+	err = check_live(c, &v, file, &before);
+	if (!err && in->take == PromptSide_repository)
+		err = put_prompt(c, &v, file, &before);
 	if (!err)
 		err = prompt_base_put(c->db, who->tenant_id, who->agent_id, file,
 			v.files[file].text, v.tip, c->now);
