@@ -39,9 +39,10 @@ static void pour_has_room(struct http_exchange *x)
 		;
 }
 
+/* Whoever has shut the writing side alone is still answered: what is sent to one that has closed comes back soon enough. */
 bool call_pour_wanted(struct call *c)
 {
-	return !atomic_load(&c->work.withdrawn) && !http_left(c->x);
+	return !atomic_load(&c->work.withdrawn) && !http_gone(c->x);
 }
 
 static bool wait_for_room(struct call *c)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "git/stale_lock.h"
+
 #define MOVED "The branch has changed meanwhile, or somebody is changing it: read it again."
 
 /* What a folder would have to take the place of, or the other way around. */
@@ -75,8 +77,11 @@ static int write_commit(struct bare *b, const struct bare_committing *in, git_co
 			    signable(a, in->email, "lodge@localhost"), in->at, 0))
 		err = bare_unreadable(a, p);
 	if (!err) {
-		why = git_commit_create(ret, b->repo, arena_printf(a, "refs/heads/%s", in->branch),
-			who, who, NULL, in->message, tree, parent ? 1 : 0, parents);
+		const char *ref = arena_printf(a, "refs/heads/%s", in->branch);
+
+		stale_lock_drop(git_repository_path(b->repo), ref);
+		why = git_commit_create(ret, b->repo, ref, who, who, NULL, in->message, tree,
+			parent ? 1 : 0, parents);
 		if (why == GIT_EMODIFIED || why == GIT_ELOCKED || why == GIT_EEXISTS)
 			err = problem_set(p, a, ERR_CONFLICT, MOVED);
 		else if (why)

@@ -18,6 +18,7 @@ enum {
 	LOOK_MS = 250, /* how long nobody looks whether somebody waits */
 	NAP_MOST_MS = 16,
 	AWAIT_MS = 5000, /* from the end of what it says to its own */
+	END_MS = 1000,	 /* to take along its locks and what is half written */
 	AT_ONCE = 64 * 1024,
 	PIPE_BYTES = 256 * 1024,
 	CPU_S = 600,
@@ -26,7 +27,7 @@ enum {
 	CONFIG_MAX = 32,
 	LINE_MAX = 128,
 };
-static const rlim_t memory_max = (rlim_t)2 << 30, beyond_input = (rlim_t)64 << 20;
+static const rlim_t memory_max = (rlim_t)1 << 30, beyond_input = (rlim_t)64 << 20;
 
 const char *git_service_name(enum git_service service)
 {
@@ -221,17 +222,8 @@ int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
 	return 0;
 }
 
-int git_child_end(pid_t pid)
-{
-	int status = 0;
-
-	kill(-pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-int git_child_await_for(pid_t pid, int wall_ms)
+/* It has ended, or has had its time. */
+static void await_end(pid_t pid, int wall_ms)
 {
 	siginfo_t info = { 0 };
 	int nap_ms = 1;
@@ -243,6 +235,23 @@ int git_child_await_for(pid_t pid, int wall_ms)
 		poll(NULL, 0, nap_ms);
 		nap_ms = nap_ms < NAP_MOST_MS ? 2 * nap_ms : nap_ms;
 	}
+}
+
+int git_child_end(pid_t pid)
+{
+	int status = 0;
+
+	kill(-pid, SIGTERM); /* a lock that is left would keep everybody else from the ref */
+	await_end(pid, END_MS);
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int git_child_await_for(pid_t pid, int wall_ms)
+{
+	await_end(pid, wall_ms);
 	return git_child_end(pid); /* a status that is there is not changed by a signal */
 }
 

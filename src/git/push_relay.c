@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "git/stale_lock.h"
 
 enum { AT_ONCE = 64 * 1024, REPORT_MAX = 1024 * 1024, DRAIN_MS = 60 * 1000 };
 
@@ -22,6 +23,7 @@ struct relay {
 	char bytes[AT_ONCE]; /* on their way to git */
 	size_t at, len;
 	struct push *push;
+	const char *path; /* of the repository */
 	struct arena *arena;
 	const char *fault;
 };
@@ -53,6 +55,8 @@ static void judge_head(struct relay *r)
 	}
 	r->judged = true;
 	r->refused = r->push->refused;
+	for (size_t i = 0; !r->refused && i < r->push->count; i++)
+		stale_lock_drop(r->path, r->push->commands[i].ref);
 }
 
 static void hear_client(struct relay *r)
@@ -200,6 +204,7 @@ enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, 
 	r->from = from;
 	r->to = to;
 	r->push = ret;
+	r->path = setup->path;
 	r->arena = a;
 	r->until = clock_mono_ms() + wall_ms;
 	buf_init(&r->head, PUSH_HEAD_MAX + AT_ONCE);

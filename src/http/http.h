@@ -267,6 +267,9 @@ void http_stream_end(struct http_exchange *x, bool whole);
 /* True once the peer of a kept exchange has gone, or has said that it will say nothing more: a maker
  * for whom each further second costs money may stop.  From any thread. */
 bool http_left(struct http_exchange *x);
+/* Only once it has gone.  One that has shut its writing side alone still reads, as HTTP allows; but so does, until something is sent to
+ * it, one that has closed. */
+bool http_gone(struct http_exchange *x);
 
 /* A place for what the handler keeps a loop (its store connection). */
 void http_loop_set(struct http_loop *loop, void *data);

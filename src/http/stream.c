@@ -113,6 +113,17 @@ bool http_left(struct http_exchange *x)
 	return left;
 }
 
+bool http_gone(struct http_exchange *x)
+{
+	struct http_stream *s = &box_of(x)->stream;
+	bool gone;
+
+	pthread_mutex_lock(&s->lock);
+	gone = s->gone;
+	pthread_mutex_unlock(&s->lock);
+	return gone;
+}
+
 /* The loop's side */
 
 void http_stream_leave(struct http_box *b)

@@ -15,6 +15,7 @@
 #include "call/operation.h"
 #include "git/git_child.h"
 #include "git/pkt_line.h"
+#include "git/stale_lock.h"
 #include "repos/repo_lock.h"
 #include "repos/repo_push.h"
 
@@ -352,6 +353,8 @@ static int pushGit_prepare(struct call *c)
 		err = read_push(c, w, run.in);
 	if (err)
 		return err < 0 ? err : 0;
+	for (size_t i = 0; i < w->push.count; i++)
+		stale_lock_drop(w->path, w->push.commands[i].ref);
 	lock = repo_lock_push(service_of(c->app)->repos, c->arena, w->row.id);
 	git_run(&run, &result);
 	repo_unlock(lock);
