@@ -2,11 +2,9 @@
 #include "helper/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -58,29 +57,6 @@ struct helper {
 
 /* ---- the program ---- */
 
-/* Where a package puts it, where a build has it, and where a build has it for its tests. */
-static void find_program(const char *name, char ret[PATH_MAX])
-{
-	static const char *const places[] = { "", "../libexec/", "../" };
-	char self[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	*ret = '\0';
-	if (n <= 0)
-		return;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return;
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (snprintf(ret, PATH_MAX, "%s/%s%s", self, places[i], name) < PATH_MAX &&
-			access(ret, X_OK) == 0)
-			return;
-	}
-	*ret = '\0';
-}
-
 struct helper *helper_new(const struct helper_setup *setup)
 {
 	struct helper *own = memory_zeroed(sizeof *own);
@@ -100,11 +76,11 @@ struct helper *helper_new(const struct helper_setup *setup)
 	if (h->setup.program)
 		snprintf(h->program, sizeof h->program, "%s", h->setup.program);
 	else
-		find_program("lodge-helper", h->program);
+		child_find("lodge-helper", h->program);
 	if (h->setup.mime_program)
 		snprintf(h->mime, sizeof h->mime, "%s", h->setup.mime_program);
 	else
-		find_program("lodge-mime", h->mime);
+		child_find("lodge-mime", h->mime);
 	if (!*h->program)
 		log_line(LOG_WARN,
 			"lodge-helper is not beside lodge: archives and heads of skills cannot be read",
@@ -142,50 +118,19 @@ struct peer {
 	bool late;
 };
 
-/* Nothing of ours: no descriptor but the socket, no variable, no signal that is blocked or ignored. */
 static int spawn_program(
 	const struct helper_house *h, const struct helper_task *t, int fd, pid_t *ret)
 {
 	bool mime = t->kind == HELPER_MIME;
 	char cpu[24], memory[24];
 	char *argv[] = { mime ? "lodge-mime" : "lodge-helper", cpu, memory, NULL };
-	char *none[] = { NULL };
 	unsigned cpu_s = h->setup.cpu_s;
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t signals;
-	int err;
 
 	if (mime && cpu_s > HELPER_MIME_CPU_S)
 		cpu_s = HELPER_MIME_CPU_S;
 	snprintf(cpu, sizeof cpu, "%u", cpu_s);
 	snprintf(memory, sizeof memory, "%zu", h->setup.memory);
-	if (posix_spawn_file_actions_init(&files))
-		return ENOMEM;
-	err = posix_spawnattr_init(&attributes);
-	if (!err) {
-		err = posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
-		if (!err)
-			err = posix_spawn_file_actions_addopen(
-				&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-		if (!err)
-			err = posix_spawn_file_actions_addopen(
-				&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-		if (!err)
-			err = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-		sigemptyset(&signals);
-		posix_spawnattr_setsigmask(&attributes, &signals);
-		sigfillset(&signals);
-		posix_spawnattr_setsigdefault(&attributes, &signals);
-		posix_spawnattr_setflags(
-			&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-		if (!err)
-			err = posix_spawn(
-				ret, mime ? h->mime : h->program, &files, &attributes, argv, none);
-		posix_spawnattr_destroy(&attributes);
-	}
-	posix_spawn_file_actions_destroy(&files);
-	return err;
+	return child_begin(mime ? h->mime : h->program, argv, fd, ret);
 }
 
 static bool is_ready(struct peer *p, short events)
@@ -272,19 +217,6 @@ static int begin_peer(const struct helper_house *h, const struct helper_task *t,
 	return 0;
 }
 
-/* Whatever it still does; the status with which it ended, which a signal does not change any more once its socket is
- * closed. */
-static int end_peer(struct peer *p)
-{
-	int status = 0;
-
-	kill(p->pid, SIGKILL);
-	close(p->fd);
-	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 /* ---- one task ---- */
 
 /* What an answer that is none means; the log has the rest. */
@@ -333,7 +265,8 @@ static int run_task(struct helper *h, struct arena *a, const struct helper_task 
 	if (!err) {
 		if (send_bytes(&p, t, sizeof *t) && send_bytes(&p, bytes, t->len))
 			got = read(&p.source, a, data);
-		status = end_peer(&p);
+		status = child_end(p.pid);
+		close(p.fd);
 		if (got == ANSWER_FAULT)
 			err = ERR_INVALID;
 		else if (got != ANSWER_WHOLE)
