@@ -132,6 +132,7 @@ static struct allowed_place {
 	int port;	      /* 0: any */
 } allowed_places[EGRESS_LIST_MAX];
 static size_t allowed_count;
+static char *allowed_text;
 
 static bool read_address_number(const char *text, long most, int *ret)
 {
@@ -240,6 +241,13 @@ void egress_allow(const char *text)
 	int count = read_places(text, allowed_places);
 
 	allowed_count = count > 0 ? (size_t)count : 0;
+	free(allowed_text);
+	allowed_text = strdup(text);
+}
+
+const char *egress_allowed(void)
+{
+	return allowed_text ? allowed_text : "";
 }
 
 static bool lists_address(const uint8_t at[V6], int port)

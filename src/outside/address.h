@@ -30,6 +30,8 @@ enum { EGRESS_LIST_MAX = 64 };
 bool egress_list_valid(const char *text);
 /* Before any thread calls out.  "" empties the list. */
 void egress_allow(const char *text);
+/* That list, for a program of ours that calls out. */
+const char *egress_allowed(void);
 /* Is the host of a URL, a name or a literal, on the list with this port? */
 bool egress_lists_host(const char *host, int port);
 /* May this be connected to?  The list counts, too. */

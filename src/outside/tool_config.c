@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "outside/sql_wire.h"
+
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 #define TOKEN_CHARACTERS NAME_CHARACTERS "!#$%&'*+^`|~"
 
@@ -106,6 +108,20 @@ static bool host_is_plain(const char *url)
 	return scheme && len && strspn(url + scheme, NAME_CHARACTERS "[]:") == len;
 }
 
+/* Its password goes where secrets go. */
+static void read_database(struct config_reader *r, const char *url)
+{
+	struct tool_config *out = r->out;
+	const char *fault = sql_database_read(r->arena, url, r->egress, &out->database);
+
+	out->url = url;
+	if (fault)
+		problem_field(r->problem, r->arena, "config.url", "address", "%s", fault);
+	else if (out->database.password)
+		out->headers[out->header_count++] =
+			(struct fetch_header){ "password", out->database.password };
+}
+
 static void read_url(struct config_reader *r, const struct json_node *n)
 {
 	const char *field = "config.url", *url = config_text_of(r, n, field, TOOL_URL_MAX), *path,
@@ -113,6 +129,10 @@ static void read_url(struct config_reader *r, const struct json_node *n)
 
 	if (!url)
 		return;
+	if (r->out->kind == TOOL_SQL) {
+		read_database(r, url);
+		return;
+	}
 	path = strstr(url, "://");
 	path = path ? path + 3 + strcspn(path + 3, "/?#") : url + strlen(url);
 	open = strstr(url, "{{");
@@ -283,13 +303,54 @@ static void read_timeout(struct config_reader *r, const struct json_node *n)
 		r->out->timeout_s = (int)n->number;
 }
 
+static void read_config_flag(
+	struct config_reader *r, const struct json_node *n, const char *field, bool *ret)
+{
+	if (n->type != JSON_BOOL)
+		problem_field(r->problem, r->arena, field, "type", "must be true or false");
+	else
+		*ret = n->flag;
+}
+
+static void read_read_only(struct config_reader *r, const struct json_node *n)
+{
+	bool reads = true;
+
+	read_config_flag(r, n, "config.read_only", &reads);
+	r->out->writes = !reads;
+}
+
+static void read_max_rows(struct config_reader *r, const struct json_node *n)
+{
+	if (n->type != JSON_NUMBER || n->number < 1 || n->number > SQL_ROWS_MAX ||
+		n->number != (int)n->number)
+		problem_field(r->problem, r->arena, "config.max_rows", "range",
+			"must be a whole number from 1 to %d", SQL_ROWS_MAX);
+	else
+		r->out->rows_max = (int)n->number;
+}
+
+static void read_statement(struct config_reader *r, const struct json_node *n)
+{
+	if (n->type != JSON_STRING || !n->len || n->len > TOOL_SQL_MAX || strlen(n->text) != n->len)
+		problem_field(r->problem, r->arena, "config.statement", "type",
+			"must be a string of 1 to %d bytes without a NUL", TOOL_SQL_MAX);
+	else
+		check_places(r, "config.statement", r->out->statement = n->text);
+}
+
 static bool member_known(enum tool_kind kind, const char *name)
 {
 	static const char *const http[] = { "method", "url", "headers", "body", "allowed_hosts",
 		"timeout_s", NULL };
 	static const char *const mcp[] = { "url", "headers", "tool", "timeout_s", NULL };
+	static const char *const sql[] = { "url", "statement", "read_only", "max_rows", "timeout_s",
+		NULL };
+	static const char *const *const known[] = {
+		[TOOL_HTTP] = http, [TOOL_MCP] = mcp, [TOOL_SQL] = sql
+	};
 
-	for (const char *const *p = kind == TOOL_HTTP ? http : mcp; *p; p++)
+	for (const char *const *p = known[kind]; *p; p++)
 		if (strcmp(*p, name) == 0)
 			return true;
 	return false;
@@ -310,7 +371,8 @@ static void read_config_members(struct config_reader *r, const struct json_node 
 	} order[] = { { "method", read_method }, { "url", read_url },
 		{ "headers", read_config_headers }, { "body", read_config_body },
 		{ "allowed_hosts", read_hosts }, { "tool", read_config_tool },
-		{ "timeout_s", read_timeout } };
+		{ "statement", read_statement }, { "read_only", read_read_only },
+		{ "max_rows", read_max_rows }, { "timeout_s", read_timeout } };
 
 	for (size_t i = 0; i < config->count; i++)
 		if (!member_known(r->out->kind, config->members[i].name))
@@ -333,11 +395,12 @@ int tool_config_read(struct arena *a, enum tool_kind kind, const char *text, enu
 	const struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL);
 	size_t before = p->count;
 
-	*ret = (struct tool_config){ .kind = kind };
+	*ret = (struct tool_config){ .kind = kind, .rows_max = TOOL_SQL_ROWS };
 	if (!config || config->type != JSON_OBJECT)
 		return problem_field(p, a, "config", "type", "must be an object");
 	need_member(&r, config, "url");
-	need_member(&r, config, kind == TOOL_HTTP ? "method" : "tool");
+	if (kind != TOOL_SQL)
+		need_member(&r, config, kind == TOOL_HTTP ? "method" : "tool");
 	read_config_members(&r, config);
 	if (ret->body && ret->method &&
 		(strcmp(ret->method, "GET") == 0 || strcmp(ret->method, "HEAD") == 0))
@@ -357,7 +420,10 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 
 	for (size_t i = 0; i < config->header_count; i++) {
 		struct fetch_header *h = &config->headers[i];
-		const char *field = arena_printf(a, "config.headers.%s", h->name), *value;
+		const char *field = config->kind == TOOL_SQL
+					    ? "config.url"
+					    : arena_printf(a, "config.headers.%s", h->name),
+			   *value;
 
 		if (strcmp(h->value, TOOL_MASK) != 0)
 			continue;
@@ -367,7 +433,9 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 				"is the mask of a value, and none that can be opened is stored for it: send it anew");
 		else if (!same_origin)
 			problem_field(p, a, field, "masked",
-				"was stored for another scheme, host or port; send its value anew");
+				config->kind == TOOL_SQL
+					? "has the mask of a password that was stored for another host, port or user; send the password anew"
+					: "was stored for another scheme, host or port; send its value anew");
 		else
 			h->value = value;
 	}
@@ -398,8 +466,14 @@ const char *tool_config_secrets(struct arena *a, const struct tool_config *confi
 
 const char *tool_config_shown(struct arena *a, const char *text)
 {
-	struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL), *headers;
+	struct json_node *config = json_tree(a, text, strlen(text), NULL, NULL), *headers, *url;
 	struct buf b;
+
+	url = config ? json_tree_member(config, "url", 3) : NULL;
+	if (url && url->type == JSON_STRING && sql_database_named(url->text)) {
+		url->text = sql_database_masked(a, url->text, TOOL_MASK);
+		url->len = strlen(url->text);
+	}
 
 	headers = config ? json_tree_member(config, "headers", 7) : NULL;
 	for (size_t i = 0; headers && headers->type == JSON_OBJECT && i < headers->count; i++)
@@ -417,6 +491,8 @@ bool tool_config_same_origin(struct arena *a, const char *url, const char *other
 {
 	struct fetch_origin x, y;
 
+	if (sql_database_named(url))
+		return sql_database_same(a, url, other);
 	return fetch_origin(a, places_filled(a, url), &x) &&
 	       fetch_origin(a, places_filled(a, other), &y) && strcmp(x.scheme, y.scheme) == 0 &&
 	       strcmp(x.host, y.host) == 0 && x.port == y.port;

@@ -2,13 +2,15 @@
  *
  * An http tool has a method, a URL, headers and a body with {{argument}}
  * places; an mcp tool the URL of a server, headers, and the name of the tool
- * there.  The values of headers are secrets: what is stored and shown of them
- * is a mask, and the values themselves are kept apart, to be sealed. */
+ * there; an sql tool the address of a database, and perhaps its statement with
+ * places for parameters.  The values of headers and the password of an address are secrets: what is stored
+ * and shown of them is a mask, and the values themselves are kept apart, to be sealed. */
 #pragma once
 #include "base/error.h"
 #include "base/json_schema.h"
 #include "base/json_tree.h"
 #include "outside/fetch.h"
+#include "outside/tool_config_sql.h"
 
 #define TOOL_MASK "********"
 
@@ -19,9 +21,11 @@ enum {
 	TOOL_HOSTS_MAX = 32,
 	TOOL_TIMEOUT_S = 30, /* unless the config says another */
 	TOOL_TIMEOUT_S_MAX = 120,
+	TOOL_SQL_MAX = 64 * 1024, /* bytes of a statement */
+	TOOL_SQL_ROWS = 200,	  /* unless the config says another */
 };
 
-enum tool_kind { TOOL_BUILTIN, TOOL_HTTP, TOOL_MCP };
+enum tool_kind { TOOL_BUILTIN, TOOL_HTTP, TOOL_MCP, TOOL_SQL };
 
 /* How arguments are put into a body. */
 enum tool_body {
@@ -34,6 +38,7 @@ enum tool_body {
 struct tool_config {
 	enum tool_kind kind;
 	const char *method, *url;
+	/* The secrets, too: of an sql tool the one is its password. */
 	struct fetch_header headers[TOOL_HEADERS_MAX];
 	size_t header_count;
 	enum tool_body body_kind;
@@ -41,7 +46,11 @@ struct tool_config {
 	const char *allowed_hosts[TOOL_HOSTS_MAX];
 	size_t host_count;
 	const char *tool; /* mcp */
-	int timeout_s;	  /* 0: not said */
+	struct sql_database database;
+	const char *statement; /* NULL: the caller's */
+	bool writes;
+	int rows_max;
+	int timeout_s; /* 0: not said */
 };
 
 /* How long a call may take, in milliseconds. */
@@ -61,6 +70,7 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 /* The config as JSON text with masks, and its headers with their values. */
 const char *tool_config_shown(struct arena *a, const char *text);
 const char *tool_config_secrets(struct arena *a, const struct tool_config *config);
+/* Of an sql tool: the same host, port and user. */
 bool tool_config_same_origin(struct arena *a, const char *url, const char *other);
 
 /* The next place at or after `text`: its beginning, with *ret_name and *ret_len; NULL if there is none.

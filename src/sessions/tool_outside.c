@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "outside/http_tool.h"
+#include "outside/sql_tool.h"
 #include "sessions/mcp_keep.h"
 #include "sessions/tool_arguments.h"
 #include "sessions/tool_pins.h"
@@ -207,6 +208,31 @@ static void run_mcp(struct visit *v)
 	log_failure(v, why);
 }
 
+/* ---- sql tools ---- */
+
+static void run_sql(struct visit *v)
+{
+	struct sql_answer got;
+	size_t len;
+	const char *text;
+
+	sql_tool_run(&v->config, v->arguments, strlen(v->arguments), v->outside->egress, v->stop,
+		v->arena, &got);
+	len = got.len;
+	text = without_secrets(v, got.text, &len);
+	if (got.outcome == SQL_TOOL_DONE) {
+		tool_answer_give(
+			v->arena, &(struct tool_said){ text, len, "application/json" }, v->answer);
+		return;
+	}
+	tool_answer_fail(v->arena, v->answer, "%s%s",
+		got.outcome == SQL_TOOL_UNCALLED ? "The tool was not called: "
+						 : "The call failed: ",
+		text);
+	if (got.outcome == SQL_TOOL_FAILED)
+		log_failure(v, v->answer->text);
+}
+
 /* Takes out what is over at `now_ms` and ends it, before `end_ms` unless that is 0. */
 static bool end_one(
 	const struct tool_outside *o, const _Atomic bool *stop, int64_t now_ms, int64_t end_ms)
@@ -274,6 +300,9 @@ void tool_outside_run(const struct tool_outside *o, struct arena *a, const struc
 	} else if (strcmp(in->tool->kind, "mcp") == 0) {
 		if (open_config(&v, TOOL_MCP))
 			run_mcp(&v);
+	} else if (strcmp(in->tool->kind, "sql") == 0) {
+		if (open_config(&v, TOOL_SQL))
+			run_sql(&v);
 	} else if (strcmp(in->tool->name, "http_fetch") == 0) {
 		run_fetch(&v);
 	} else {

@@ -102,7 +102,7 @@ export const straight = (name: string): string => name.replace(UNSEEN, (sign, at
 
 /** Names that are written in one way. */
 const NAMES: Record<string, string> = Object.fromEntries(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((method) => [method, method])
-  .concat([["http", "HTTP"], ["mcp", "MCP"], ["github", "GitHub"], ["gitlab", "GitLab"], ["openai", "OpenAI"], ["openai_responses", "OpenAI Responses"]]));
+  .concat([["http", "HTTP"], ["mcp", "MCP"], ["sql", "SQL"], ["github", "GitHub"], ["gitlab", "GitLab"], ["openai", "OpenAI"], ["openai_responses", "OpenAI Responses"]]));
 
 /** "in_progress" and "IN_PROGRESS" for people. */
 export const human = (word: string): string => NAMES[word] ?? (word[0] ?? "").toUpperCase() + word.slice(1).toLowerCase().replaceAll("_", " ");

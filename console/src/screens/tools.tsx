@@ -51,7 +51,7 @@ export default function Tools() {
     }>
       <div class="filters" role="search">
         <Search label="Search tools" value={q} set={(text) => setQuery({ q: text })} />
-        <Choose label="Kind" value={kind} words={["builtin", "http", "mcp"]} set={(word) => setQuery({ kind: word })} />
+        <Choose label="Kind" value={kind} words={["builtin", "http", "mcp", "sql"]} set={(word) => setQuery({ kind: word })} />
       </div>
       <DataView of={tools} filtered={Boolean(q || kind)} filters={["q", "kind"]} empty={{ title: "No tools yet", text: "A tool is something that agents may do: a call of a service, or something built in.", ...(create ? { action: create } : {}) }}>
         {(rows) => (

@@ -12,13 +12,14 @@
 #include "search/search.h"
 #include "base/fold.h"
 #include "base/json.h"
-#include "outside/tool_config.h"
+#include "outside/sql_tool.h"
 #include "sessions/builtin_tools.h"
 #include "store/listing.h"
 
 enum { STANDING_MAX = 10000, SCHEMAS_MAX = 1 << 20 };
 
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
+static const char sql_input[] = SQL_TOOL_INPUT;
 
 struct tool_row {
 	const char *tenant_id, *id, *name, *name_folded;
@@ -139,6 +140,14 @@ static int tool_name_taken(struct call *c, int err, const char *name)
 	return call_fail(c, ERR_TAKEN, "This tenant has a tool named %s already.", name);
 }
 
+/* NULL if it has none. */
+static const struct json_node *config_of(struct call *c, const struct tool_row *row)
+{
+	return row->config.text
+		       ? json_tree(c->arena, row->config.text, strlen(row->config.text), NULL, NULL)
+		       : NULL;
+}
+
 /* ---- is it sound? ---- */
 
 void tool_input_read(struct call *c, const char *text, struct tool_input *ret)
@@ -176,6 +185,14 @@ static enum egress tool_egress_of(const struct call *c)
 	return c->app->settings.allow_private_addresses ? EGRESS_ANY : EGRESS_PUBLIC;
 }
 
+/* What one takes of which that is not said. */
+static const char *input_otherwise(struct call *c, const struct tool_row *row)
+{
+	const struct json_node *config = row->kind == TOOL_SQL ? config_of(c, row) : NULL;
+
+	return config && !json_tree_text(config, "statement") ? sql_input : NO_ARGUMENTS;
+}
+
 /* The values of the stored headers; NULL if there are none. */
 static const char *open_secrets(struct call *c, const struct tool_row *row)
 {
@@ -185,9 +202,7 @@ static const char *open_secrets(struct call *c, const struct tool_row *row)
 
 static bool stays_there(struct call *c, const struct tool_row *before, const char *url)
 {
-	const struct json_node *old = before ? json_tree(c->arena, before->config.text,
-						       strlen(before->config.text), NULL, NULL)
-					     : NULL;
+	const struct json_node *old = before ? config_of(c, before) : NULL;
 	const char *old_url = old ? json_tree_text(old, "url") : NULL;
 
 	return old_url && url && tool_config_same_origin(c->arena, url, old_url);
@@ -213,6 +228,17 @@ static int seal_secrets(struct call *c, struct tool_row *row, const struct tool_
 	return 0;
 }
 
+/* With a statement of its own an sql tool takes what the places of that need, and without one it takes any. */
+static void check_sql(struct call *c, const struct tool_row *row, const struct tool_config *config)
+{
+	if (row->kind != TOOL_SQL)
+		return;
+	if (!config->statement && row->input_schema.text &&
+		strcmp(row->input_schema.text, sql_input) != 0)
+		call_field(c, "input_schema", "combination",
+			"is set by the program where config has no statement");
+}
+
 /* Checks the whole, and parts what is shown from what is sealed.  `before` is NULL for a new one. */
 static int settle_tool(struct call *c, struct tool_row *row, const struct tool_row *before,
 	const struct tool_input *prepared)
@@ -227,9 +253,11 @@ static int settle_tool(struct call *c, struct tool_row *row, const struct tool_r
 	/* without a schema the places are not judged, but all else is */
 	if (row->kind != TOOL_BUILTIN && row->config.text &&
 		!tool_config_read(c->arena, (enum tool_kind)row->kind, row->config.text,
-			tool_egress_of(c), input, &config, &c->problem))
+			tool_egress_of(c), input, &config, &c->problem)) {
 		tool_config_keep(c->arena, &config, open_secrets(c, before),
 			stays_there(c, before, config.url), &c->problem);
+		check_sql(c, row, &config);
+	}
 	if (c->problem.err)
 		return c->problem.err;
 	if (row->kind != TOOL_BUILTIN)
@@ -241,17 +269,22 @@ static int settle_tool(struct call *c, struct tool_row *row, const struct tool_r
 /* Nobody has said who may give it: what holds a secret is lent by those who put it there. */
 static void choose_granter(struct tool_row *row)
 {
-	row->grantable_by = row->kind == TOOL_BUILTIN || !*row->sealed ? ToolGranter_members
-								       : ToolGranter_admins;
+	row->grantable_by = row->kind == TOOL_BUILTIN || (row->kind != TOOL_SQL && !*row->sealed)
+				    ? ToolGranter_members
+				    : ToolGranter_admins;
 }
 
-/* A word that must be a person's is one that is asked for. */
-static int check_person(struct call *c, const struct tool_row *row)
+/* A word that must be a person's is one that is asked for; and what may change a database is asked about. */
+static void check_approval(struct call *c, const struct tool_row *row)
 {
-	return !row->person_only || row->requires_approval
-		       ? 0
-		       : call_field(c, "person_only", "combination",
-				 "goes with requires_approval only");
+	const struct json_node *config = row->kind == TOOL_SQL ? config_of(c, row) : NULL,
+			       *reads = config ? json_tree_member(config, "read_only", 9) : NULL;
+
+	if (row->person_only && !row->requires_approval)
+		call_field(c, "person_only", "combination", "goes with requires_approval only");
+	if (reads && reads->type == JSON_BOOL && !reads->flag && !row->requires_approval)
+		call_field(c, "requires_approval", "combination",
+			"must be true where config.read_only is false");
 }
 
 /* What is built in is as the program has it. */
@@ -359,8 +392,8 @@ static int judge_tool(struct call *c, const struct ToolCreate *in, const struct 
 	else if (!ret->description && !problem_names(&c->problem, "description"))
 		call_field(c, "description", "required", "is required for this kind of tool");
 	if (!ret->input_schema.text && !problem_names(&c->problem, "input_schema"))
-		ret->input_schema.text = NO_ARGUMENTS;
-	check_person(c, ret);
+		ret->input_schema.text = input_otherwise(c, ret);
+	check_approval(c, ret);
 	return settle_tool(c, ret, NULL, input);
 }
 
@@ -468,7 +501,8 @@ static int settle_update(struct call *c, struct tool_row *after, const struct to
 {
 	const struct tool_input *input = c->own;
 
-	if (!input->text || strcmp(input->text, after->input_schema.text) != 0)
+	if (after->input_schema.text != sql_input &&
+		(!input->text || strcmp(input->text, after->input_schema.text) != 0))
 		return call_fail(c, ERR_CONFLICT,
 			"The tool's input_schema was changed at the same time; read the tool and try again.");
 	return settle_tool(c, after, before, input);
@@ -483,12 +517,14 @@ static struct tool_row patch_tool_row(struct call *c, const struct ToolUpdate *i
 
 	call_merge(c, CHANGE(tool_row, before, &after));
 	after.name_folded = fold(c->arena, after.name);
+	if (in->config.text && !in->input_schema.text && input_otherwise(c, &after) == sql_input)
+		after.input_schema.text = sql_input;
 	if (after.kind == TOOL_BUILTIN)
 		check_builtin_update(c, in);
 	else if (in->config.text || in->input_schema.text)
 		(void)(input ? settle_update(c, &after, before)
 			     : settle_tool(c, &after, before, NULL));
-	check_person(c, &after);
+	check_approval(c, &after);
 	return after;
 }
 
@@ -548,11 +584,6 @@ OPERATION(deleteTool, NONE, NONE)
 }
 
 /* ---- those of a server ---- */
-
-static const struct json_node *config_of(struct call *c, const struct tool_row *row)
-{
-	return json_tree(c->arena, row->config.text, strlen(row->config.text), NULL, NULL);
-}
 
 int tool_standing_of(struct call *c, const char *url, struct list *ret)
 {

@@ -16,8 +16,8 @@
 
 const struct words ToolKind_words = {
 	.title = "ToolKind",
-	.list = (const char *const[]){ "builtin", "http", "mcp", NULL },
-	.doc = "What runs a tool: the program itself, a request, or a server that speaks MCP.",
+	.list = (const char *const[]){ "builtin", "http", "mcp", "sql", NULL },
+	.doc = "What runs a tool: the program itself, a request, a server that speaks MCP, or a database.",
 };
 
 const struct words ToolGranter_words = {
@@ -38,11 +38,16 @@ FIELDS(ToolConfig) = {
 	TOLD(LIST, allowed_hosts, .nullable = true, .item = TEXT,
 		.doc = "http: hosts that an address with places may lead to."),
 	TOLD(TEXT, tool, .nullable = true, .doc = "mcp: what the server calls it."),
+	TOLD(TEXT, statement, .nullable = true,
+		.doc = "sql: what is sent, with {{argument}} places for its parameters; absent: what the model says."),
+	TOLD(FLAG, read_only, .nullable = true,
+		.doc = "sql: true, as without it: nothing that a statement changes is kept."),
+	TOLD(NUMBER, max_rows, .nullable = true, .doc = "sql: rows that are given at most."),
 	TOLD(NUMBER, timeout_s, .nullable = true,
 		.doc = "The longest that a call may take, in seconds."),
 };
 static TOLD_SCHEMA(ToolConfig,
-	.doc = "How a tool is called: of kind http or mcp; empty for one that is built in.");
+	.doc = "How a tool is called: of kind http, mcp or sql; empty for one that is built in.");
 
 FIELDS(ToolRead) = {
 	FIELD(ToolRead, id, .required = true, .id = true, .doc = "The tool."),
@@ -102,8 +107,8 @@ FIELDS(ToolCreate) = {
 	FIELD(ToolCreate, config, .of = &ToolConfig_schema, .label = "How it is called",
 		.nullable = true, .example = CONFIG_EXAMPLE,
 		.doc = "http: {method, url, headers?, body?, allowed_hosts?, "
-		       "timeout_s?} with {{argument}} places; mcp: {url, headers?, tool, timeout_s?}. Not "
-		       "for kind builtin."),
+		       "timeout_s?} with {{argument}} places; mcp: {url, headers?, tool, timeout_s?}; sql: "
+		       "{url, statement?, read_only?, max_rows?, timeout_s?}. Not for kind builtin."),
 };
 SCHEMA(ToolCreate, .doc = "A tool to make.");
 
@@ -125,8 +130,8 @@ FIELDS(ToolUpdate) = {
 		       "its first secret is for admins unless this says otherwise."),
 	FIELD(ToolUpdate, config, .of = &ToolConfig_schema, .label = "How it is called",
 		.example = CONFIG_EXAMPLE,
-		.doc = "All of it anew; a header sent as ******** keeps its value while scheme, host "
-		       "and port stay the same. Not for kind builtin."),
+		.doc = "All of it anew; a header or password sent as ******** keeps its value while scheme, "
+		       "host and port stay the same. Not for kind builtin."),
 };
 SCHEMA(ToolUpdate, .partial = true, .doc = "Changes to a tool.");
 
