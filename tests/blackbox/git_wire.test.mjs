@@ -7,7 +7,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { becomes, equal, here, match, ok, test, testBoth } from "./harness.mjs";
+import { becomes, command, equal, here, match, ok, test, testBoth } from "./harness.mjs";
 import { agentOf, audits, children, commit, git, good, house, keyOf, pushed, refOf, repository, whole } from "./git_stage.mjs";
 
 const require = createRequire(join(here, "git/package.json"));
@@ -276,5 +276,24 @@ test("isomorphic-git clones and pushes", async (t) => {
   await iso.push({ fs, http: transport, dir, remote: "origin", ref: "main", remoteRef: "refs/meta/x", onAuth }).catch((err) => (refused = String(err)));
   match(refused, /refs\/meta\/x|only branches/, "what it says of a refusal");
   rmSync(dir, { recursive: true });
+  await whole(h);
+});
+
+test("a program by libgit2 clones and pushes", async (t) => {
+  const h = await house(t);
+  await pushed(h);
+  const program = join(h.work, "third");
+  const built = await command("cc", ["-o", program, join(here, "git/third.c"), "-lgit2"], { env: { PATH: process.env.PATH } });
+  equal(built.status, 0, built.stderr);
+  const third = (folder, key, ref) => command(program, [h.url().replace(/\/\/.*@/, "//"), join(h.work, folder), key, ref], { env: { HOME: "/nonexistent" } });
+  const end = await third("one", h.key, "refs/heads/main");
+  equal(end.status, 0, end.stderr);
+  equal(readFileSync(join(h.work, "one/a.md"), "utf8"), "one\n", "what was cloned");
+  equal(await refOf(h, "refs/heads/main"), end.stdout.trim(), "the branch");
+  match((await third("two", h.key, "refs/meta/x")).stdout, /refused refs\/meta\/x: only branches and tags/, "what it hears of a refusal");
+  const reader = await keyOf(h.server, h.tenant, ["agent:read"]);
+  const read = await third("three", reader, "refs/heads/main");
+  equal(read.status, 1, "a push with a key that only reads");
+  match(read.stderr, /^push: /, "where that ended");
   await whole(h);
 });
