@@ -106,3 +106,33 @@ TEST(image_files_follow_the_pipeline)
 	}
 	arena_free(&a);
 }
+
+TEST(image_names_are_whole_with_a_tag_or_without)
+{
+	static const struct {
+		const char *text;
+		bool whole, tagged;
+		size_t length; /* without the tag */
+	} cases[] = {
+		{ "registry.example.org/images/desk", true, false, 32 },
+		{ "localhost:5000/desk:v1", true, true, 19 },
+		{ "registry.example.org/desk:V_1.0-rc", true, true, 25 },
+		{ "desk", false, false, 0 },
+		{ "images/desk", false, false, 0 },
+		{ "registry.example.org/", false, false, 0 },
+		{ "registry.example.org/Desk", false, false, 0 },
+		{ "registry.example.org/desk:", false, false, 25 },
+		{ "registry.example.org/desk@sha256:00", false, false, 25 },
+		{ "registry.example.org:66666x/desk", false, false, 0 },
+		{ "--tls-verify=false", false, false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		bool tagged = false, whole = image_name_is_whole(cases[i].text, &tagged);
+
+		if (whole != cases[i].whole || tagged != cases[i].tagged ||
+			image_name_length(cases[i].text) != cases[i].length)
+			test_fail(__FILE__, __LINE__, "%s: %d %d %zu", cases[i].text, whole, tagged,
+				image_name_length(cases[i].text));
+	}
+}
