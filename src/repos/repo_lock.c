@@ -4,16 +4,24 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "repos/repos_parts.h"
 
 enum { NAP_MS = 50 };
 
-static int take(const char *path, int how)
+/* Whoever makes one as root leaves it to the service's user, who must be able to take it too. */
+static int take(const struct repos *r, const char *path, int how)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat st;
 
+	if (fd >= 0 && geteuid() == 0 &&
+		(stat(r->folder, &st) || fchown(fd, st.st_uid, st.st_gid))) {
+		close(fd);
+		return -1;
+	}
 	if (fd >= 0 && flock(fd, how)) {
 		close(fd);
 		return -1;
@@ -23,8 +31,8 @@ static int take(const char *path, int how)
 
 int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits)
 {
-	return take(
-		arena_printf(a, "%s/keeping.lock", r->folder), waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+	return take(r, arena_printf(a, "%s/keeping.lock", r->folder),
+		waits ? LOCK_EX : LOCK_EX | LOCK_NB);
 }
 
 static const char *push_lock(const struct repos *r, struct arena *a, const char *id)
@@ -34,13 +42,13 @@ static const char *push_lock(const struct repos *r, struct arena *a, const char 
 
 int repo_lock_push(const struct repos *r, struct arena *a, const char *id)
 {
-	return take(push_lock(r, a, id), LOCK_SH);
+	return take(r, push_lock(r, a, id), LOCK_SH);
 }
 
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id)
 {
 	const char *path = push_lock(r, a, id);
-	int fd = take(path, LOCK_EX | LOCK_NB);
+	int fd = take(r, path, LOCK_EX | LOCK_NB);
 
 	repo_unlock(fd);
 	return fd < 0 && access(path, F_OK) == 0;
@@ -63,9 +71,10 @@ int repo_lock_slot(const struct repos *r, struct arena *a, const char *tenant_id
 
 	for (;;) {
 		for (int i = 0; i < REPO_SLOTS; i++) {
-			int fd = i == left ? -1
-					   : take(arena_printf(a, "%s/ssh-%d.lock", r->folder, i),
-						     LOCK_EX | LOCK_NB);
+			int fd = i == left
+					 ? -1
+					 : take(r, arena_printf(a, "%s/ssh-%d.lock", r->folder, i),
+						   LOCK_EX | LOCK_NB);
 
 			if (fd >= 0)
 				return fd;

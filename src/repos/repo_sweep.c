@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "repos/repo_lock.h"
 #include "store/pool.h"
 
 enum { PIECE = 100, FOLDERS_OPEN = 16, SUFFIX = sizeof ".git" - 1 };
@@ -101,8 +102,11 @@ static int remove_folders(struct work *w, struct db *none)
 	struct repo_sweep *s = (struct repo_sweep *)w;
 	struct one_text *id = s->ids.at;
 	size_t kept = 0;
+	int lock = repo_lock_keeping(s->repos, &s->arena, false);
 
 	(void)none;
+	if (lock < 0) /* a copy is made, which may need them; or files are put in order */
+		s->ids.count = 0;
 	for (size_t i = 0; i < s->ids.count; i++) {
 		int err = remove_folder(s, id[i].value);
 
@@ -112,6 +116,7 @@ static int remove_folders(struct work *w, struct db *none)
 		else
 			id[kept++] = id[i];
 	}
+	repo_unlock(lock);
 	s->ids.count = kept;
 	return 0;
 }

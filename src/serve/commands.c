@@ -8,6 +8,7 @@
 #include "access/holders.h"
 #include "access/audit_chain_break.h"
 #include "api/people/accounts.h"
+#include "serve/repo_copies.h"
 #include "serve/registry.h"
 #include "api/tenants/bootstrap.h"
 #include "search/search.h"
@@ -517,6 +518,9 @@ int command_check(const struct settings *s, struct arena *a)
 		err = check_audit(s, store, a, &p);
 	if (!err)
 		err = check_place(s, store, a, &p);
+	if (!err)
+		err = repo_check_place(s, store, has_argument(s, "--repositories"),
+			has_argument(s, "--objects"), a, &p);
 	if (!err && has_argument(s, "--objects"))
 		err = check_bucket(s, store, a, &p);
 	store_close(store);
@@ -545,19 +549,28 @@ int command_backup(const struct settings *s, struct arena *a)
 	struct store *store = NULL;
 	struct problem p = { 0 };
 	int64_t objects = 0, bytes = 0;
-	int err = open_older(&store, s, a, &p);
+	int lock = -1, err = open_older(&store, s, a, &p);
 
+	if (!err)
+		err = repo_backup_begin(s, &lock, a, &p);
 	if (!err)
 		err = store_backup(store, s->arguments[0], a, &p);
 	if (!err)
 		count_objects(store, a, &objects, &bytes);
 	store_close(store);
-	if (err)
+	if (err) {
+		repo_backup_end(lock);
 		return complain(&p);
+	}
 	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
 	       "stay sealed.\n",
 		s->arguments[0], store_said(s->store, a));
 	printf("It holds every row, and the bytes of pictures, of skills and of small files of sessions.\n");
+	/* After the rows: each of them finds its repository as it was then, or newer. */
+	err = repo_backup(s, s->arguments[0], a, &p);
+	repo_backup_end(lock);
+	if (err)
+		return complain(&p);
 	if (objects)
 		printf("The bytes of tenants' buckets are not in it: copy %s%s%s too, now.\n"
 		       "They are %lld objects of %lld bytes, large files of sessions among them.\n",
@@ -593,9 +606,11 @@ int command_restore(const struct settings *s, struct arena *a)
 
 	if (strncmp(s->store, "sqlite:", 7) != 0) {
 		err = command_restore_rows(s, a);
-		if (!err)
-			compare_key(s, a);
-		return err;
+		if (err)
+			return err;
+		err = repo_restore(s, s->arguments[0], a, &p);
+		compare_key(s, a);
+		return err ? complain(&p) : 0;
 	}
 	err = store_restore(s->store, s->arguments[0], &kept, a, &p);
 
@@ -605,8 +620,9 @@ int command_restore(const struct settings *s, struct arena *a)
 	if (kept)
 		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
 	printf("Bytes in the bucket that only a newer store names are kept for a week once it is served.\n");
+	err = repo_restore(s, s->arguments[0], a, &p);
 	compare_key(s, a);
-	return 0;
+	return err ? complain(&p) : 0;
 }
 
 static int make_user(

@@ -20,21 +20,24 @@ const struct subcommand subcommands[] = {
 		"serve and migrate refuse, since a store is missing then; with --new an empty one is made.",
 		command_migrate },
 	{ "openapi", NULL, "Print the OpenAPI document of the service.", command_openapi },
-	{ "check", "[--audit] [--objects]",
+	{ "check", "[--audit] [--repositories] [--objects]",
 		"Check the settings and the files they name, the store and the tables of the program, and "
 		"open every sealed secret; print what is in force. Run by root, files are judged for the "
 		"user to whom the data folder belongs. "
-		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --objects, read "
-		"every object of the tenants' buckets, files of sessions among them, and hold it against its row.",
+		"With --audit, prove too that no sealed row of the audit log was changed or removed. With --repositories, have git look "
+		"whether all is there that the refs of each agent's repository name. With --objects, read "
+		"every object of the tenants' buckets, files of sessions among them, and hold it against its row, and every object of the "
+		"repositories.",
 		command_check },
 	{ "backup", "FILE",
-		"Write a copy of the store to FILE while the service runs. A store that is older than the program is copied "
-		"as it is.",
+		"Write a copy of the store to FILE while the service runs, and one of the agents' repositories to the folder "
+		"FILE.repositories. A store that is older than the program is copied as it is.",
 		command_backup },
 	{ "restore", "FILE",
 		"Put a copy that backup made in the place of the SQLite store, with the service stopped. The copy is proven "
 		"first, and the former store is kept beside it. A store on PostgreSQL must be empty: the rows of FILE are "
-		"brought there as by copy.",
+		"brought there as by copy. If FILE.repositories is there, it takes the place of the agents' repositories, of which the "
+		"former are kept too.",
 		command_restore },
 	{ "copy", "--from URL --to URL [--anew] [--quiet]",
 		"Copy all of a store into another that is empty, each at sqlite:PATH or postgres://..., with the service stopped. "

@@ -226,6 +226,7 @@
 	X(converge_sql) \
 	X(proposal_sql) \
 	X(repo_keep_sql) \
+	X(repo_check_sql) \
 	X(repo_ssh_sql)
 
 /* clang-format on */

@@ -1,6 +1,8 @@
 /* repo_commands.c - `lodge repos keep`: the files of repositories put in order when the operator wants it. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "repos/repo_keep.h"
@@ -85,8 +87,16 @@ static int keep_all(struct keep_errand *e)
 int command_repos_keep(const struct settings *s, struct arena *a)
 {
 	struct keep_errand e = { .all = s->argument_count > 0, .lock = -1 };
-	int err = open_repos(&e.repos, s, a, &e.problem);
+	struct stat st;
+	int err = repos_new(&e.repos,
+		&(struct repos_settings){
+			.folder = s->repo_folder, .bytes_max = s->repo_max_bytes.bytes },
+		a, &e.problem);
 
+	if (!err && geteuid() == 0 && stat(s->repo_folder, &st) == 0 && st.st_uid != 0)
+		err = problem_set(&e.problem, a, ERR_USAGE,
+			"run it as the user to whom %s belongs, not as root: what git writes would be root's",
+			s->repo_folder);
 	if (!err)
 		err = open_current(&e.store, s, STORE_BESIDE, a, &e.problem);
 	if (!err)

@@ -44,3 +44,35 @@ testBoth("prompts follow the repository once they are told to, and its address f
   match(json.repo_url, /^https:\/\/lodge\.example\.org\/git\/[a-z-]+\/a\.git$/, "the address");
   await server.stop();
 });
+
+testBoth("a copy of the store has the repositories beside it, and both are put back", async (t, engine) => {
+  const place = await t.place(engine);
+  let server = await t.serve(place);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a", description_prompt: "Be kind." } });
+  const agent = `/tenant/${tenant}/agents/${made.json.id}`;
+  equal((await server.request("POST", `${agent}/repo`)).status, 201, "the repository");
+  const folder = join(place.data, "repositories"), copy = join(place.folder, "copy.db");
+  const name = readdirSync(folder).find((one) => one.endsWith(".git"));
+  const backup = await t.on(place, ["backup", copy]);
+  equal(backup.status, 0, backup.stderr);
+  match(backup.stdout, /copy\.db\.repositories: 1 repositories of agents/, "it says so");
+  const tip = execFileSync("git", ["rev-parse", "main"], { cwd: join(folder, name), env: ENV }).toString();
+  commit(join(folder, name), "later", "x");
+  const kept = await t.on(place, ["repos", "keep", "--all"]);
+  match(kept.stdout, /^0 put in order, 1 in order already/, kept.stderr);
+  await server.stop();
+  if (engine === "sqlite") {
+    const back = await t.on(place, ["restore", copy]);
+    equal(back.status, 0, back.stderr);
+    match(back.stdout, /Put 1 repositories of agents back into .*\nThe former ones are kept as /, "it says so");
+    equal(execFileSync("git", ["rev-parse", "main"], { cwd: join(folder, name), env: ENV }).toString(), tip, "the branch of the copy");
+  }
+  const check = await t.on(place, ["check", "--repositories"]);
+  equal(check.status, 0, check.stderr);
+  match(check.stdout, /The agents have 1 repositories\./, "the check");
+  execFileSync("rm", ["-rf", join(folder, name, "objects")]);
+  const broken = await t.on(place, ["check", "--repositories"]);
+  equal(broken.status, 1, "a check of what is broken");
+  match(broken.stderr, /of 0 repositories the folder is missing, and 1 are not whole/, "what is wrong");
+});
