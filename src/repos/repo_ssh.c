@@ -5,7 +5,7 @@
 
 #include "store/row.h"
 
-enum { KEYS_MAX = 1000 * 1000, NAME_MAX_BYTES = 300 };
+enum { KEYS_MAX = 1000 * 1000, NAME_MAX_BYTES = 300, KEY_BEGINS = 80 };
 
 FIELDS(repo_ssh_key) = { ROW_FIELDS(repo_ssh_key, agent_id, ssh_public_key) };
 static SCHEMA(repo_ssh_key, .internal = true);
@@ -14,14 +14,19 @@ FIELDS(repo_ssh_agent) = { ROW_FIELDS(
 	repo_ssh_agent, tenant_id, agent_id, tenant_slug, agent_slug, reads_only) };
 static SCHEMA(repo_ssh_agent, .internal = true);
 
-enum { SSH_KEYS, SSH_AGENT };
+enum { SSH_KEYS, SSH_KEYS_LIKE, SSH_AGENT };
 
 static const struct statement sql[] = {
 	[SSH_KEYS] = { "ssh_keys",
 		"select a.id as agent_id, a.ssh_public_key from agents a where a.ssh_public_key is not null "
 		"and a.is_active = 1 order by a.id",
 		.row = &repo_ssh_key_schema, .across = "whose a key is, is what is asked",
-		.scan = "sshd asks once for each connection, and few agents have a key" },
+		.scan = "whoever lists all of them" },
+	/* As the index has it: an ed25519 key whole, and more of the others than chance would make the same. */
+	[SSH_KEYS_LIKE] = { "ssh_keys_like",
+		"select a.id as agent_id, a.ssh_public_key from agents a where a.ssh_public_key is not null "
+		"and substr(a.ssh_public_key, 1, 80) = $1 and a.is_active = 1 order by a.id",
+		.row = &repo_ssh_key_schema, .across = "whose a key is, is what is asked" },
 	[SSH_AGENT] = { "ssh_agent",
 		"select a.tenant_id, a.id as agent_id, t.slug as tenant_slug, a.slug as agent_slug, "
 		"case when a.id > coalesce(t.read_only_after, a.id) then 1 else 0 end as reads_only "
@@ -32,9 +37,12 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(repo_ssh_sql, sql);
 
-int repo_ssh_keys(struct db *db, struct arena *a, struct list *ret)
+int repo_ssh_keys(struct db *db, struct arena *a, const char *key, struct list *ret)
 {
-	return db_all(db, a, &sql[SSH_KEYS], ret, KEYS_MAX, NO_ARGS);
+	if (!key)
+		return db_all(db, a, &sql[SSH_KEYS], ret, KEYS_MAX, NO_ARGS);
+	return db_all(db, a, &sql[SSH_KEYS_LIKE], ret, KEYS_MAX,
+		ARGS(T(arena_strndup(a, key, strnlen(key, KEY_BEGINS)))));
 }
 
 int repo_ssh_agent(struct db *db, struct arena *a, const char *agent_id, struct repo_ssh_agent *ret)

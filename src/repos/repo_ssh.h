@@ -8,8 +8,9 @@ struct repo_ssh_key {
 	const char *agent_id, *ssh_public_key;
 };
 
-/* Those of agents that work, in the order of their ids; struct repo_ssh_key. */
-int repo_ssh_keys(struct db *db, struct arena *a, struct list *ret);
+/* Those of agents that work, in the order of their ids; struct repo_ssh_key.  With a key ("KIND BYTES") only those that begin as it
+ * does: whoever asks compares them whole. */
+int repo_ssh_keys(struct db *db, struct arena *a, const char *key, struct list *ret);
 
 struct repo_ssh_agent {
 	const char *tenant_id, *agent_id, *tenant_slug, *agent_slug;

@@ -17,7 +17,7 @@
 #include "serve/manual.h"
 #include "serve/open.h"
 
-enum { TRIES = 10, IDS_MAX = 64 };
+enum { TRIES = 10, IDS_MAX = 64, SLOT_WAIT_MS = 5000 };
 
 /* What the command is about, from the arguments to the transaction. */
 struct git_errand {
@@ -26,11 +26,13 @@ struct git_errand {
 	struct store *store;
 	struct db *db;
 	struct problem problem;
-	struct list keys; /* struct repo_ssh_key */
+	const char *wanted; /* the key that is asked about; NULL: all */
+	struct list keys;   /* struct repo_ssh_key */
 	struct repo_ssh_asked asked;
 	struct repo_ssh_agent agent;
 	struct repository row;
 	struct repos *repos;
+	int slot; /* of those that are served at once */
 	struct push push;
 	int64_t size; /* of the repository after it */
 };
@@ -48,6 +50,8 @@ static int end_errand(struct git_errand *e, int err)
 {
 	if (err && !e->problem.err)
 		problem_set(&e->problem, e->a, err, "the store: %s", e->db ? db_error(e->db) : "");
+	if (e->repos)
+		repo_unlock(e->slot);
 	db_close(e->db);
 	store_close(e->store);
 	repos_free(e->repos);
@@ -74,7 +78,7 @@ static int transact(struct git_errand *e, enum transaction mode, int (*act)(stru
 
 static int read_keys(struct git_errand *e)
 {
-	return repo_ssh_keys(e->db, e->a, &e->keys);
+	return repo_ssh_keys(e->db, e->a, e->wanted, &e->keys);
 }
 
 static const char *key_at(struct git_errand *e, size_t i)
@@ -117,20 +121,20 @@ static bool is_first(const char **keys, size_t i)
 int command_ssh_keys(const struct settings *s, struct arena *a)
 {
 	struct git_errand e = { .s = s, .a = a };
-	const char *wanted = NULL, **keys;
+	const char **keys;
 	char program[PATH_MAX] = "lodge";
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	int err = open_errand(&e);
 
 	program[n > 0 ? n : 5] = '\0';
+	if (s->argument_count == 2)
+		e.wanted = arena_printf(a, "%s %s", s->arguments[0], s->arguments[1]);
 	if (!err)
 		err = transact(&e, READ_ONLY, read_keys);
-	if (s->argument_count == 2)
-		wanted = arena_printf(a, "%s %s", s->arguments[0], s->arguments[1]);
 	keys = arena_array(a, const char *, e.keys.count + 1);
 	for (size_t i = 0; !err && i < e.keys.count; i++) {
 		keys[i] = key_at(&e, i);
-		if (keys[i] && wanted && strcmp(keys[i], wanted) != 0)
+		if (keys[i] && e.wanted && strcmp(keys[i], e.wanted) != 0)
 			keys[i] = NULL;
 	}
 	for (size_t i = 0; !err && i < e.keys.count; i++)
@@ -247,7 +251,7 @@ static int serve_push(struct git_errand *e, const struct git_setup *setup)
 
 int command_git_serve(const struct settings *s, struct arena *a)
 {
-	struct git_errand e = { .s = s, .a = a };
+	struct git_errand e = { .s = s, .a = a, .slot = -1 };
 	const char *line = getenv("SSH_ORIGINAL_COMMAND");
 	struct git_setup setup = { .version = version_asked() };
 	int err;
@@ -265,6 +269,11 @@ int command_git_serve(const struct settings *s, struct arena *a)
 		err = transact(&e, READ_ONLY, find_asked);
 	if (err)
 		return end_errand(&e, err);
+	e.slot = repo_lock_slot(e.repos, a, e.agent.tenant_id, SLOT_WAIT_MS);
+	if (e.slot < 0)
+		return end_errand(&e,
+			refuse(&e, ERR_BUSY,
+				"as many others are served by ssh as may be at once: try again in a moment"));
 	setup.service = e.asked.service;
 	setup.path = repo_path(e.repos, a, e.row.id);
 	setup.input_max = repo_room(e.repos, &e.row) ? repo_room(e.repos, &e.row) : 1;

@@ -78,6 +78,11 @@ test("an agent reaches its own repository with its key, and nothing else", async
   await refused(/no such repository for this key/, ["ls-remote", d.url("demo/other.git")]);
   await refused(/no such repository for this key/, ["ls-remote", d.url("demo/desk.git")], "other");
   await refused(/Permission denied/, ["ls-remote", d.url("demo/desk.git")], "stranger");
+  const others = [0, 1, 2, 3].map((n) => spawn("flock", [join(h.place.data, "repositories", `ssh-${n}.lock`), "sh", "-c", "echo held; read end"], { stdio: ["pipe", "pipe", "ignore"] }));
+  await Promise.all(others.map((one) => new Promise((done) => one.stdout.once("data", done))));
+  await refused(/as many others are served by ssh as may be at once: try again in a moment/, ["ls-remote", d.url("demo/desk.git")]);
+  for (const one of others) one.stdin.end();
+  await good(at, ["ls-remote", d.url("demo/desk.git")], with_("desk"));
   match((await d.shell("desk", "id")).stderr, /serves git, and nothing else/, "a command");
   match((await d.shell("desk")).stderr, /serves git, and nothing else/, "no command");
   await h.server.request("PATCH", `/agents/${h.agent}`, { body: { is_active: false } });

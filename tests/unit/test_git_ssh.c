@@ -126,3 +126,56 @@ TEST(git_ssh_keys_of_agents_are_validated)
 	STATUS(ask(f, f->admin, "{\"ssh_public_key\":null}", "PATCH /agents/%s", agent), 200);
 	fixture_close(f);
 }
+
+struct keys_asked {
+	struct fixture *f;
+	const char *key;
+	struct list found;
+};
+
+static int find_keys(struct db *db, void *data)
+{
+	struct keys_asked *asked = data;
+
+	return repo_ssh_keys(db, &asked->f->arena, asked->key, &asked->found);
+}
+
+/* With a comment or without, of every kind; the first 80 signs find them. */
+TEST(git_ssh_a_key_is_found_among_all_agents)
+{
+	static const char *const lines[] = { ED25519 " jo@example.net", ecdsa_256, ecdsa_384,
+		ecdsa_521, rsa_3072 };
+	struct fixture *f = fixture_open();
+	struct keys_asked asked = { .f = f };
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		const char *agent = fixture_agent(f, arena_printf(&f->arena, "agent-%zu", i));
+
+		STATUS(ask(f, f->admin,
+			       arena_printf(&f->arena, "{\"ssh_public_key\":\"%s\"}", lines[i]),
+			       "PATCH /agents/%s", agent),
+			200);
+	}
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		const struct repo_ssh_key *found;
+
+		test_step("%zu", i);
+		CHECK(!ssh_key_fault(&f->arena, lines[i], &asked.key));
+		CHECK_INT(fixture_work(f, find_keys, &asked), 0);
+		found = asked.found.at;
+		CHECK_INT((int64_t)asked.found.count, 1);
+		if (asked.found.count)
+			CHECK_STR(found->ssh_public_key, lines[i]);
+	}
+	asked.key =
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPyBtclRJhn1/1yW9SSvu3w0v40fQOKRh4djz7IMVDLQ";
+	CHECK_INT(fixture_work(f, find_keys, &asked), 0);
+	CHECK_INT((int64_t)asked.found.count, 0);
+	asked.key = NULL;
+	CHECK_INT(fixture_work(f, find_keys, &asked), 0);
+	CHECK_INT((int64_t)asked.found.count, 5);
+	fixture_sql(f, "update agent_rows set is_active = 0", NO_ARGS);
+	CHECK_INT(fixture_work(f, find_keys, &asked), 0);
+	CHECK_INT((int64_t)asked.found.count, 0);
+	fixture_close(f);
+}
