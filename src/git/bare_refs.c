@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "git/ref_files.h"
 
 static const char *const prefixes[] = {
 	[BARE_BRANCHES] = "refs/heads/", [BARE_TAGS] = "refs/tags/"
@@ -22,7 +23,8 @@ static int take_ref(const char *name, void *data)
 	struct ref_list *l = data;
 	size_t len = strlen(name + l->skip);
 
-	if (l->count == BARE_REFS_MAX || l->bytes + len > BARE_REFS_BYTES_MAX) {
+	/* One may come twice. */
+	if (l->count == 2 * BARE_REFS_MAX || l->bytes + len > 2 * BARE_REFS_BYTES_MAX) {
 		l->complete = false;
 		return 1; /* enough */
 	}
@@ -47,6 +49,25 @@ static int by_name(const void *one, const void *other)
 	return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
+/* Each once, in order, and not more than are listed. */
+static void put_in_order(struct ref_list *l)
+{
+	size_t kept = 0, bytes = 0;
+
+	qsort(l->names, l->count, sizeof *l->names, by_name);
+	for (size_t i = 0; i < l->count; i++) {
+		if (kept && strcmp(l->names[kept - 1], l->names[i]) == 0)
+			continue;
+		bytes += strlen(l->names[i]);
+		if (kept == BARE_REFS_MAX || bytes > BARE_REFS_BYTES_MAX) {
+			l->complete = false;
+			break;
+		}
+		l->names[kept++] = l->names[i];
+	}
+	l->count = kept;
+}
+
 int bare_refs(struct bare *b, enum bare_refs which, struct arena *a, struct list *ret,
 	bool *ret_complete, struct problem *p)
 {
@@ -56,11 +77,10 @@ int bare_refs(struct bare *b, enum bare_refs which, struct arena *a, struct list
 		.room = ROOM,
 		.skip = strlen(prefixes[which]),
 		.complete = true };
-	const char *glob = arena_printf(a, "%s*", prefixes[which]);
 
-	if (git_reference_foreach_glob(b->repo, glob, take_ref, &l) < 0)
+	if (ref_files_each(git_repository_path(b->repo), prefixes[which], take_ref, &l) < 0)
 		return bare_unreadable(a, p);
-	qsort(l.names, l.count, sizeof *l.names, by_name);
+	put_in_order(&l);
 	*ret = (struct list){ l.names, l.count };
 	*ret_complete = l.complete;
 	return 0;

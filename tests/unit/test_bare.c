@@ -259,6 +259,7 @@ TEST(bare_refs_are_listed_whole_or_said_not_to_be)
 	struct git_place at = enter();
 	struct list names = { 0 };
 	bool complete = false, has = false;
+	const char *listed = "";
 	char id[41], of[41];
 
 	CHECK_INT(bare_refs(at.bare, BARE_BRANCHES, &at.a, &names, &complete, &at.p), 0);
@@ -284,6 +285,21 @@ TEST(bare_refs_are_listed_whole_or_said_not_to_be)
 	CHECK_STR(of, id);
 	CHECK_INT(bare_commit_of(at.bare, "tree", of, &at.a, &at.p), ERR_NOT_FOUND);
 	CHECK_INT(bare_commit_of(at.bare, "../HEAD", of, &at.a, &at.p), ERR_NOT_FOUND);
+	/* Packed, in files, in both, gone again, and locks beside them: as git lists them. */
+	said(&at,
+		"for i in $(seq 30); do echo create refs/heads/p/$i main; done | git update-ref --stdin; git pack-refs --all; "
+		"git update-ref refs/heads/p/3 main; git branch -q -D p/4 p/5; git branch q/r/s/t main; git branch p/5 main; "
+		"touch refs/heads/p/7.lock packed-refs.lock refs/heads/z.lock; mkdir refs/heads/empty");
+	CHECK_INT(bare_refs(at.bare, BARE_BRANCHES, &at.a, &names, &complete, &at.p), 0);
+	CHECK(complete);
+	for (size_t i = 0; i < names.count; i++)
+		listed = arena_printf(
+			&at.a, "%s%s%s", listed, i ? "\n" : "", ((const char **)names.at)[i]);
+	CHECK_STR(listed, said(&at, "git for-each-ref --format='%(refname:short)' refs/heads"));
+	said(&at, arena_printf(&at.a,
+			  "rm -rf packed-refs.lock refs/heads/* packed-refs; "
+			  "git update-ref refs/heads/main %s; git update-ref refs/heads/b/c %s",
+			  id, id));
 	/* More than are listed; and of a name that no JSON holds. */
 	said(&at,
 		arena_printf(&at.a,
