@@ -6,6 +6,7 @@
 -- BENCH_PATCH is a body: the requests of the file are PATCH with it, NUMBER being another number each
 -- time.  BENCH_HOOK is "PATH SIGNATURE RUN": each request is the event in BENCH_BODY with an id of its own,
 -- also among those of other runs.
+-- BENCH_ONCE is a file like the first: each line is POST, once, in turn.
 -- BENCH_FIRST is where the numbers begin.  BENCH_PORTKEY has that gateway call this address.  With none of
 -- these, wrk sends its address again and again.
 
@@ -58,6 +59,20 @@ elseif list then
 
 	function request()
 		return ready[math.random(#ready)]
+	end
+elseif os.getenv("BENCH_ONCE") then
+	local lines, at = {}, 0
+
+	function init()
+		for line in io.lines(os.getenv("BENCH_ONCE")) do
+			lines[#lines + 1] = line
+		end
+	end
+
+	function request()
+		local path, token = lines[(2 * at + number) % #lines + 1]:match("^(%S+) (%S+)$")
+		at = at + 1
+		return wrk.format("POST", path, headers(token))
 	end
 elseif hook then
 	local path, signature, run = hook:match("^(%S+) (%S+) (%S+)$")
