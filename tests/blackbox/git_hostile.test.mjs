@@ -272,3 +272,89 @@ test("programs that are killed, locks that are left, pushes during our own commi
   await good(at, ["push", "-q", "origin", "main"]);
   await whole(h);
 }, { ms: 120_000 });
+
+// ---- the service dies ----
+
+const KILLS = Math.ceil(Number(process.env.LODGE_KILLS ?? 12) / 4);
+
+/** One more process over the place, with everything whole after the last one's death. */
+async function again(t, h, options = {}) {
+  h.server = options.env ? t.launch(h.place, options) : await t.serve(h.place, options);
+  if (options.env) await h.server.up().catch(() => {});
+  h.server.token = h.token;
+  return h.server;
+}
+
+/** Programs that work on the repository, whoever began them. */
+const orphans = (h) => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter((pid) => {
+  try {
+    return /(upload|receive|index|unpack)-/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8")) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(h.repo.folder);
+  } catch {
+    return false;
+  }
+});
+
+async function stands(h, acked, what) {
+  await becomes(() => orphans(h).length, 0, "programs that outlive the service");
+  await command("sh", ["-c", `rm -rf ${h.repo.folder}/objects/tmp_objdir* ${h.repo.folder}/objects/tmp_obj*`]); // gc removes them
+  await whole(h);
+  const all = await good(h.repo.folder, ["log", "-p", "--format=%H", "--all"], { env: { GIT_DIR: h.repo.folder } });
+  for (const one of acked) ok(all.includes(one), `${what}: ${one} was acknowledged and is not there`);
+}
+
+testBoth("a service that dies in the middle of pushes, commits, resolutions and convergences", async (t, engine) => {
+  const h = await house(t, engine);
+  const agent = `/tenant/${h.tenant}/agents/${h.agent}`;
+  const at = await pushed(h);
+  h.token = h.server.token;
+  equal((await h.server.request("PATCH", `${agent}/repo`, { body: { projection: "auto" } })).status, 200, "the mode");
+  const acked = [];
+  let serial = 0;
+  await h.server.kill();
+  for (let i = 0; i < KILLS; i++) {
+    // At its nth commit, which is that of a push, a resolution or the job; or at any moment.
+    const order = i % 3 === 2 ? null : `commit:${4 + 3 * i}:${i % 2 ? "after" : "before"}`;
+    await again(t, h, order ? { env: { LODGE_FAULT: order } } : {});
+    if (!order) setTimeout(() => h.server.signal("SIGKILL"), 400 + 150 * i);
+    const quiet = async (doing) => {
+      while (!h.server.ended)
+        try {
+          await doing();
+        } catch (err) {
+          if (!err.code && !/socket|hang up|aborted|ended/.test(err.message)) throw err;
+          await pause(5);
+        }
+    };
+    await Promise.all([
+      quiet(async () => {
+        const url = h.url().replace(/:\d+\/git/, `:${h.server.port}/git`);
+        await git(at, ["fetch", "-q", url, "main"]);
+        await git(at, ["reset", "-q", "--hard", "FETCH_HEAD"]);
+        mkdirSync(join(at, "prompts"), { recursive: true });
+        const made = await commit(at, "prompts/description_prompt.md", `Pushed ${++serial}.\n`);
+        if ((await git(at, ["push", "-q", url, "main"])).status === 0) acked.push(made);
+      }),
+      quiet(async () => {
+        const text = `Ours ${++serial}.`;
+        await h.server.request("PATCH", agent, { body: { description_prompt: text } });
+        const reply = await h.server.request("POST", `${agent}/prompt-provenance/resolve`, { body: { file: "prompts/description_prompt.md", take: "live" } });
+        if (reply.status === 200) acked.push(text);
+      }),
+    ]);
+    equal((await h.server.over).signal, "SIGKILL", "the end");
+    await stands(h, acked, order ?? "at any moment");
+  }
+  ok(acked.length > 0, "nothing was ever acknowledged");
+  // With the next process all of it comes to rest: the job that was under way is done, and both sides can be told apart.
+  const server = await again(t, h);
+  for (const name of readdirSync(join(h.repo.folder, "refs/heads")).filter((one) => one.endsWith(".lock")))
+    utimesSync(join(h.repo.folder, "refs/heads", name), new Date(), new Date(Date.now() - 20 * 60_000));
+  await until(60_000, "the jobs", async () => (await h.place.sql("select count(*) from jobs where kind = 'repo.converge'")) === "0");
+  const one = (await server.request("GET", `${agent}/prompt-provenance`)).json;
+  ok(one.available && !(one.files[0].diverged && one.files[0].pending_projection), JSON.stringify(one.files[0]));
+  const reply = await server.request("POST", `${agent}/prompt-provenance/resolve`, { body: { file: "prompts/description_prompt.md", take: "live" } });
+  equal(reply.status, 200, reply.text);
+  const live = (await server.request("GET", agent)).json.description_prompt;
+  equal(await good(h.repo.folder, ["show", "main:prompts/description_prompt.md"], { env: { GIT_DIR: h.repo.folder } }), live, "both sides");
+  await stands(h, acked, "in the end");
+}, { ms: 60_000 + KILLS * 20_000 });
