@@ -30,23 +30,38 @@ cloned() {
 	rm -rf "$scratch/clone"
 }
 
-# Starts git http-backend behind nginx over $scratch/rival; sets rival_port.
+# CPU time so far of these processes, their children, and all that those have begun and seen the end of, in ticks: spent PID...
+spent() {
+	local process all=0 stat parents
+
+	parents=$(IFS=, && echo "$*")
+	for process in "$@" $(pgrep -P "$parents" || true); do
+		stat=$(<"/proc/$process/stat")
+		read -r -a stat <<<"${stat##*) }"
+		all=$((all + stat[11] + stat[12] + stat[13] + stat[14]))
+	done
+	echo "$all"
+}
+
+# Starts git http-backend behind nginx over $scratch/rival; sets rival_port and rival_pids.
 start_rival() {
 	rival_port=$(free_port)
 	mkdir -p "$scratch/temp"
 	chmod 755 "$scratch" "$scratch/rival"
 	PATH=$PATH:/usr/sbin fcgiwrap -c 4 -s "unix:$scratch/git.sock" >"$scratch/fcgi.out" 2>&1 &
 	running+=("$!")
+	rival_pids=("$!")
 	sed "s|FOLDER|$scratch|g; s|PORT|$rival_port|g" "$here/git.conf" >"$scratch/git.conf"
 	until [[ -S $scratch/git.sock ]]; do sleep 0.05; done
 	chmod 777 "$scratch/git.sock"
 	PATH=$PATH:/usr/sbin nginx -p "$scratch" -c "$scratch/git.conf" >"$scratch/git-nginx.out" 2>&1 &
 	running+=("$!")
+	rival_pids+=("$!")
 	await "http://127.0.0.1:$rival_port/one.git/info/refs?service=git-upload-pack" "$scratch/git-nginx.log"
 }
 
 measure_clone() {
-	local round i folder url ours=() theirs=() ratios=() ratio
+	local round i folder url ours=() theirs=() ratios=() ratio began costs
 
 	say "Measuring a clone of 50 MB"
 	repo_made 1
@@ -65,6 +80,7 @@ measure_clone() {
 	start_rival
 	cloned "http://b:$token@127.0.0.1:$port/git/${url##*/git/}" >/dev/null
 	cloned "http://127.0.0.1:$rival_port/one.git" >/dev/null
+	began=("$(spent "$pid")" "$(spent "${rival_pids[@]}")")
 	for ((round = 0; round < rounds; round++)); do
 		ours+=("$(cloned "http://b:$token@127.0.0.1:$port/git/${url##*/git/}")")
 		theirs+=("$(cloned "http://127.0.0.1:$rival_port/one.git")")
@@ -74,6 +90,10 @@ measure_clone() {
 	row "git: clone of 50 MB" "$(calc "50 / $(median "${ours[@]}")" %.0f) MB/s" \
 		"git http-backend behind nginx: $(calc "50 / $(median "${theirs[@]}")" %.0f) MB/s" "$(calc "$ratio" %.2f)" '>= 0.8' \
 		"$(verdict "$ratio" '>=' 0.8)"
+	costs=("$(calc "($(spent "$pid") - ${began[0]}) * 1000 / $(getconf CLK_TCK) / $rounds")"
+		"$(calc "($(spent "${rival_pids[@]}") - ${began[1]}) * 1000 / $(getconf CLK_TCK) / $rounds")")
+	row "git: clone of 50 MB: CPU of the server" "$(calc "${costs[0]}" %.0f) ms" "${costs[1]%.*} ms" \
+		"$(calc "${costs[0]} / ${costs[1]}" %.2f)" - -
 }
 
 # One request again and again on one connection: answered PATH TOKEN; sets p50 (us).
@@ -132,7 +152,7 @@ measure_making() {
 }
 
 part_git() {
-	local place token tenant_path rival_port
+	local place token tenant_path rival_port rival_pids
 
 	make_store repos 1 5000
 	start_lodge "$scratch/repos"
