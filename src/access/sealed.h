@@ -28,6 +28,8 @@
 		"the signing secret of a webhook")                                                \
 	X(MAIL_SECRET, "mail_secrets", "null", "name", "sealed", "", GONE_WITH_ROW,               \
 		"a key of the service's mail")                                                    \
+	X(REPOSITORY, "repositories", "tenant_id", "id", "sealed", "", GONE_TEXT,                 \
+		"the token of a repository on another host")                                      \
 	X(LETTER, "letters", "null", "id", "sealed", "", GONE_WITH_ROW, "the link of a letter")   \
 	X(AUDIT_KEY, "meta", "null", "key", "value", " and key = 'audit_key'", GONE_CHAIN,        \
 		"the key of the audit log's chain")

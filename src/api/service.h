@@ -15,6 +15,7 @@ struct batches;
 struct helper;
 struct bucket;
 struct repos;
+struct mirrors;
 struct file_mover;
 struct smtp_relay;
 struct letterbox;
@@ -31,6 +32,7 @@ struct service {
 	struct helper *helper;	   /* formats of strangers */
 	struct bucket *bucket;	   /* the bytes of tenants' buckets */
 	struct repos *repos;	   /* the git repositories of agents */
+	struct mirrors *mirrors;   /* of those on other hosts */
 	struct file_mover *mover;  /* large files of sessions on their way there */
 	const struct smtp_relay
 		*relay; /* takes mail to the outside; its url is NULL where none is set */

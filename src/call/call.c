@@ -319,11 +319,12 @@ static void call_prepared(struct work *w, int err)
 
 static enum http_verdict begin_slow(struct call *c)
 {
-	struct pool *pool = c->op->asks_tools ? c->app->tools
-			    : c->op->unpacks  ? c->app->imports
-			    : c->op->spawns   ? c->app->programs
-			    : c->op->on_disk  ? c->app->disk
-					      : c->app->slow;
+	struct pool *pool = c->elsewhere	? c->elsewhere
+			    : c->op->asks_tools ? c->app->tools
+			    : c->op->unpacks	? c->app->imports
+			    : c->op->spawns	? c->app->programs
+			    : c->op->on_disk	? c->app->disk
+						: c->app->slow;
 	bool whole = c->op->unpacks || c->op->spawns;
 	int err;
 

@@ -139,6 +139,8 @@ struct call {
 	const char *cache;    /* Cache-Control of a single object; NULL: private, no-cache */
 	bool nothing;	      /* what was asked for is done, and there is nothing to show: 204 */
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
+	struct pool *
+		elsewhere; /* set by `look`: whose threads `prepare` runs on, in place of those that the row says; or NULL */
 	bool only_reads; /* set by `prepare`: what follows it changes nothing, and the writer is left alone */
 	struct audit_entry audit;
 	struct problem problem;

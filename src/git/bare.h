@@ -118,7 +118,8 @@ struct bare_file {
 };
 
 struct bare_committing {
-	const char *branch;
+	const char
+		*branch; /* NULL: none is moved, and the commit is there for whoever knows its id */
 	const char *onto; /* the commit that it must be at; NULL: there is no such branch */
 	const struct bare_file *files;
 	size_t count;
@@ -131,3 +132,6 @@ enum { BARE_COMMIT_FILES_MAX = 16 };
  * have to take the place of a file. */
 int bare_commit(struct bare *b, const struct bare_committing *in, char ret[BARE_ID_LEN + 1],
 	struct arena *a, struct problem *p);
+/* Moves a branch from a commit (NULL: it is not there) to another one that is here.  ERR_CONFLICT if it is elsewhere. */
+int bare_move(struct bare *b, const char *branch, const char *from, const char *to, struct arena *a,
+	struct problem *p);

@@ -77,9 +77,11 @@ static int write_commit(struct bare *b, const struct bare_committing *in, git_co
 			    signable(a, in->email, "lodge@localhost"), in->at, 0))
 		err = bare_unreadable(a, p);
 	if (!err) {
-		const char *ref = arena_printf(a, "refs/heads/%s", in->branch);
+		const char *ref =
+			in->branch ? arena_printf(a, "refs/heads/%s", in->branch) : NULL;
 
-		stale_lock_drop(git_repository_path(b->repo), ref);
+		if (ref)
+			stale_lock_drop(git_repository_path(b->repo), ref);
 		why = git_commit_create(ret, b->repo, ref, who, who, NULL, in->message, tree,
 			parent ? 1 : 0, parents);
 		if (why == GIT_EMODIFIED || why == GIT_ELOCKED || why == GIT_EEXISTS)
@@ -116,4 +118,23 @@ int bare_commit(struct bare *b, const struct bare_committing *in, char ret[BARE_
 	git_tree_free(base);
 	git_commit_free(parent);
 	return err;
+}
+
+int bare_move(struct bare *b, const char *branch, const char *from, const char *to, struct arena *a,
+	struct problem *p)
+{
+	const char *name = arena_printf(a, "refs/heads/%s", branch);
+	git_reference *ref = NULL;
+	git_oid was, is;
+	int why;
+
+	if (git_oid_fromstr(&is, to) || (from && git_oid_fromstr(&was, from)))
+		return ERR_NOT_FOUND;
+	why = from ? git_reference_create_matching(&ref, b->repo, name, &is, 1, &was, NULL)
+		   : git_reference_create(&ref, b->repo, name, &is, 0, NULL);
+	git_reference_free(ref);
+	if (why == GIT_EMODIFIED || why == GIT_ELOCKED || why == GIT_EEXISTS ||
+		why == GIT_ENOTFOUND)
+		return problem_set(p, a, ERR_CONFLICT, MOVED);
+	return why ? bare_unreadable(a, p) : 0;
 }

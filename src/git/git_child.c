@@ -26,8 +26,10 @@ enum {
 	FILES = 512,
 	CONFIG_MAX = 32,
 	LINE_MAX = 128,
+	CONFIG_FD = STDERR_FILENO + 1, /* as git sees it */
 };
-static const rlim_t memory_max = (rlim_t)1 << 30, beyond_input = (rlim_t)64 << 20;
+static const rlim_t memory_max = (rlim_t)1 << 30, beyond_input = (rlim_t)64 << 20,
+		    beyond_words = (rlim_t)1 << 20;
 
 const char *git_service_name(enum git_service service)
 {
@@ -69,8 +71,8 @@ static const char *const config[][2] = {
 enum { CONFIG_COUNT = sizeof config / sizeof *config };
 
 struct environment {
-	char line[2 * CONFIG_MAX + 8][LINE_MAX];
-	char *at[2 * CONFIG_MAX + 9];
+	char line[2 * CONFIG_MAX + 9][LINE_MAX];
+	char *at[2 * CONFIG_MAX + 10];
 	size_t count;
 };
 
@@ -99,7 +101,9 @@ static void fill_environment(struct environment *e, const struct git_setup *setu
 	e->count = 0;
 	environment_put(e, "PATH", "/usr/local/bin:/usr/bin:/bin");
 	environment_put(e, "GIT_CONFIG_NOSYSTEM", "1");
-	environment_put(e, "GIT_CONFIG_GLOBAL", "/dev/null");
+	snprintf(number, sizeof number, "/proc/self/fd/%d", CONFIG_FD);
+	environment_put(e, "GIT_CONFIG_GLOBAL", setup->config ? number : "/dev/null");
+	environment_put(e, "GIT_TERMINAL_PROMPT", "0");
 	if (setup->version) {
 		snprintf(number, sizeof number, "version=%d", setup->version);
 		environment_put(e, "GIT_PROTOCOL", number);
@@ -117,7 +121,8 @@ static void fill_environment(struct environment *e, const struct git_setup *setu
 
 /* ---- the process ---- */
 
-static int spawn_with(const int fds[3], char *const argv[], char *const environment[], pid_t *ret)
+static int spawn_with(
+	const int fds[3], int config_fd, char *const argv[], char *const environment[], pid_t *ret)
 {
 	static const char *const places[] = { "/usr/bin/git", "/usr/local/bin/git", "/bin/git" };
 	posix_spawn_file_actions_t files;
@@ -133,8 +138,11 @@ static int spawn_with(const int fds[3], char *const argv[], char *const environm
 			err = fds[i] >= 0 ? posix_spawn_file_actions_adddup2(&files, fds[i], i)
 					  : posix_spawn_file_actions_addopen(
 						    &files, i, "/dev/null", O_RDWR, 0);
+		if (!err && config_fd)
+			err = posix_spawn_file_actions_adddup2(&files, config_fd, CONFIG_FD);
 		if (!err)
-			err = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+			err = posix_spawn_file_actions_addclosefrom_np(
+				&files, CONFIG_FD + (config_fd ? 1 : 0));
 		sigemptyset(&signals);
 		posix_spawnattr_setsigmask(&attributes, &signals);
 		sigfillset(&signals);
@@ -158,7 +166,7 @@ static int spawn_with(const int fds[3], char *const argv[], char *const environm
 /* From here on, and for all that it begins; before it has read a byte of what came. */
 static void limit(pid_t pid, const struct git_setup *setup)
 {
-	const rlim_t file = (rlim_t)setup->input_max + beyond_input;
+	const rlim_t file = (rlim_t)setup->input_max + (setup->words ? beyond_words : beyond_input);
 	const struct {
 		__rlimit_resource_t what;
 		rlim_t most;
@@ -213,7 +221,7 @@ int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
 	else
 		put_service(argv, path, setup);
 	fill_environment(&e, setup);
-	err = spawn_with(fds, argv, e.at, ret);
+	err = spawn_with(fds, setup->config, argv, e.at, ret);
 	if (err)
 		return err;
 	limit(*ret, setup);
@@ -271,7 +279,7 @@ struct running {
 	bool wanted;
 };
 
-/* What it complains of: the first of it is kept, the rest is let go. */
+/* What it complains of: the first of it is kept, the rest is let go; of what tells how far it has come, the last. */
 static bool hear_complaint(struct running *r)
 {
 	char text[1024];
@@ -279,8 +287,16 @@ static bool hear_complaint(struct running *r)
 
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN;
-	for (ssize_t i = 0; i < n && r->said + 1 < GIT_SAID_MAX; i++)
-		r->result->said[r->said++] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+	for (ssize_t i = 0; i < n; i++) {
+		if (r->said + 1 == GIT_SAID_MAX && r->run->setup.words) {
+			r->said /= 2;
+			memmove(r->result->said, r->result->said + GIT_SAID_MAX - 1 - r->said,
+				r->said);
+		}
+		if (r->said + 1 < GIT_SAID_MAX)
+			r->result->said[r->said++] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+	}
+	r->result->said[r->said] = '\0';
 	return n > 0;
 }
 

@@ -17,6 +17,7 @@ enum git_service { GIT_UPLOAD_PACK, GIT_RECEIVE_PACK };
 const char *git_service_name(enum git_service service);
 
 struct git_setup {
+	int config; /* a file that holds more configuration, which only git sees; 0: none */
 	enum git_service service;
 	bool stateless;	  /* one request and its answer, and not a conversation */
 	bool advertises;  /* what there is, and nothing more */
@@ -27,7 +28,7 @@ struct git_setup {
 	const char *const *words;
 	bool yields; /* to all others on this machine */
 };
-enum { GIT_WORDS_MAX = 16 };
+enum { GIT_WORDS_MAX = 24 };
 
 /* Begins git with these three descriptors, in a group of its own; 0, or an errno. */
 int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret);
@@ -62,7 +63,7 @@ enum { GIT_WALL_MS = 600 * 1000, GIT_SAID_MAX = 400 };
 struct git_result {
 	enum git_end end;
 	int status;		 /* of waitpid() */
-	char said[GIT_SAID_MAX]; /* the beginning of what it complained of */
+	char said[GIT_SAID_MAX]; /* the beginning of what it complained of; of `words` the end */
 };
 
 /* Begins git and hands on what it says, until it has ended.  Waits: never on a loop. */

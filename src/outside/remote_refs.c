@@ -52,6 +52,7 @@ static struct remote_said ask(
 	in->total_ms = (int)left;
 	in->wanted = "retry-after";
 	in->stop = r->stop;
+	in->line = r->line;
 	in->take = take_refs;
 	in->take_status = 200;
 	in->take_ctx = l->refs;
@@ -127,6 +128,20 @@ static struct remote_said ask_list(struct listing *l)
 	return read_end(l, said);
 }
 
+/* Without its advertisement. */
+static struct remote_said ask_at_once(struct listing *l)
+{
+	l->refs->version = 2;
+	return ask_list(l);
+}
+
+static struct remote_said ask_both(struct listing *l)
+{
+	struct remote_said said = ask_advert(l);
+
+	return !said.end && l->refs->version == 2 ? ask_list(l) : said;
+}
+
 static struct remote_said list_refs(
 	const struct remote *r, struct arena *a, const struct ls_ask *wanted, struct ls_refs *ret)
 {
@@ -138,10 +153,16 @@ static struct remote_said list_refs(
 	struct remote_said said;
 
 	ls_refs_begin(ret, a, wanted);
-	said = ask_advert(&l);
-	if (!said.end && ret->version == 2)
-		said = ask_list(&l);
+	said = r->known ? ask_at_once(&l) : ask_both(&l);
+	if (r->known && (said.end == REMOTE_GARBAGE || said.end == REMOTE_MISSING)) {
+		/* It is another server by now, or has moved. */
+		ls_refs_drop(ret);
+		ls_refs_begin(ret, a, wanted);
+		said = ask_both(&l);
+	}
 	ls_refs_drop(ret);
+	if (r->ret_url)
+		*r->ret_url = l.base;
 	if (said.end) {
 		ret->count = 0;
 		ret->complete = false;

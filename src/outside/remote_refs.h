@@ -15,7 +15,10 @@ struct remote {
 	enum egress egress;
 	int total_ms; /* for both requests together; 0: 10 seconds */
 	const _Atomic bool *stop;
-	fetch_fn *fetch; /* NULL: fetch_run() */
+	struct fetch_line *line; /* for several on one host, one after the other; or NULL */
+	bool known; /* it spoke the second version before, and is asked for refs at once */
+	const char **ret_url; /* where it is, if the host pointed there; or NULL */
+	fetch_fn *fetch;      /* NULL: fetch_run() */
 };
 
 /* What is wrong with the URL of a repository, as the end of a sentence that begins with its name; NULL: nothing. */

@@ -13,8 +13,9 @@
 enum RepoPurpose { RepoPurpose_code, RepoPurpose_image };
 extern const struct words RepoPurpose_words;
 
-/* Who keeps it.  What is read is read from the folder here, whoever that is: of another host it would hold a mirror. */
-enum RepoHost { RepoHost_embedded };
+/* Who keeps it: this service, or another host by git's own wire (mirror.h).  What is read is read from the folder here, whoever
+ * that is: of another host it holds a mirror. */
+enum RepoHost { RepoHost_embedded, RepoHost_gitlab, RepoHost_gitea, RepoHost_git };
 extern const struct words RepoHost_words;
 
 /* What becomes of prompts that change in the repository. */
@@ -33,12 +34,17 @@ struct repository {
 	const char *tenant_id, *id, *agent_id;
 	int purpose, host, projection;
 	const char *tip; /* of the main branch when it was last looked at; NULL: it has no commit */
-	int64_t observed_at;	 /* when that was; NIL: never */
-	const char *last_error;	 /* why it could not be looked at the last time; or NULL */
-	int64_t next_attempt_at; /* when it is looked at again; NIL: when it changes */
+	int64_t observed_at;	/* when that was; NIL: never */
+	const char *last_error; /* why it could not be looked at the last time; or NULL */
+	int64_t next_attempt_at; /* when it is looked at again; NIL: when it changes, or a job has it */
 	int64_t failures;	 /* one after the other, to wait longer after each */
 	int64_t size_bytes;
 	int64_t created_at, updated_at;
+	/* Of another host: where it is, where people look at it, its secrets (mirror.h), which refs the mirror has, whether they are
+	 * all, and when somebody last wanted it looked at. */
+	const char *url, *web_url, *sealed, *refs_sha256;
+	bool complete;
+	int64_t asked_at;
 };
 SCHEMA_DECLARED(repository);
 
@@ -78,6 +84,8 @@ const struct image_choice *repos_image(const struct repos *r);
 const char *repo_path(const struct repos *r, struct arena *a, const char *id);
 /* How many bytes it has on the disk; it waits for it. */
 int64_t repo_size(const struct repos *r, struct arena *a, const char *id);
+/* Removes its folder, if there is one, which first gets another name so that nobody opens half of one; 0, or an errno. */
+int repo_forget(const struct repos *r, struct arena *a, const char *id);
 
 /* ---- the address by which git reaches it ---- */
 

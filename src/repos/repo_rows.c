@@ -7,7 +7,9 @@ const struct words RepoPurpose_words = {
 	.list = (const char *const[]){ "code", "image", NULL },
 };
 const struct words RepoHost_words = {
-	.list = (const char *const[]){ "embedded", NULL },
+	.title = "RepoHost",
+	.list = (const char *const[]){ "embedded", "gitlab", "gitea", "git", NULL },
+	.doc = "Who keeps a repository: this service, a host of that kind, or any other git server.",
 };
 const struct words RepoProjection_words = {
 	.title = "RepoProjection",
@@ -21,7 +23,10 @@ FIELDS(repository) = { ROW_FIELDS(repository, tenant_id, id, agent_id),
 	FIELD(repository, host, .words = &RepoHost_words),
 	FIELD(repository, projection, .words = &RepoProjection_words),
 	ROW_NULLABLE(repository, tip, observed_at, last_error, next_attempt_at),
-	ROW_FIELDS(repository, failures, size_bytes, created_at, updated_at) };
+	ROW_FIELDS(repository, failures, size_bytes, created_at, updated_at),
+	ROW_NULLABLE(repository, url, web_url),
+	FIELD(repository, sealed, .nullable = true, .secret = true),
+	ROW_NULLABLE(repository, refs_sha256), ROW_FIELDS(repository, complete, asked_at) };
 SCHEMA(repository, .internal = true);
 
 struct repo_trash {
@@ -31,7 +36,16 @@ struct repo_trash {
 FIELDS(repo_trash) = { ROW_FIELDS(repo_trash, id, owner, former, size_bytes, since, remove_at) };
 static SCHEMA(repo_trash, .internal = true);
 
-enum { REPO_FIND, REPO_ADD, REPO_CHANGE, REPO_SAW, REPO_DROP, REPO_KEPT, REPO_KEEP };
+enum {
+	REPO_FIND,
+	REPO_ADD,
+	REPO_CHANGE,
+	REPO_SAW,
+	REPO_SAW_MIRROR,
+	REPO_DROP,
+	REPO_KEPT,
+	REPO_KEEP
+};
 
 static const struct statement sql[] = {
 	[REPO_FIND] = { "repo_find",
@@ -45,6 +59,10 @@ static const struct statement sql[] = {
 	[REPO_SAW] = { "repo_saw",
 		"update repositories set tip = :tip, observed_at = :observed_at, size_bytes = :size_bytes, "
 		"last_error = null, next_attempt_at = null, failures = 0, updated_at = :updated_at "
+		"where tenant_id = :tenant_id and id = :id",
+		.row = &repository_schema },
+	[REPO_SAW_MIRROR] = { "repo_saw_mirror",
+		"update repositories set tip = :tip, size_bytes = :size_bytes, updated_at = :updated_at "
 		"where tenant_id = :tenant_id and id = :id",
 		.row = &repository_schema },
 	[REPO_DROP] = { "repo_drop", "delete from repositories where tenant_id = $1 and id = $2" },
@@ -78,7 +96,8 @@ int repo_saw(struct db *db, const struct repository *row, const char *tip, int64
 
 	seen.tip = tip;
 	seen.observed_at = seen.updated_at = now;
-	return db_put(db, &sql[REPO_SAW], &seen);
+	/* When the host was last looked at is the sweep's matter. */
+	return db_put(db, &sql[row->host == RepoHost_embedded ? REPO_SAW : REPO_SAW_MIRROR], &seen);
 }
 
 int repo_release(struct db *db, const struct repository *row, int64_t remove_at, int64_t now)

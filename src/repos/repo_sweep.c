@@ -1,15 +1,12 @@
 /* repo_sweep.c - folders of repositories that are to go: read from the store, removed on the threads for disks, and only
  * then forgotten, so that whoever dies in the middle begins again.
  *
- * A folder first gets another name, so that nobody opens half of one.  Once a
- * day the folders are held against the rows: one that is a day old and that no
+ * Once a day the folders are held against the rows: one that is a day old and that no
  * row names was made by a process that died before it could write the row. */
 #include "repos/repos_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +15,7 @@
 #include "repos/repo_lock.h"
 #include "store/pool.h"
 
-enum { PIECE = 100, FOLDERS_OPEN = 16, SUFFIX = sizeof ".git" - 1 };
+enum { PIECE = 100 };
 
 enum { TRASH_DUE, TRASH_FORGET, NAMED };
 
@@ -76,26 +73,6 @@ static bool submit_to_store(struct repo_sweep *s, int (*run)(struct work *w, str
 
 /* ---- folders go ---- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path) && errno != ENOENT ? errno : 0;
-}
-
-static int remove_folder(struct repo_sweep *s, const char *id)
-{
-	const char *path = repo_path(s->repos, &s->arena, id),
-		   *gone = arena_printf(&s->arena, "%.*sgone", (int)(strlen(path) - 3), path);
-	int err;
-
-	if (rename(path, gone) && errno != ENOENT)
-		return errno;
-	err = nftw(gone, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
-	return err < 0 && errno == ENOENT ? 0 : err < 0 ? errno : err;
-}
-
 /* Those that could not be removed are tried again the next time. */
 static int remove_folders(struct work *w, struct db *none)
 {
@@ -108,7 +85,7 @@ static int remove_folders(struct work *w, struct db *none)
 	if (lock < 0) /* a copy is made, which may need them; or files are put in order */
 		s->ids.count = 0;
 	for (size_t i = 0; i < s->ids.count; i++) {
-		int err = remove_folder(s, id[i].value);
+		int err = repo_forget(s->repos, &s->arena, id[i].value);
 
 		if (err)
 			log_error("a repository cannot be removed; it is tried again",

@@ -74,6 +74,8 @@ void repos_stop(struct repos *r)
 	r->keeper = NULL;
 }
 
+enum { FOLDERS_OPEN = 16 };
+
 /* The walk of the C library has nowhere to put it. */
 static _Thread_local int64_t measured;
 
@@ -88,9 +90,27 @@ static int measure_file(const char *path, const struct stat *st, int kind, struc
 
 int64_t repo_size(const struct repos *r, struct arena *a, const char *id)
 {
-	enum { FOLDERS_OPEN = 16 };
-
 	measured = 0;
 	nftw(repo_path(r, a, id), measure_file, FOLDERS_OPEN, FTW_PHYS);
 	return measured;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path) && errno != ENOENT ? errno : 0;
+}
+
+int repo_forget(const struct repos *r, struct arena *a, const char *id)
+{
+	const char *path = repo_path(r, a, id),
+		   *gone = arena_printf(a, "%.*sgone", (int)(strlen(path) - 3), path);
+	int err;
+
+	if (rename(path, gone) && errno != ENOENT)
+		return errno;
+	err = nftw(gone, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+	return err < 0 && errno == ENOENT ? 0 : err < 0 ? errno : err;
 }

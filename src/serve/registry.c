@@ -62,6 +62,8 @@
 	X(avatars) \
 	X(repos) \
 	X(image_repo) \
+	X(repo_bind) \
+	X(repo_hook) \
 	X(repo_refs) \
 	X(repo_files) \
 	X(provenance) \
@@ -222,6 +224,8 @@
 	X(repo_sql) \
 	X(repo_url_sql) \
 	X(repo_sweep_sql) \
+	X(mirror_sql) \
+	X(mirror_sweep_sql) \
 	X(prompt_base_sql) \
 	X(converge_sql) \
 	X(proposal_sql) \

@@ -40,6 +40,7 @@
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "repos/converge.h"
+#include "repos/mirrors.h"
 #include "repos/repo_keep.h"
 #include "events/hub.h"
 #include "sessions/retention.h"
@@ -57,7 +58,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 6 };
+enum { JOB_KINDS = 7 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -70,7 +71,8 @@ enum {
 	PROGRAM_WAITING = 32,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
-	CHAIN_EVERY_MS = 500
+	CHAIN_EVERY_MS = 500,
+	MIRRORS_EVERY_TURNS = 4
 };
 
 struct serving {
@@ -301,6 +303,11 @@ static void prepare_queue(struct serving *v)
 		.repos = &v->service.repos,
 		.disk = &v->service.app.disk };
 	v->kinds[5] = repo_converge_kind(&v->converger);
+	v->service.mirrors = mirrors_new(&(struct mirrors_settings){ .store = &v->service.app.store,
+		.repos = &v->service.repos,
+		.vault = &v->service.app.vault,
+		.egress = s->private_all ? EGRESS_ANY : EGRESS_PUBLIC });
+	v->kinds[6] = mirrors_job_kind(v->service.mirrors);
 	v->service.letters =
 		letter_post_new(&(struct letter_post_settings){ .store = v->service.app.store,
 			.vault = v->service.app.vault,
@@ -416,6 +423,7 @@ static void stop_queue(struct serving *v, int64_t end_ms)
 {
 	if (v->service.runner)
 		runner_stop(v->service.runner, left_until(end_ms));
+	mirrors_stop(v->service.mirrors);
 	mail_reader_stop(v->mail_reader);
 	broker_stop(v->service.broker, left_until(end_ms));
 	mail_sender_free(v->mail);
@@ -491,6 +499,7 @@ static void stop_serving(struct serving *v)
 	store_close(v->service.app.store);
 	file_mover_free(v->service.mover);
 	bucket_free(v->service.bucket);
+	mirrors_free(v->service.mirrors);
 	repos_free(v->service.repos);
 	api_teardown(&v->service);
 	oidc_free(v->service.oidc);
@@ -607,6 +616,8 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 		broker_tick(v->service.broker);
 		hook_log_flush(v->service.hook_log, v->service.app.store, clock_now_us());
 		give_back_memory(v);
+		if (turns % MIRRORS_EVERY_TURNS == 0)
+			mirrors_sweep(v->service.mirrors, clock_now_us());
 		if (++turns % (MAINTENANCE_EVERY_S * 1000 / CHAIN_EVERY_MS) == 0)
 			maintain_service(&v->service.app);
 	}

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { becomes, command, equal, ok } from "./harness.mjs";
 
-const PLAIN = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0",
+export const PLAIN = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0",
   GIT_AUTHOR_NAME: "Jo", GIT_AUTHOR_EMAIL: "jo@example.net", GIT_COMMITTER_NAME: "Jo", GIT_COMMITTER_EMAIL: "jo@example.net" };
 
 /** Runs git to its end: {status, stdout, stderr}; `good` fails where it did not end well. */

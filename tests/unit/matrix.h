@@ -28,6 +28,7 @@ enum fresh {
 	FRESH_FAVORITE,	     /* the agent is a favourite of the caller's */
 	FRESH_REPO,	     /* the agent has a repository */
 	FRESH_PROPOSAL,	     /* a change of prompts that waits for a word */
+	FRESH_MIRROR,	     /* it has one on another host */
 	FRESH_AVATAR,	     /* the agent has a picture */
 	FRESH_SKILL,	     /* a skill to delete */
 	FRESH_SKILL_GRANT,   /* the agent has the target skill */

@@ -511,6 +511,16 @@ void freshen(
 		break;
 	case FRESH_REPO:
 		ask(f, w->owner, NULL, "POST /agents/%s/repo", t->agent_id);
+		fixture_sql(f,
+			"update repositories set host = 'embedded', url = null where agent_id = $1",
+			ARGS(T(t->agent_id)));
+		break;
+	case FRESH_MIRROR:
+		ask(f, w->owner, NULL, "POST /agents/%s/repo", t->agent_id);
+		fixture_sql(f,
+			"update repositories set host = 'git', url = 'https://git.example.org/a.git' "
+			"where agent_id = $1",
+			ARGS(T(t->agent_id)));
 		break;
 	case FRESH_PROPOSAL:
 		t->proposal_id = proposal_make(f, t->tenant_id, t->agent_id);

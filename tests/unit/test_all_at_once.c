@@ -202,9 +202,9 @@ static const struct {
 		"acceptInvite addMember allowAccount answerInvitation branchSession cancelSession cloneAgent confirmRegister confirmReset "
 		"createGroup createMemory createMessage createPlan createSession "
 		"createSkillWebhook createSubtask decideApproval decidePromptProposal grantAgent grantAgentToolBundle "
-		"createAgentRepo grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
+		"grantModelToAgent healMailboxes login registerAccount requestReset setAgentCanAuthorSkills setAgentDefaultRole "
 		"setAgentGroupRole setAgentRole setAgentSkillConfig setAgentSkillVersion "
-		"setAgentSkillVisibilityScope updateAgentBudget updateAgentRepo updateAgentSkill updateAnyUser updateGroup "
+		"setAgentSkillVisibilityScope updateAgentBudget updateAgentSkill updateAnyUser updateGroup "
 		"tryTool updateAnyMailbox updateMailbox updateMe updateMember updatePlan updateSession updateTenant " },
 	{ "whether a password is right costs a guess", "changePassword " },
 	{ "the other side is asked first", "importMcpTools setAgentCodeRef " },

@@ -239,6 +239,7 @@ static const struct {
 	{ "receiveEvent", "each delivery has a log of its own" },
 	{ "callSkill", "each call has a log of its own" },
 	{ "receiveMail", "each message has an arrival of its own" },
+	{ "receivePush", "it is only looked at earlier" },
 	{ "fetchGit", "a fetch changes nothing" },
 	{ "startOidc", "nobody has signed in yet" },
 	{ "postMcp", "what is begun and stopped has rows of its own: test_mcp_server.c" },

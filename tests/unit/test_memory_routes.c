@@ -127,6 +127,8 @@ struct trial {
 	struct hook_fixture hook;
 	struct fixture *f;
 	const char *skill_id, *webhook_id, *webhook_token;
+	const char *mirror_id,
+		*mirror_secret; /* a repository on another host, which tells of pushes */
 	struct buf request, answer;
 	size_t taken; /* bodies that were not refused by their head */
 };
@@ -153,6 +155,8 @@ static const char *fill_path(struct trial *t, const char *path)
 			id = t->hook.id;
 		else if (strncmp(open, "{webhook_id}", 12) == 0)
 			id = t->webhook_id;
+		else if (strncmp(open, "{repository_id}", 15) == 0)
+			id = t->mirror_id;
 		out = arena_printf(&f->arena, "%s%.*s%s", out, (int)(open - path), path, id);
 		path = close + 1;
 	}
@@ -210,7 +214,9 @@ static size_t send_body(
 		"X-Hub-Signature-256: %s\r\nAuthorization: Bearer %s\r\n\r\n",
 		method_name(r->method), fill_path(t, r->path),
 		strstr(r->path, "/file") ? "?path=a.txt" : "", type, body->len, ++t->hook.sent,
-		hook_sign(f, t->hook.secret, body->at, body->len), token);
+		hook_sign(f, strstr(r->path, "/repositories/") ? t->mirror_secret : t->hook.secret,
+			body->at, body->len),
+		token);
 	uint64_t before;
 	size_t grown;
 
@@ -225,6 +231,24 @@ static size_t send_body(
 	grown = peak_grown();
 	check_aside(t, r, body->len, before);
 	return grown;
+}
+
+static void make_mirror(struct trial *t)
+{
+	struct fixture *f = t->f;
+	const char *agent = fixture_created(f, f->admin, "{\"name\":\"m\",\"slug\":\"mirrored\"}",
+		"POST /tenant/%s/agents", f->tenant_id);
+	struct answer r = ask(f, f->admin, NULL, "POST /agents/%s/repo", agent);
+
+	STATUS(r, 201);
+	fixture_sql(f,
+		"update repositories set host = 'git', url = 'https://git.example.org/a.git' where "
+		"agent_id = $1",
+		ARGS(T(agent)));
+	r = ask(f, f->admin, NULL, "POST /agents/%s/repo/push-hook", agent);
+	STATUS(r, 201);
+	t->mirror_id = strrchr(text_at(&r, "url"), '/') + 1;
+	t->mirror_secret = text_at(&r, "secret");
 }
 
 static void open_trial(struct trial *t)
@@ -251,6 +275,7 @@ static void open_trial(struct trial *t)
 	t->webhook_id = text_at(&r, "id");
 	t->webhook_token = text_at(&r, "token");
 	CHECK(t->skill_id && t->webhook_id && t->webhook_token);
+	make_mirror(t);
 	/* A model that can be asked, but does not answer: what goes out is written. */
 	STATUS(ask(t->f, t->f->admin,
 		       "{\"name\":\"m\",\"slug\":\"m\",\"kind\":\"openai\",\"available_to_all_tenants\":true,"

@@ -26,6 +26,7 @@ enum {
 };
 
 #define NOTHING_HERE "There is no such repository."
+#define ELSEWHERE "This repository is on another host: clone it from there."
 
 struct wire_query {
 	const char *service;
@@ -68,7 +69,7 @@ static int find_repository(struct call *c, struct wire *w)
 		err = repo_find(c->db, c->arena, c->caller.tenant_id, c->caller.agent_id,
 			(enum RepoPurpose)purpose, &w->row);
 	if (!err && w->row.host != RepoHost_embedded)
-		err = ERR_NOT_FOUND;
+		return call_fail(c, ERR_NOT_FOUND, ELSEWHERE);
 	if (err)
 		return err == ERR_NOT_FOUND ? call_fail(c, err, NOTHING_HERE) : err;
 	w->path = repo_path(service_of(c->app)->repos, c->arena, w->row.id);

@@ -4,7 +4,7 @@
 
 #include "api/agents/agent_extras.h"
 #include "api/agents/agent_row.h"
-#include "api/repos/repo_call.h"
+#include "api/repos/repo_remote.h"
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/same.h"
@@ -121,6 +121,18 @@ static int tell_unavailable(struct call *c, const char *why, void *ctx)
 	return 0;
 }
 
+/* What the mirror has may not be what the host has. */
+static bool host_is_away(const struct repository *row)
+{
+	return row->host != RepoHost_embedded && (row->failures || row->observed_at == NIL);
+}
+
+static const char *why_away(const struct repository *row)
+{
+	return row->last_error ? row->last_error
+			       : "The repository has not been fetched from its host yet.";
+}
+
 OPERATION(readAgentPromptProvenance, NONE, AgentPromptProvenanceRead)
 {
 	struct provenance_asked *asked = arena_new(c->arena, struct provenance_asked);
@@ -136,6 +148,9 @@ OPERATION(readAgentPromptProvenance, NONE, AgentPromptProvenanceRead)
 		&what.row);
 	if (err == ERR_NOT_FOUND)
 		return tell_unavailable(c, REPO_NONE, asked);
+	if (!err && host_is_away(&what.row))
+		return tell_unavailable(c, why_away(&what.row), asked);
+	out->repo_web_url = err ? NULL : what.row.web_url;
 	return err ? err : repo_read_later(c, &what);
 }
 
@@ -171,7 +186,27 @@ CHECK_STEP(resolveAgentPrompt, AgentPromptResolve)
 struct resolving {
 	struct provenance provenance;
 	const char *name, *email; /* who commits */
+	struct remote remote;	  /* where it is pushed to, if it is another host's */
 };
+
+/* A commit goes there by git, with the token. */
+static int look_at_host(struct call *c, struct resolving *v, int take)
+{
+	const struct repository *row = &v->provenance.row;
+	int err = repo_remote(c, row, &v->remote);
+
+	if (err)
+		return err;
+	if (host_is_away(row))
+		return call_fail(c, ERR_UPSTREAM, "%s", why_away(row));
+	if (take != PromptSide_live)
+		return 0;
+	if (!v->remote.token)
+		return call_fail(c, ERR_CONFLICT,
+			"There is no token with which to commit to the repository on its host: give one with PATCH.");
+	c->elsewhere = c->app->programs;
+	return 0;
+}
 
 BODY_STEP(resolveAgentPrompt, look, AgentPromptResolve)
 {
@@ -190,7 +225,22 @@ BODY_STEP(resolveAgentPrompt, look, AgentPromptResolve)
 		return err;
 	v->name = agent.name;
 	v->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
-	return 0;
+	return v->provenance.row.host == RepoHost_embedded ? 0 : look_at_host(c, v, in->take);
+}
+
+/* Onto the branch as the mirror has it: where the host's has moved, it refuses. */
+static int push_live(struct call *c, struct bare *b, const struct resolving *v, const char *made)
+{
+	const struct provenance *of = &v->provenance;
+	const char *path = repo_path(service_of(c->app)->repos, c->arena, of->row.id);
+	int err;
+
+	if (strcmp(made, of->tip) == 0)
+		return 0;
+	err = remote_git_push(&v->remote, path, REPO_MAIN, of->tip, made, c->arena, &c->problem);
+	return err ? err
+		   : bare_move(
+			     b, REPO_MAIN, *of->tip ? of->tip : NULL, made, c->arena, &c->problem);
 }
 
 static int commit_live(struct call *c, struct bare *b, struct resolving *v, int file)
@@ -201,12 +251,14 @@ static int commit_live(struct call *c, struct bare *b, struct resolving *v, int 
 	struct bare_file one = { prompt_files[file].path, bytes, strlen(bytes) };
 	int64_t most = repos_bytes_max(service_of(c->app)->repos);
 	char made[BARE_ID_LEN + 1];
+	bool here = of->row.host == RepoHost_embedded;
+	int err;
 
 	if (of->row.size_bytes + (int64_t)one.len > most)
 		return call_fail(c, ERR_NO_SPACE,
 			"The repository has no room: it may have %lld bytes.", (long long)most);
-	return bare_commit(b,
-		&(struct bare_committing){ .branch = REPO_MAIN,
+	err = bare_commit(b,
+		&(struct bare_committing){ .branch = here ? REPO_MAIN : NULL,
 			.onto = *of->tip ? of->tip : NULL,
 			.files = &one,
 			.count = 1,
@@ -216,6 +268,7 @@ static int commit_live(struct call *c, struct bare *b, struct resolving *v, int 
 				c->arena, "Take the live text of %s\n", prompt_files[file].field),
 			.at = c->now / SECOND_US },
 		made, c->arena, &c->problem);
+	return err || here ? err : push_live(c, b, v, made);
 }
 
 static int resolve_in(struct call *c, struct bare *b, struct resolving *v, int file, int take)
@@ -275,7 +328,7 @@ static int put_prompt(
 }
 
 OPERATION(resolveAgentPrompt, AgentPromptResolve, AgentPromptProvenanceRead, .on_disk = true,
-	.check = resolveAgentPrompt_check, .look = resolveAgentPrompt_look,
+	.unseals = true, .check = resolveAgentPrompt_check, .look = resolveAgentPrompt_look,
 	.prepare = resolveAgentPrompt_prepare)
 {
 	struct resolving *r = c->own;
@@ -311,7 +364,7 @@ static const struct route routes[] = {
 		.doc = "Where each prompt stands against its file on the main branch of the agent's "
 		       "repository, and which commits made it. A repository that cannot be read is no error." },
 	{ METHOD_POST, PROVENANCE "/resolve", &resolveAgentPrompt, PERM_AGENT_WRITE, 200,
-		"agent.prompt.resolve", .tag = "Repositories", .finds_agent = true,
+		"agent.prompt.resolve", .tag = "Repositories", .finds_agent = true, .patient = true,
 		.doc = "Take the repository's side of a prompt, or the live one." },
 };
 RESOURCE(provenance, routes, NULL);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "api/agents/agent_extras.h"
+#include "api/agents/agent_row.h"
 #include "api/service.h"
 #include "store/pool.h"
 
@@ -14,6 +15,31 @@ int repo_here(struct call *c, struct repository *ret)
 		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_code, ret);
 
 	return err == ERR_NOT_FOUND ? call_fail(c, err, REPO_NONE) : err;
+}
+
+int repo_let_go(struct call *c, const struct repository *row)
+{
+	bool ours = row->host == RepoHost_embedded;
+	int err = repo_release(
+		c->db, row, c->now + (ours ? REPO_KEPT_US : (int64_t)REPO_TRASH_US), c->now);
+
+	return err == ERR_CONFLICT
+		       ? call_fail(c, err,
+				 "Of this agent %d repositories are kept already that were let go of within 30 days.",
+				 REPO_RELEASED_MAX)
+		       : err;
+}
+
+int repo_shown_at(struct call *c, const char *url)
+{
+	struct agent_row before, after;
+	int err = agent_row_read(c, &before);
+
+	if (err)
+		return err;
+	after = before;
+	after.repo_url = url;
+	return agent_row_change(c, &before, &after);
 }
 
 int repo_open(struct call *c, const struct repository *row, struct bare **ret)
@@ -56,7 +82,8 @@ static void repo_was_read(struct work *w, int err)
 static enum http_verdict begin_reading(struct call *c)
 {
 	struct repo_reading *r = c->own;
-	int err = pool_submit(c->app->disk, c->caller.tenant_id, &r->work);
+	int err = pool_submit(r->what.elsewhere ? r->what.elsewhere : c->app->disk,
+		c->caller.tenant_id, &r->work);
 
 	if (!err)
 		return HTTP_KEPT;

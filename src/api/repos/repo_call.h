@@ -9,6 +9,11 @@
 /* The repository of the agent of the path; ERR_NOT_FOUND with a sentence. */
 int repo_here(struct call *c, struct repository *ret);
 
+/* It is the agent's no more: one of our own is kept for a while, of another host nothing is.  409 with a sentence. */
+int repo_let_go(struct call *c, const struct repository *row);
+/* What the agent shows of it, and the reply. */
+int repo_shown_at(struct call *c, const char *url);
+
 /* A read that waits for the disk: `read` runs on a thread for disks, with the repository open, and fills what the operation
  * gave it; then the reply is written.  It is the last thing that an `apply` does.  With `missing`, which says what is told where
  * the files cannot be read, that is no error. */
@@ -17,6 +22,7 @@ struct repo_read {
 	int (*read)(struct call *c, struct bare *b, void *ctx);
 	int (*missing)(struct call *c, const char *why, void *ctx); /* or NULL */
 	void *ctx;
+	struct pool *elsewhere; /* where `read` waits for more than the disk; or NULL */
 };
 int repo_read_later(struct call *c, const struct repo_read *what);
 /* Opens it, on such a thread. */

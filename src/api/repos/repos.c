@@ -1,29 +1,16 @@
-/* repos.c - an agent is given a repository of its own, with its prompts in it, and lets go of it.
- *
- * The folder is made before the row that names it: a process that dies in
- * between leaves a folder that nobody names, which is removed a day later. */
+/* repos.c - an agent is given a repository of its own, with its prompts in it or as a copy of another one, and lets go of it. */
 #include <string.h>
 
 #include "api/agents/agent_row.h"
 #include "api/agents/agents.h"
-#include "api/repos/repo_call.h"
+#include "api/repos/repo_import.h"
 #include "api/service.h"
 #include "base/clock.h"
 #include "repos/converge.h"
 #include "repos/prompt_base.h"
-#include "repos/prompt_file.h"
 #include "repos/proposal.h"
 
 #define STANDS "This agent has a repository already."
-
-/* What is carried from one step to the next. */
-struct repo_making {
-	struct prompt_texts prompts; /* as they went into it */
-	const char *name, *email;
-	struct id id;
-	char tip[BARE_ID_LEN + 1];
-	int64_t size_bytes;
-};
 
 static int none_stands(struct call *c)
 {
@@ -34,12 +21,43 @@ static int none_stands(struct call *c)
 	return err == ERR_NOT_FOUND ? 0 : err ? err : call_fail(c, ERR_CONFLICT, STANDS);
 }
 
-static int look_to_make(struct call *c)
+struct AgentRepoCreate {
+	const char *import_url, *token;
+	int projection;
+};
+FIELDS(AgentRepoCreate) = {
+	FIELD(AgentRepoCreate, import_url, .nullable = true, BOUNDS(1, REPO_URL_MAX),
+		.example = "\"https://git.example.org/team/prompts.git\"",
+		.doc = "A repository that this one begins as a copy of: its branches and tags. Without it, the "
+		       "agent's prompts are its first commit."),
+	FIELD(AgentRepoCreate, token, .nullable = true, .secret = true, BOUNDS(1, REPO_TOKEN_MAX),
+		.example = "\"a-token-of-that-host\"",
+		.doc = "What that one is read with: a token, or a name and a password with a colon between. It "
+		       "is not kept."),
+	FIELD(AgentRepoCreate, projection, .words = &RepoProjection_words, .otherwise = "\"off\"",
+		.doc = "Whether prompts follow the repository from the beginning."),
+};
+static SCHEMA(AgentRepoCreate, .doc = "Makes the repository of an agent.");
+
+CHECK_STEP(createAgentRepo, AgentRepoCreate)
+{
+	repo_url_check(c, "import_url", in->import_url);
+	repo_token_check(c, in->token);
+	if (in->token && !in->import_url && !problem_names(&c->problem, "import_url"))
+		call_field(c, "token", "unused", "is only of use with import_url");
+}
+
+/* A copy waits for another host and for git. */
+BODY_STEP(createAgentRepo, look, AgentRepoCreate)
 {
 	struct repo_making *m = c->own = arena_new(c->arena, struct repo_making);
 	struct agent_row agent;
-	int err = none_stands(c);
+	int err;
 
+	createAgentRepo_check_typed(c, in);
+	if (c->problem.err)
+		return c->problem.err;
+	err = none_stands(c);
 	if (!err)
 		err = agent_row_read(c, &agent);
 	if (err)
@@ -48,70 +66,20 @@ static int look_to_make(struct call *c)
 		agent.bootstrap_instructions, agent.initial_greeting } };
 	m->name = agent.name;
 	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
+	if (in->import_url)
+		c->elsewhere = c->app->programs;
 	return 0;
 }
 
-static int make_repo(struct call *c)
+BODY_STEP(createAgentRepo, prepare, AgentRepoCreate)
 {
-	struct repo_making *m = c->own;
-	struct repos *repos = service_of(c->app)->repos;
-	struct bare_file files[PROMPT_FILES];
-	struct bare *b = NULL;
-	const char *path;
-	size_t count = 0;
-	int err;
-
-	m->id = id_new(NULL);
-	path = repo_path(repos, c->arena, m->id.text);
-	for (int i = 0; i < PROMPT_FILES; i++)
-		if (m->prompts.of[i] && *m->prompts.of[i]) {
-			const char *bytes = prompt_file_bytes(c->arena, m->prompts.of[i]);
-
-			files[count++] =
-				(struct bare_file){ prompt_files[i].path, bytes, strlen(bytes) };
-		}
-	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
-	if (!err)
-		err = bare_open(&b, path, c->arena, &c->problem);
-	if (!err)
-		err = bare_commit(b,
-			&(struct bare_committing){ .branch = REPO_MAIN,
-				.files = files,
-				.count = count,
-				.name = m->name,
-				.email = m->email,
-				.message = "Begin with the prompts of the agent\n",
-				.at = c->now / SECOND_US },
-			m->tip, c->arena, &c->problem);
-	bare_close(b);
-	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
-	return err;
+	return in->import_url ? repo_make_copy(c, c->own, in->import_url, in->token)
+			      : repo_make_first(c, c->own);
 }
-
-/* What the agent shows of it, and the reply. */
-static int change_url(struct call *c, const char *url)
-{
-	struct agent_row before, after;
-	int err = agent_row_read(c, &before);
-
-	if (err)
-		return err;
-	after = before;
-	after.repo_url = url;
-	return agent_row_change(c, &before, &after);
-}
-
-struct AgentRepoCreate {
-	int projection;
-};
-FIELDS(AgentRepoCreate) = {
-	FIELD(AgentRepoCreate, projection, .words = &RepoProjection_words, .otherwise = "\"off\"",
-		.doc = "Whether prompts follow the repository from the beginning."),
-};
-static SCHEMA(AgentRepoCreate, .doc = "Makes the repository of an agent.");
 
 OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .on_disk = true,
-	.look = look_to_make, .prepare = make_repo)
+	.check = createAgentRepo_check, .look = createAgentRepo_look,
+	.prepare = createAgentRepo_prepare)
 {
 	const struct repo_making *m = c->own;
 	const struct caller *who = &c->caller;
@@ -138,12 +106,15 @@ OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .o
 	if (!err)
 		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
 			agent.slug, RepoPurpose_code, &url);
-	for (int i = 0; !err && i < PROMPT_FILES; i++)
+	/* What a copy has in the files of prompts was never the same as they. */
+	for (int i = 0; !err && !in->import_url && i < PROMPT_FILES; i++)
 		if (m->prompts.of[i] && *m->prompts.of[i])
 			err = prompt_base_put(c->db, who->tenant_id, who->agent_id, i,
 				m->prompts.of[i], m->tip, c->now);
+	if (!err && in->import_url)
+		err = repo_converge_add(c->db, c->arena, &row, c->now);
 	if (!err)
-		err = change_url(c, url);
+		err = repo_shown_at(c, url);
 	c->audit.resource_id = row.id;
 	c->location = arena_printf(c->arena, "/tenant/%s/agents/%s", who->tenant_id, who->agent_id);
 	return err;
@@ -155,11 +126,7 @@ OPERATION(deleteAgentRepo, NONE, AgentRead)
 	int err = repo_here(c, &row);
 
 	if (!err)
-		err = repo_release(c->db, &row, c->now + REPO_KEPT_US, c->now);
-	if (err == ERR_CONFLICT)
-		return call_fail(c, err,
-			"Of this agent %d repositories are kept already that were let go of within 30 days.",
-			REPO_RELEASED_MAX);
+		err = repo_let_go(c, &row);
 	if (!err)
 		err = prompt_bases_drop(c->db, row.tenant_id, row.agent_id);
 	if (!err)
@@ -167,7 +134,7 @@ OPERATION(deleteAgentRepo, NONE, AgentRead)
 	if (!err)
 		err = prompt_refusals_drop(c->db, row.tenant_id, row.agent_id);
 	if (!err)
-		err = change_url(c, NULL);
+		err = repo_shown_at(c, NULL);
 	c->audit.resource_id = row.id;
 	return err;
 }
@@ -175,9 +142,11 @@ OPERATION(deleteAgentRepo, NONE, AgentRead)
 struct AgentRepoRead {
 	const char *id;
 	int host, projection;
-	const char *url, *tip;
+	const char *url, *web_url, *tip;
 	struct moment observed_at;
 	const char *last_error;
+	struct moment next_attempt_at;
+	bool has_token;
 	int64_t size_bytes;
 	struct moment created_at;
 };
@@ -190,6 +159,8 @@ FIELDS(AgentRepoRead) = {
 	FIELD(AgentRepoRead, url, .required = true,
 		.example = "\"https://lodge.example.org/git/demo/support-desk.git\"",
 		.doc = "Address to clone it from, over HTTP."),
+	FIELD(AgentRepoRead, web_url, .required = true, .nullable = true, .example = "null",
+		.doc = "Where people look at it; null where that is not known."),
 	FIELD(AgentRepoRead, tip, .required = true, .nullable = true,
 		.example = "\"9fceb02d0ae598e95dc970b74767f19372d61af8\"",
 		.doc = "The commit of its main branch, when that was last looked at."),
@@ -197,6 +168,11 @@ FIELDS(AgentRepoRead) = {
 		.doc = "When it was last looked at."),
 	FIELD(AgentRepoRead, last_error, .required = true, .nullable = true, .example = "null",
 		.doc = "Why it could not be looked at since then; null if it could."),
+	FIELD(AgentRepoRead, next_attempt_at, .required = true, .nullable = true, .example = "null",
+		.doc = "When another host is asked again whether it has moved; null of our own, and while it is "
+		       "fetched."),
+	FIELD(AgentRepoRead, has_token, .required = true,
+		.doc = "Whether a token for another host is kept. It is shown to nobody."),
 	FIELD(AgentRepoRead, size_bytes, .required = true, .doc = "What it had on the disk then."),
 	FIELD(AgentRepoRead, created_at, .required = true, .doc = "When it was made."),
 };
@@ -204,71 +180,43 @@ static SCHEMA(AgentRepoRead, .doc = "The repository of an agent.");
 
 OPERATION(readAgentRepo, NONE, AgentRepoRead)
 {
+	struct repo_secrets secrets;
 	struct repository row;
 	struct agent_row agent;
+	bool has_token;
 	int err = agent_row_read(c, &agent);
 
 	if (!err)
 		err = repo_here(c, &row);
 	if (err)
 		return err;
+	has_token = !repo_secrets_open(c->app->vault, c->arena, &row, &secrets) && secrets.token;
 	*out = (struct AgentRepoRead){ .id = row.id,
 		.host = row.host,
 		.projection = row.projection,
 		.url = agent.repo_url,
+		.web_url = row.web_url,
 		.tip = row.tip,
 		.observed_at = { row.observed_at },
 		.last_error = row.last_error,
+		.next_attempt_at = { row.next_attempt_at },
+		.has_token = has_token,
 		.size_bytes = row.size_bytes,
 		.created_at = { row.created_at } };
 	return 0;
-}
-
-struct AgentRepoUpdate {
-	uint64_t present;
-	int projection;
-};
-FIELDS(AgentRepoUpdate) = {
-	FIELD(AgentRepoUpdate, projection, .words = &RepoProjection_words,
-		.doc = "Whether prompts follow the repository; propose and auto begin at once."),
-};
-static SCHEMA(
-	AgentRepoUpdate, .partial = true, .doc = "Changes how prompts follow the repository.");
-
-OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead)
-{
-	struct repository before, after;
-	int err = repo_here(c, &before);
-
-	if (err)
-		return err;
-	after = before;
-	if (in->projection >= 0)
-		after.projection = in->projection;
-	after.updated_at = c->now;
-	call_changed(c, &repository_schema, &before, &after);
-	err = repo_change(c->db, &after);
-	if (!err && after.projection != before.projection)
-		err = proposal_withdraw(c->db, c->arena, after.tenant_id, after.agent_id, c->now);
-	if (!err)
-		err = repo_converge_add(c->db, c->arena, &after, c->now);
-	c->audit.resource_id = after.id;
-	return err ? err : agent_show(c, out);
 }
 
 #define REPO "/tenant/{tenant_id}/agents/{agent_id}/repo"
 
 static const struct route routes[] = {
 	{ METHOD_POST, REPO, &createAgentRepo, PERM_AGENT_WRITE, 201, "agent.repo.create",
-		.tag = "Repositories", .finds_agent = true,
-		.doc = "Give the agent a git repository of its own, with its prompts in it." },
+		.tag = "Repositories", .finds_agent = true, .patient = true,
+		.doc = "Give the agent a git repository of its own, with its prompts in it or as a copy of another." },
 	{ METHOD_GET, REPO, &readAgentRepo, PERM_AGENT_READ, 200, .tag = "Repositories",
 		.finds_agent = true, .doc = "Read what the agent's repository is, and how it is." },
-	{ METHOD_PATCH, REPO, &updateAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.update",
-		.tag = "Repositories", .finds_agent = true,
-		.doc = "Say whether the agent's prompts follow its repository." },
 	{ METHOD_DELETE, REPO, &deleteAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.delete",
 		.tag = "Repositories", .finds_agent = true,
-		.doc = "Let go of the agent's repository. It is kept for 30 days, and then removed." },
+		.doc = "Let go of the agent's repository. One of our own is kept for 30 days, and then removed; of "
+		       "another host the mirror and the token go at once." },
 };
 RESOURCE(repos, routes, NULL);

@@ -1,0 +1,272 @@
+/* remote_git.c - see remote_git.h. */
+#include "repos/remote_git.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "base/log.h"
+#include "git/git_child.h"
+#include "outside/pinned.h"
+
+enum { CONFIG_BYTES = 16 * 1024, FOLDERS_OPEN = 16 };
+
+void remote_set_token(struct remote *r, struct arena *a, const char *token)
+{
+	const char *colon = token ? strchr(token, ':') : NULL;
+
+	r->user = colon && colon > token ? arena_strndup(a, token, (size_t)(colon - token)) : NULL;
+	r->token = colon ? colon + 1 : token;
+}
+
+/* ---- what git is told ---- */
+
+static void put_quoted(struct buf *b, const char *key, const char *value)
+{
+	buf_printf(b, "\t%s = \"", key);
+	for (const char *c = value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			buf_putc(b, '\\');
+		buf_putc(b, *c);
+	}
+	buf_puts(b, "\"\n");
+}
+
+static void put_token(struct buf *b, struct arena *a, const struct remote *r)
+{
+	const char *both = arena_printf(a, "%s:%s", r->user ? r->user : "oauth2", r->token);
+	size_t len = strlen(both),
+	       room = sodium_base64_ENCODED_LEN(len, sodium_base64_VARIANT_ORIGINAL);
+	char *text = arena_alloc(a, room);
+
+	sodium_bin2base64(
+		text, room, (const unsigned char *)both, len, sodium_base64_VARIANT_ORIGINAL);
+	put_quoted(b, "extraHeader", arena_printf(a, "Authorization: Basic %s", text));
+}
+
+static void write_config(struct buf *b, struct arena *a, const struct remote *r, const char *pinned)
+{
+	buf_puts(b, "[remote \"host\"]\n");
+	put_quoted(b, "url", fetch_base_trimmed(a, r->url));
+	buf_puts(b, "[protocol]\n\tallow = never\n[protocol \"https\"]\n\tallow = always\n");
+	if (strncmp(r->url, "http:", 5) == 0)
+		buf_puts(b, "[protocol \"http\"]\n\tallow = always\n");
+	buf_puts(b, "[fetch]\n\tunpackLimit = 1\n[transfer]\n\tbundleURI = false\n"
+		    "[http]\n\tfollowRedirects = false\n\tproxy = \"\"\n\tuserAgent = lodge\n"
+		    "\tlowSpeedLimit = 100\n\tlowSpeedTime = 20\n");
+	if (*pinned)
+		put_quoted(b, "curloptResolve", pinned);
+	if (r->token && *r->token)
+		put_token(b, a, r);
+}
+
+/* A file that has no name and is nowhere on the disk; -1. */
+static int config_file(const struct remote *r, struct arena *a, const char *pinned)
+{
+	int fd = memfd_create("lodge", MFD_CLOEXEC);
+	struct buf b;
+	bool whole;
+
+	buf_init(&b, CONFIG_BYTES);
+	write_config(&b, a, r, pinned);
+	whole = fd >= 0 && !b.overflow && write(fd, b.at, b.len) == (ssize_t)b.len;
+	if (b.len)
+		wipe(b.at, b.len);
+	buf_free(&b);
+	if (!whole && fd >= 0)
+		close(fd);
+	return whole ? fd : -1;
+}
+
+static bool let_pass(void *ctx, const char *bytes, size_t n)
+{
+	(void)ctx;
+	(void)bytes;
+	(void)n;
+	return true;
+}
+
+static enum git_end run_git(const struct remote *r, const char *path, const char *const *words,
+	int config, int64_t most, struct git_result *ret)
+{
+	struct git_run run = {
+		.setup = { .words = words, .config = config, .path = path, .input_max = most },
+		.in = -1,
+		.stop = r->stop,
+		.take = let_pass
+	};
+
+	return git_run(&run, ret);
+}
+
+/* ---- how it ended ---- */
+
+static const struct complaint {
+	const char *said;
+	int err;
+	const char *sentence; /* of the host */
+} complaints[] = {
+	{ "stale info", ERR_CONFLICT,
+		"The branch has changed on the host meanwhile: look at it again." },
+	{ "fetch first", ERR_CONFLICT,
+		"The branch has changed on the host meanwhile: look at it again." },
+	{ "non-fast-forward", ERR_CONFLICT,
+		"The branch has changed on the host meanwhile: look at it again." },
+	{ "remote rejected", ERR_UPSTREAM,
+		"The host refused the commit: its rules for the branch do not permit it." },
+	{ "could not read Username", ERR_UPSTREAM, "The host refused the token, or wants one." },
+	{ "Authentication failed", ERR_UPSTREAM, "The host refused the token." },
+	{ "error: 403", ERR_UPSTREAM, "The host refused the token: it may not do this." },
+	{ "access denied", ERR_UPSTREAM, "The host refused the token: it may not do this." },
+	{ "not found", ERR_UPSTREAM,
+		"The project is missing on the host, or the token may not see it." },
+	{ "fsck", ERR_UPSTREAM, "The host sent objects that git refuses." },
+	{ "mismatched algorithms", ERR_UPSTREAM, "The repository has SHA-256, which is not read." },
+	{ "redirect", ERR_UPSTREAM, "The host points to another address, which is not followed." },
+	{ "error: 30", ERR_UPSTREAM, "The host points to another address, which is not followed." },
+	{ "too slow", ERR_UPSTREAM, "The host cannot be reached: it sends nothing." },
+	{ "No space left", ERR_UPSTREAM, "The disk here has no room for the repository." },
+};
+
+static int judge(const struct git_result *g, const struct remote *r, const char *what,
+	struct arena *a, struct problem *p)
+{
+	switch (g->end) {
+	case GIT_ENDED:
+		return 0;
+	case GIT_UNWANTED:
+		return problem_set(p, a, ERR_STOPPING, "The service is stopping.");
+	case GIT_LATE:
+		return problem_set(
+			p, a, ERR_UPSTREAM, "The host cannot be reached: it took too long.");
+	case GIT_UNBEGUN:
+		log_error("git cannot be begun", LOG_S("why", g->said));
+		return problem_set(p, a, ERR_INTERNAL, "Git is not there on this machine.");
+	case GIT_FAILED:
+		break;
+	}
+	log_warn("git did not come to its end with another host", LOG_S("what", what),
+		LOG_S("url", r->url), LOG_S("said", g->said));
+	for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++)
+		if (strstr(g->said, complaints[i].said))
+			return problem_set(p, a, complaints[i].err, "%s", complaints[i].sentence);
+	return problem_set(
+		p, a, ERR_UPSTREAM, "Git and the host did not come to an end: the log says why.");
+}
+
+/* Looks the host up, and makes git's configuration. */
+static int prepare(const struct remote *r, struct arena *a, int *ret_config, struct problem *p)
+{
+	const char *why = NULL, *pinned = pinned_addresses(a, r->url, r->egress, &why);
+
+	if (!pinned)
+		return problem_set(p, a, ERR_UPSTREAM, "The host cannot be reached: %s.", why);
+	*ret_config = config_file(r, a, pinned);
+	return *ret_config >= 0 ? 0 : problem_set(p, a, ERR_BUSY, "There is no memory for git.");
+}
+
+/* ---- from there ---- */
+
+/* The walk of the C library has nowhere to put it. */
+static _Thread_local off_t largest;
+
+/* What git leaves where it is ended with SIGKILL: files half written, and locks that nobody holds. */
+static int clear_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	const char *name = path + at->base;
+	size_t len = strlen(name);
+
+	if (kind != FTW_F || (strncmp(name, "tmp_", 4) != 0 &&
+				     (len <= 5 || strcmp(name + len - 5, ".lock") != 0)))
+		return 0;
+	if (st->st_size > largest)
+		largest = st->st_size;
+	unlink(path);
+	return 0;
+}
+
+/* The bytes of the largest of them. */
+static int64_t clear_away(const char *path)
+{
+	largest = 0;
+	nftw(path, clear_one, FOLDERS_OPEN, FTW_PHYS);
+	return (int64_t)largest;
+}
+
+/* One at a time, over all processes that see the folder; -1: somebody is at it. */
+static int hold(const char *path, struct arena *a)
+{
+	int fd = open(arena_printf(a, "%s/lodge-fetch", path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int fetch_held(const struct remote *r, const char *path, int64_t bytes_max, struct arena *a,
+	struct problem *p)
+{
+	/* How far it has come is told, so that it ends when nobody is there to be told. */
+	static const char *const fetch[] = { "-c", "core.fsync=committed", "fetch", "--progress",
+		"--prune", "--no-tags", "--refmap=", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--no-auto-maintenance", "host",
+		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL };
+	static const char *const pack[] = { "pack-refs", "--all", "--prune", NULL };
+	struct git_result result;
+	int config = -1, err = prepare(r, a, &config, p);
+
+	if (err)
+		return err;
+	clear_away(path);
+	run_git(r, path, fetch, config, bytes_max, &result);
+	close(config);
+	if (result.end != GIT_ENDED && clear_away(path) >= bytes_max)
+		return problem_set(
+			p, a, ERR_TOO_LARGE, "The repository is larger than one may be here.");
+	err = judge(&result, r, "fetch", a, p);
+	if (err)
+		return err;
+	run_git(r, path, pack, 0, bytes_max, &result);
+	return judge(&result, r, "pack-refs", a, p);
+}
+
+int remote_git_fetch(const struct remote *r, const char *path, int64_t bytes_max, struct arena *a,
+	struct problem *p)
+{
+	int lock = hold(path, a), err;
+
+	if (lock < 0)
+		return problem_set(p, a, ERR_BUSY, "The repository is being fetched.");
+	err = fetch_held(r, path, bytes_max, a, p);
+	close(lock);
+	return err;
+}
+
+/* ---- and there ---- */
+
+int remote_git_push(const struct remote *r, const char *path, const char *branch, const char *from,
+	const char *to, struct arena *a, struct problem *p)
+{
+	enum { OBJECTS_MAX = 64 << 20 };
+	const char *const push[] = { "push", "--progress", "--no-verify", "--no-signed",
+		arena_printf(a, "--force-with-lease=refs/heads/%s:%s", branch, from), "host",
+		arena_printf(a, "%s:refs/heads/%s", to, branch), NULL };
+	struct git_result result;
+	int config = -1, err = prepare(r, a, &config, p);
+
+	if (err)
+		return err;
+	run_git(r, path, push, config, OBJECTS_MAX, &result);
+	close(config);
+	return judge(&result, r, "push", a, p);
+}
