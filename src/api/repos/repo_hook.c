@@ -8,7 +8,7 @@
 #include "base/crypto.h"
 #include "outside/webhook.h"
 
-enum { BODY_MAX = 4 << 20, SECRET_BYTES = 24 };
+enum { BODY_MAX = 1 << 20, SECRET_BYTES = 24 };
 
 #define UNVERIFIED "This could not be verified."
 
