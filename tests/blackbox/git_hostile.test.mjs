@@ -71,7 +71,7 @@ test("packs that grow, lie and break off, trees and names that git does not writ
   await refused("deltas that grow", pushOf(blob, pack([packed(BLOB, mega), packed(REF_DELTA, copies(1 << 20, 8), { base: idOf("blob", mega) }),
     packed(REF_DELTA, copies(8 << 20, 512), { base: much })])));
   // What is a valid object may be large: it is stored as small as it came, and nobody reads it whole.
-  const wide = Buffer.alloc(100 << 20, " "), wideId = idOf("blob", wide);
+  const wide = Buffer.alloc(24 << 20, " "), wideId = idOf("blob", wide);
   const tree = (entries) => Buffer.concat(entries.map(([mode, name, id]) => Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name), Buffer.from([0]), Buffer.from(id, "hex")])));
   const committed = (treeId) => Buffer.from(`tree ${treeId}\nparent ${tip}\nauthor J <j@e> 1700000000 +0000\ncommitter J <j@e> 1700000000 +0000\n\nx\n`);
   const whole3 = (prompts, extra) => {
@@ -275,7 +275,7 @@ test("programs that are killed, locks that are left, pushes during our own commi
 
 // ---- the service dies ----
 
-const KILLS = Math.ceil(Number(process.env.LODGE_KILLS ?? 12) / 4);
+const KILLS = Math.ceil(Number(process.env.LODGE_KILLS ?? 12) / 6);
 
 /** One more process over the place, with everything whole after the last one's death. */
 async function again(t, h, options = {}) {
@@ -313,7 +313,7 @@ testBoth("a service that dies in the middle of pushes, commits, resolutions and 
   await h.server.kill();
   for (let i = 0; i < KILLS; i++) {
     // At its nth commit, which is that of a push, a resolution or the job; or at any moment.
-    const order = i % 3 === 2 ? null : `commit:${4 + 3 * i}:${i % 2 ? "after" : "before"}`;
+    const order = i % 3 === 2 ? null : `commit:${12 + 3 * i}:${i % 2 ? "after" : "before"}`;
     await again(t, h, order ? { env: { LODGE_FAULT: order } } : {});
     if (!order) setTimeout(() => h.server.signal("SIGKILL"), 400 + 150 * i);
     const quiet = async (doing) => {
