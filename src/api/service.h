@@ -16,6 +16,7 @@ struct helper;
 struct bucket;
 struct repos;
 struct mirrors;
+struct host;
 struct file_mover;
 struct smtp_relay;
 struct letterbox;
@@ -33,6 +34,7 @@ struct service {
 	struct bucket *bucket;	   /* the bytes of tenants' buckets */
 	struct repos *repos;	   /* the git repositories of agents */
 	struct mirrors *mirrors;   /* of those on other hosts */
+	const struct host *host;   /* keeps them instead, where that is another program; or NULL */
 	struct file_mover *mover;  /* large files of sessions on their way there */
 	const struct smtp_relay
 		*relay; /* takes mail to the outside; its url is NULL where none is set */

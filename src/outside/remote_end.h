@@ -9,6 +9,7 @@
 	X(OK, "ok")                   \
 	X(REFUSED, "refused")         \
 	X(MISSING, "missing")         \
+	X(TAKEN, "taken")             \
 	X(LIMITED, "limited")         \
 	X(UNREACHABLE, "unreachable") \
 	X(GARBAGE, "garbage")

@@ -22,6 +22,7 @@
 #include "letterbox/letterbox.h"
 #include "mailboxes/mail_domains.h"
 #include "serve/files.h"
+#include "serve/host_place.h"
 #include "serve/manual.h"
 #include "bucket/bucket.h"
 #include "sessions/session_file.h"
@@ -521,6 +522,8 @@ int command_check(const struct settings *s, struct arena *a)
 	if (!err)
 		err = repo_check_place(s, store, has_argument(s, "--repositories"),
 			has_argument(s, "--objects"), a, &p);
+	if (!err)
+		err = host_check(s, a, &p);
 	if (!err && has_argument(s, "--objects"))
 		err = check_bucket(s, store, a, &p);
 	store_close(store);

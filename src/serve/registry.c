@@ -231,7 +231,9 @@
 	X(proposal_sql) \
 	X(repo_keep_sql) \
 	X(repo_check_sql) \
-	X(repo_ssh_sql)
+	X(repo_ssh_sql) \
+	X(host_sync_sql) \
+	X(host_sweep_sql)
 
 /* clang-format on */
 

@@ -40,6 +40,7 @@
 #include "mailboxes/mailbox_job.h"
 #include "console/console.h"
 #include "repos/converge.h"
+#include "repos/host_sync.h"
 #include "repos/mirrors.h"
 #include "repos/repo_keep.h"
 #include "events/hub.h"
@@ -49,6 +50,7 @@
 #include "sessions/session_file_move.h"
 #include "sessions/sessions.h"
 #include "serve/first_start.h"
+#include "serve/host_place.h"
 #include "serve/manual.h"
 #include "serve/master_key.h"
 #include "serve/open.h"
@@ -58,7 +60,7 @@
 #include "serve/supervisor.h"
 #include "store/pool.h"
 
-enum { JOB_KINDS = 7 };
+enum { JOB_KINDS = 8 };
 enum {
 	READING_LEAST = 3, /* a tenant has all but one */
 	READING_MOST = 16,
@@ -85,6 +87,7 @@ struct serving {
 	struct mail_reader *mail_reader;
 	struct mail_sender *mail;
 	struct repo_converger converger;
+	struct host_syncer host_syncer;
 	struct job_kind kinds[JOB_KINDS];
 	struct reload *reload;
 	struct smtp_relay relay;
@@ -236,6 +239,8 @@ static int prepare_providers(struct serving *v)
 
 	if (!err)
 		err = relay_of(&v->relay, v->settings, v->arena, &v->problem);
+	if (!err)
+		err = host_of(&v->service.host, v->settings, v->arena, &v->problem);
 	v->service.relay = &v->relay;
 	settings_open_places(v->settings);
 	if (!err && !fetch_init())
@@ -308,6 +313,10 @@ static void prepare_queue(struct serving *v)
 		.vault = &v->service.app.vault,
 		.egress = s->private_all ? EGRESS_ANY : EGRESS_PUBLIC });
 	v->kinds[6] = mirrors_job_kind(v->service.mirrors);
+	v->host_syncer.store = &v->service.app.store;
+	v->host_syncer.host = &v->service.host;
+	v->host_syncer.pool = &v->service.app.tools;
+	v->kinds[7] = host_sync_kind(&v->host_syncer);
 	v->service.letters =
 		letter_post_new(&(struct letter_post_settings){ .store = v->service.app.store,
 			.vault = v->service.app.vault,
@@ -529,6 +538,7 @@ static void maintain_service(struct app *app)
 	bucket_sweep_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	repo_sweep_submit(service_of(app)->repos, app->store, app->disk, clock_now_us());
 	repo_keep_submit(service_of(app)->repos, app->store, clock_now_us());
+	host_sweep_submit(service_of(app)->host, app->store, clock_now_us());
 	bucket_collect_submit(service_of(app)->bucket, app->store, app->disk, clock_now_us());
 	file_mover_start(service_of(app)->mover);
 	retention_submit(app->store, clock_now_us());

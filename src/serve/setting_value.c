@@ -1,5 +1,6 @@
 /* setting_value.c - reading and writing the values of settings, kind by kind; see
  * setting_value.h.  Nothing here knows where a value came from or what it is used for. */
+#include "hosts/host_call.h"
 #include "serve/setting_value.h"
 
 #include <arpa/inet.h>
@@ -192,6 +193,11 @@ bool setting_check_url(const char *text)
 	else
 		return false;
 	return *text && *text != '/' && *text != ':' && !text[strcspn(text, " ?#@\"<>\\^`{|}")];
+}
+
+bool setting_check_space(const char *text)
+{
+	return !*text || host_path_valid(text);
 }
 
 bool setting_is_flag(const char *text, bool *ret)

@@ -24,6 +24,7 @@ bool setting_check_listen(const char *text);
 bool setting_check_store(const char *text);
 bool setting_check_postgres(const char *text);
 bool setting_check_url(const char *text);
+bool setting_check_space(const char *text);
 bool setting_check_private(const char *text);
 bool setting_check_address(const char *text); /* of mail; "" too, as in those below */
 bool setting_check_lmtp(const char *text);    /* unix:PATH, or a loopback address and a port */

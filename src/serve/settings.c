@@ -28,6 +28,7 @@ enum {
 
 enum { TEXT_MAX = 4000, NETWORKS_MAX = 64 };
 
+static const char *const repo_hosts[] = { "embedded", "gitlab", "gitea", NULL };
 static const char *const levels[] = {
 	[LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug", NULL
 };
@@ -159,6 +160,21 @@ const struct setting settings_table[] = {
 	SETTING(image_pipeline, .group = "Data", .preset = "gitlab", .words = image_pipelines,
 		.doc = "Whose pipelines are to build the images of agents: which pipeline file image repositories "
 		       "begin with."),
+	SETTING(repo_host, .group = "Data", .preset = "embedded", .words = repo_hosts,
+		.doc = "Who keeps the git repositories that are made for agents: this service, a GitLab, or a Gitea (or "
+		       "Forgejo)."),
+	SETTING(repo_host_url, .group = "Data", .preset = "", BETWEEN(0, TEXT_MAX), .shows = "URL",
+		.derived = "none", .check = setting_check_url, .what = "the address of a site",
+		.wanted = "one like https://git.example.com",
+		.doc = "The address of the front page of the host that repo_host names."),
+	SETTING(repo_host_token_file, .group = "Data", .preset = "", PATH, .derived = "none",
+		.file = FILE_SECRET,
+		.doc = "A file with the token for that host, in one line: it makes projects, and as an administrator's "
+		       "the users of agents."),
+	SETTING(repo_host_namespace, .group = "Data", .preset = "", BETWEEN(0, 255),
+		.shows = "GROUP", .derived = "the user of the token", .check = setting_check_space,
+		.what = "a group or an organisation", .wanted = "one like agents or company/agents",
+		.doc = "The group or organisation of that host in which projects are made."),
 
 	SETTING(loops, .group = "Threads", .preset = "0", BETWEEN(0, 256),
 		.doc = "Threads that serve connections; 0 is one a core."),

@@ -30,10 +30,36 @@ static int check_pairs(const struct settings *s, struct arena *a, struct problem
 	return 0;
 }
 
+/* A host of repositories is reached by its address and a token; this service needs neither. */
+static int check_repo_host(const struct settings *s, struct arena *a, struct problem *p)
+{
+	const struct {
+		const char *name, *value;
+		bool needed;
+	} rows[] = { { "repo_host_url", s->repo_host_url, true },
+		{ "repo_host_token_file", s->repo_host_token_file, true },
+		{ "repo_host_namespace", s->repo_host_namespace, false } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (s->repo_host && rows[i].needed && !*rows[i].value)
+			return problem_set(p, a, ERR_USAGE,
+				"repo_host %s: it is given without %s; a host that is not this service needs "
+				"both repo_host_url and repo_host_token_file",
+				settings_origin(s, "repo_host")->words, rows[i].name);
+		if (!s->repo_host && *rows[i].value)
+			return problem_set(p, a, ERR_USAGE,
+				"%s %s: it is given without repo_host; give gitlab or gitea for that",
+				rows[i].name, settings_origin(s, rows[i].name)->words);
+	}
+	return 0;
+}
+
 int settings_check_together(const struct settings *s, struct arena *a, struct problem *p)
 {
 	int err = check_pairs(s, a, p);
 
+	if (!err)
+		err = check_repo_host(s, a, p);
 	if (err)
 		return err;
 	if ((*s->store_direct || *s->store_replica) && strncmp(s->store, "postgres", 8) != 0) {

@@ -66,6 +66,7 @@ TEST(avatars_are_set_shown_and_removed)
 	r = ask(f, f->admin, NULL, "GET /agents/%s/avatar", agent);
 	STATUS(r, 200);
 	CHECK(json_is_false(at(&r, "has_avatar")) && json_is_null(at(&r, "avatar_sha256")));
+	CHECK(json_is_false(at(&r, "repohost_synced")));
 	CHECK(json_is_null(at(&r, "avatar_size_bytes")) &&
 		json_is_null(at(&r, "avatar_updated_at")));
 	STATUS(ask(f, f->admin, NULL, "GET /agents/%s/avatar.png", agent), 404);
@@ -74,7 +75,7 @@ TEST(avatars_are_set_shown_and_removed)
 	r = ask(f, f->admin, png_body(f, reddish), "PUT /tenant/%s/agents/%s/avatar", f->tenant_id,
 		agent);
 	STATUS(r, 200);
-	CHECK(json_is_true(at(&r, "has_avatar")) && json_is_false(at(&r, "repohost_synced")));
+	CHECK(json_is_true(at(&r, "has_avatar")) && json_is_true(at(&r, "repohost_synced")));
 	CHECK_STR(text_at(&r, "agent_id"), agent);
 	hash = text_at(&r, "avatar_sha256");
 	png = ask(f, f->admin, NULL, "GET /agents/%s/avatar.png", agent);

@@ -35,6 +35,43 @@ TEST(settings_names_unknown_variables)
 	arena_free(&a);
 }
 
+/* A host of repositories that is another program is of no use without its address and a token. */
+TEST(settings_of_a_host_of_repositories_belong_together)
+{
+	static const char *const no_files[] = { NULL };
+	static const struct {
+		const char *flags[4], *says;
+	} rows[] = {
+		{ { "--repo-host=gitlab" }, "without repo_host_url" },
+		{ { "--repo-host=gitea", "--repo-host-url=https://git.example.org" },
+			"without repo_host_token_file" },
+		{ { "--repo-host-namespace=agents" },
+			"repo_host_namespace from --repo-host-namespace" },
+		{ { "--repo-host-url=git.example.org" }, "is not the address of a site" },
+		{ { "--repo-host-namespace=a//b" }, "is not a group or an organisation" },
+		{ { "--repo-host=gitea", "--repo-host-url=https://git.example.org",
+			  "--repo-host-token-file=/t", "--repo-host-namespace=a/b" },
+			NULL },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct settings_source from = { .command = "serve", .files = no_files };
+		struct arena a = { 0 };
+		struct problem p = { 0 };
+		struct settings s;
+		int err;
+
+		test_step("row %zu", i);
+		from.argv = (char **)rows[i].flags;
+		while (from.argc < 4 && rows[i].flags[from.argc])
+			from.argc++;
+		err = settings_load(&s, &a, &from, &p);
+		CHECK_INT(err, rows[i].says ? ERR_USAGE : 0);
+		CHECK(!rows[i].says || (p.detail && strstr(p.detail, rows[i].says)));
+		arena_free(&a);
+	}
+}
+
 /* A value for a setting that names a file, which is not there. */
 static const char *missing(const struct setting *row)
 {
@@ -73,7 +110,7 @@ TEST(files_that_are_missing_are_named_by_their_setting)
 		if (!made)
 			CHECK(strncmp(report.faults[0], row->name, strlen(row->name)) == 0);
 	}
-	CHECK_INT(looked, 12);
+	CHECK_INT(looked, 13);
 	arena_free(&a);
 }
 

@@ -7,11 +7,14 @@
 #include "call/operation.h"
 #include "api/erasure/gone.h"
 #include "api/plans/plans.h"
+#include "api/service.h"
 #include "search/search.h"
 #include "api/skills/skills.h"
 #include "base/fold.h"
+#include "base/same.h"
 #include "git/ssh_key.h"
 #include "mail/reserved.h"
+#include "repos/host_sync.h"
 #include "sessions/session.h"
 #include "store/listing.h"
 #include "store/row.h"
@@ -215,6 +218,10 @@ OPERATION(updateAgent, AgentUpdate, AgentRead, .check = updateAgent_check)
 	err = check_key(c, in->ssh_public_key);
 	if (!err && after.is_admin_only != before.is_admin_only)
 		err = agent_shut_permit(c, c->caller.agent);
+	if (!err && after.ssh_public_key && service_of(c->app)->host &&
+		!same_text(before.ssh_public_key, after.ssh_public_key))
+		err = host_sync_ask(c->db, c->arena, service_of(c->app)->host, c->caller.tenant_id,
+			c->caller.agent_id, c->now);
 	return err ? err : agent_row_change(c, &before, &after);
 }
 

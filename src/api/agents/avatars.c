@@ -5,10 +5,12 @@
  * is kept. */
 #include "api/agents/agent_extras.h"
 #include "api/agents/agent_row.h"
+#include "api/service.h"
 #include "call/operation.h"
 #include "base/crypto.h"
 #include "call/held.h"
 #include "media/picture.h"
+#include "repos/host_sync.h"
 #include "store/row.h"
 
 enum { SIDE = 192, PNG_MAX = 512 * 1024, UPLOAD_MAX = 10 * 1000 * 1000, HASH_LEN = 64 };
@@ -74,6 +76,17 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(avatar_sql, sql);
 
+/* Here the picture that is stored is the one that is shown; another host shows what was brought to it. */
+static int tell_synced(struct call *c, struct AgentAvatarRead *out)
+{
+	const struct host *host = service_of(c->app)->host;
+
+	out->repohost_synced = true;
+	return host ? host_sync_shows(c->db, c->arena, host, c->caller.tenant_id,
+			      c->caller.agent_id, out->avatar_sha256, &out->repohost_synced)
+		    : 0;
+}
+
 /* What is there to show; without a picture that is an answer too. */
 static int show_avatar(struct call *c, struct AgentAvatarRead *out)
 {
@@ -90,7 +103,7 @@ static int show_avatar(struct call *c, struct AgentAvatarRead *out)
 	out->avatar_sha256 = row.sha256;
 	out->avatar_size_bytes = row.size_bytes;
 	out->avatar_updated_at = row.updated_at;
-	return 0;
+	return tell_synced(c, out);
 }
 
 OPERATION(readAgentAvatar, NONE, AgentAvatarRead)
@@ -177,6 +190,9 @@ OPERATION(putAgentAvatar, NONE, AgentAvatarRead, .takes = picture_types, .prepar
 			c->db, who->tenant_id, who->agent_id, made->png.at, made->png.len, c->now);
 	if (!err)
 		err = show_avatar(c, out);
+	if (!err && !out->repohost_synced)
+		err = host_sync_ask(c->db, c->arena, service_of(c->app)->host, who->tenant_id,
+			who->agent_id, c->now);
 	if (err)
 		return err;
 	call_changed(c, &AgentAvatarRead_schema, &before, out);

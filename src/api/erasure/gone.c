@@ -148,6 +148,7 @@ static const struct statement agent_goes[] = {
 	SETTINGS("favorites"),
 	SETTINGS("chat_configs"),
 	SETTINGS("agent_avatars"),
+	SETTINGS("agent_host_users"),
 	SETTINGS("agent_imports"),
 	/* Their folders go soon, and with them those that were let go of before. */
 	{ "agent_gone_folders",

@@ -137,6 +137,7 @@ static const struct statement sweeps[] = {
 	SWEEP("agent_group_roles", "agent_id, group_id"),
 	SWEEP("agent_roles", "agent_id, user_id"),
 	SWEEP("agent_avatars", "agent_id"),
+	SWEEP("agent_host_users", "agent_id"),
 	SWEEP("agent_imports", "sha256"),
 	SWEEP("prompt_proposals", "id"),
 	SWEEP("prompt_refusals", "agent_id, field"),
