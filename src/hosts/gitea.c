@@ -301,6 +301,23 @@ static struct remote_said gitea_put_key(const struct host *h, struct arena *a,
 	return host_refused(a, "take the key", &answer, said);
 }
 
+static struct remote_said gitea_let_in(
+	const struct host *h, struct arena *a, const char *project, const struct host_user *user)
+{
+	struct host_answer answer;
+	struct remote_said said;
+	struct buf body;
+
+	buf_init(&body, HOST_BODY_MAX);
+	host_put_text(&body, "permission", "write");
+	host_end(&body);
+	said = gitea_ask(h, a, "PUT",
+		arena_printf(a, "/repos/%s/collaborators/%s", project, fetch_escape(a, user->name)),
+		&body, NULL, NULL, &answer);
+	buf_free(&body);
+	return host_refused(a, "let the user in", &answer, said);
+}
+
 /* ---- hooks ---- */
 
 static bool gitea_hook_is(const void *item, const void *sought)
@@ -360,5 +377,6 @@ const struct repo_host host_gitea = {
 	.ensure_user = gitea_ensure_user,
 	.put_avatar = gitea_put_avatar,
 	.put_key = gitea_put_key,
+	.let_in = gitea_let_in,
 	.put_hook = gitea_put_hook,
 };

@@ -322,6 +322,27 @@ static struct remote_said gitlab_put_key(const struct host *h, struct arena *a,
 	return host_refused(a, "take the key", &answer, said);
 }
 
+static struct remote_said gitlab_let_in(
+	const struct host *h, struct arena *a, const char *project, const struct host_user *user)
+{
+	enum { DEVELOPER = 30 };
+	struct host_answer answer;
+	struct remote_said said;
+	struct buf body;
+
+	buf_init(&body, HOST_BODY_MAX);
+	host_put_raw(&body, "user_id", arena_printf(a, "%lld", (long long)user->id));
+	host_put_raw(&body, "access_level", arena_printf(a, "%d", DEVELOPER));
+	host_end(&body);
+	said = gitlab_ask(h, a, "POST",
+		arena_printf(a, "/projects/%s/members", fetch_escape(a, project)), &body, NULL,
+		NULL, &answer);
+	buf_free(&body);
+	if (answer.status == 409) /* it is one already */
+		return (struct remote_said){ REMOTE_OK, -1, NULL };
+	return host_refused(a, "let the user in", &answer, said);
+}
+
 /* ---- hooks ---- */
 
 static bool gitlab_hook_is(const void *item, const void *sought)
@@ -373,5 +394,6 @@ const struct repo_host host_gitlab = {
 	.ensure_user = gitlab_ensure_user,
 	.put_avatar = gitlab_put_avatar,
 	.put_key = gitlab_put_key,
+	.let_in = gitlab_let_in,
 	.put_hook = gitlab_put_hook,
 };

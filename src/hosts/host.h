@@ -69,6 +69,9 @@ struct repo_host {
 	/* Does nothing where the user has it. */
 	struct remote_said (*put_key)(const struct host *h, struct arena *a,
 		const struct host_user *user, const char *title, const char *key);
+	/* The user may read and push there; does nothing where it may. */
+	struct remote_said (*let_in)(const struct host *h, struct arena *a, const char *project,
+		const struct host_user *user);
 	/* Pushes are told to the URL with the secret; one that is set to the same URL is changed. */
 	struct remote_said (*put_hook)(const struct host *h, struct arena *a, const char *project,
 		const char *url, const char *secret);

@@ -614,6 +614,7 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 	int got, turns = 0;
 
 	go_on_removing(&v->service.app);
+	host_sweep_submit(v->service.host, v->service.app.store, clock_now_us());
 	file_mover_start(v->service.mover);
 	letter_post_wake(v->service.letters);
 	while ((got = sigtimedwait(set, NULL, &turn)) < 0 || !obey_signal(v, got)) {

@@ -37,6 +37,7 @@ function gitlab(p) {
     ["GET", /^\/projects\/([^/]+)\/hooks$/, ([id], b, q) => (p.faults.has("empty page 2") && q.get("page") === "2" ? answer(200, [], { "x-next-page": "3", "x-total": "300" }) : list(find(id).hooks, q))],
     ["POST", /^\/projects\/([^/]+)\/hooks$/, ([id], b) => answer(201, p.hook(find(id), { url: b.url, token: b.token, push_events: b.push_events }))],
     ["PUT", /^\/projects\/([^/]+)\/hooks\/(\d+)$/, ([id, n], b) => answer(200, Object.assign(find(id).hooks.find((h) => String(h.id) === n), b))],
+    ["POST", /^\/projects\/([^/]+)\/members$/, ([id], b) => (p.letIn(find(id), p.byId(String(b.user_id)), b.access_level) ? answer(201, { id: b.user_id }) : answer(409, { message: "Member already exists" }))],
     ["GET", /^\/users$/, (_, b, q) => list([...p.users.values()].filter((u) => u.name === q.get("username")).map(user), q)],
     ["POST", /^\/users$/, (_, b) => (p.users.has(b.username) ? answer(409, { message: "Username has already been taken" }) : answer(201, user(p.enter(b.username, b.name, b.email))))],
     ["PUT", /^\/users\/(\d+)$/, ([id], b) => (b.avatar ? answer(200, user(Object.assign(p.byId(id), { avatar: b.avatar }))) : answer(400, { message: "nothing to change" }))],
@@ -62,6 +63,7 @@ function gitea(p) {
     ["GET", /^\/repos\/([^/]+)\/([^/]+)\/hooks$/, ([o, r], b, q) => list(find(o, r).hooks, q)],
     ["POST", /^\/repos\/([^/]+)\/([^/]+)\/hooks$/, ([o, r], b) => answer(201, p.hook(find(o, r), { type: b.type, config: b.config, events: b.events, active: b.active }))],
     ["PATCH", /^\/repos\/([^/]+)\/([^/]+)\/hooks\/(\d+)$/, ([o, r, n], b) => answer(200, Object.assign(find(o, r).hooks.find((h) => String(h.id) === n), b))],
+    ["PUT", /^\/repos\/([^/]+)\/([^/]+)\/collaborators\/([^/]+)$/, ([o, r, name], b) => (p.letIn(find(o, r), p.users.get(name), b.permission), answer(204))],
     ["GET", /^\/users\/([^/]+)$/, ([name]) => (p.users.has(name) ? answer(200, user(p.users.get(name))) : missing)],
     ["POST", /^\/admin\/users$/, (_, b) => (p.users.has(b.username) ? answer(422, { message: "user already exists" }) : answer(201, user(p.enter(b.username, b.full_name, b.email))))],
     ["POST", /^\/user\/avatar$/, (_, b, q, req) => { (p.users.get(req.headers.sudo) ?? p.users.get("root")).avatar = Buffer.from(b.image, "base64"); return answer(204); }],
@@ -97,11 +99,12 @@ export async function repoHostPeer(t, kind) {
     if (p.projects.has(path)) return { again: true };
     mkdirSync(join(folder, space), { recursive: true });
     execFileSync("git", ["init", "-q", "--bare", "-b", "main", at]);
-    p.projects.set(path, (p.last = { id: ++ids, name, path, description, folder: at, hooks: [], main: null }));
+    p.projects.set(path, (p.last = { id: ++ids, name, path, description, folder: at, hooks: [], members: new Map(), main: null }));
     return p.last;
   };
   p.refs = (one, what) => execFileSync("git", ["for-each-ref", "--format=%(refname:lstrip=2)", what === "tags" ? "refs/tags" : "refs/heads"], { cwd: one.folder }).toString().split("\n").filter(Boolean);
   p.hook = (one, hook) => (one.hooks.push({ id: ++ids, ...hook }), one.hooks.at(-1));
+  p.letIn = (one, user, may) => (one.members.has(user.name) ? false : (one.members.set(user.name, may), true));
   p.key = (user, { title, key }) => {
     const bare = key.split(" ").slice(0, 2).join(" ");
     if ([...p.users.values()].some((u) => u.keys.some((k) => k.key.startsWith(bare)))) return null;

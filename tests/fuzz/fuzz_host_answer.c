@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	h.space = data[0] & 2 ? "g" : "";
 	given = data + 2;
 	given_len = size - 2;
-	switch (data[1] % 6) {
+	switch (data[1] % 7) {
 	case 0:
 		check(h.kind->look(&h, &a, &about));
 		break;
@@ -77,6 +77,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 4:
 		check(h.kind->put_key(&h, &a, &user, "k", "ssh-ed25519 AAAA x"));
+		break;
+	case 5:
+		check(h.kind->let_in(&h, &a, "g/p", &user));
 		break;
 	default:
 		check(h.kind->put_hook(&h, &a, "g/p", "https://lodge.example.org/h", "s"));

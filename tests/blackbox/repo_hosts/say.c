@@ -1,7 +1,7 @@
 /* say.c - asks a host of repositories one thing, as the service does, and prints how it ended: a word, how long to wait, a sentence, and what
  * came of it, with tabs between.
  *
- *   host-say KIND URL TOKEN SPACE look | project TENANT AGENT ID | user NAME ID | avatar NAME ID FILE | key NAME ID KEY |
+ *   host-say KIND URL TOKEN SPACE look | project TENANT AGENT ID | user NAME ID | avatar NAME ID FILE | key NAME ID KEY | letin NAME ID PROJECT |
  *                                 hook PROJECT URL SECRET | refs | ref NAME
  *
  * For the last two the URL is that of a repository. */
@@ -79,6 +79,8 @@ static struct remote_said run(
 		*ret = arena_printf(a, "%lld", (long long)user.id);
 		if (!said.end && strcmp(verb, "avatar") == 0)
 			said = put_file(h, a, &user, args[2]);
+		else if (!said.end && strcmp(verb, "letin") == 0)
+			said = h->kind->let_in(h, a, args[2], &user);
 		else if (!said.end && strcmp(verb, "key") == 0)
 			said = h->kind->put_key(h, a, &user, "Lodge", args[2]);
 	}
