@@ -27,6 +27,8 @@ static const struct change_rule {
 	{ "memory", PERM_AGENT_READ, PERM_NONE, false },
 	{ "scanner", PERM_INTEGRATIONS_WRITE, PERM_NONE, false },
 	{ "scanner_grant", PERM_AGENT_READ, PERM_NONE, false },
+	/* A push; for all else about its repository the agent's own event is told. */
+	{ "repo", PERM_AGENT_READ, PERM_NONE, false },
 	{ "bucket", PERM_BUCKET_READ, PERM_NONE, false },
 	{ "integration", PERM_INTEGRATIONS_WRITE, PERM_NONE, false },
 	{ "delivery", PERM_INTEGRATIONS_WRITE, PERM_NONE, false },
