@@ -3,13 +3,14 @@
 //   node check.mjs [PROGRAM]          PROGRAM is a lodge; without it the contract is not compared
 //
 // The types fit, the contract is the program's own, dist/ is what the sources give, the sizes keep within their bounds,
-// nothing makes markup of text, and every pair of colours can be read.  One line for each fault; the last line is
+// nothing makes markup of text, what differs between texts is found, and every pair of colours can be read.  One line for each fault; the last line is
 // "N passed, N failed".
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { bundle } from "./build.mjs";
 import { made, readDocument } from "./contract.mjs";
 import { foreign } from "./help.mjs";
@@ -101,6 +102,35 @@ await check("forms speak to people", () => {
   for (const [, name, fields] of forms)
     for (const f of JSON.parse(fields)) must(f.unused || !foreign(f.help), `the help of ${name}.${f.name} says "${foreign(f.help)}": ${f.help}`);
   return `${forms.length} of them`;
+});
+
+// ---- what differs ----
+
+/** How many lines two texts have in common, at most: slowly, and surely. */
+function common(a, b) {
+  const best = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--) best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+  return best[0][0];
+}
+await check("differences", async () => {
+  const made = await build({ absWorkingDir: here, entryPoints: ["src/lib/diff.ts"], bundle: true, format: "esm", write: false });
+  const { compare, linesOf } = await import(`data:text/javascript;base64,${Buffer.from(made.outputFiles[0].contents).toString("base64")}`);
+  const side = (rows, name) => rows.filter((r) => r[name]).map((r) => r[name].pieces.map((p) => p.text).join("")).join("\n");
+  const marked = (rows, name) => rows.flatMap((r) => r[name]?.pieces.filter((p) => p.marked).map((p) => p.text) ?? []).join("|");
+  let seed = 7;
+  const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  const text = () => Array.from({ length: random(24) }, () => "abcd"[random(4)]).join("\n");
+  for (let i = 0; i < 2000; i++) {
+    const a = text(), b = text(), rows = compare(a, b), told = JSON.stringify([a, b]);
+    must(side(rows, "left") === linesOf(a).join("\n") && side(rows, "right") === linesOf(b).join("\n"), `the sides are not given back: ${told}`);
+    must(rows.filter((r) => r.kind === "same").length === common(linesOf(a), linesOf(b)), `more stays than it says: ${told}`);
+  }
+  const words = compare("Answer in two lines.", "Answer in three short lines.");
+  must(marked(words, "left") === "two" && marked(words, "right") === "three short", "the words that differ are not marked");
+  const began = performance.now(), long = compare("x".repeat(2e6), `${"x".repeat(1e6)}y`), many = compare(Array.from({ length: 20_000 }, () => random(1e9)).join("\n"), Array.from({ length: 20_000 }, () => random(1e9)).join("\n"));
+  must(side(long, "right").includes("xy") && side(long, "right").length < 3000, "a long line is not cut to where it differs");
+  must(many.length === 20_000 && performance.now() - began < 5000, "texts that have nothing in common take too long");
 });
 
 // ---- contrast ----

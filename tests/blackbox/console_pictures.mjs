@@ -147,17 +147,19 @@ async function fill({ server, tenant, person }, scope) {
   const asked = (await ask("GET", `/agents/${desk}/mail?q=invoices`)).items[0];
   await ask("PATCH", `/agents/${desk}/mail/${asked.id}`, { labels: ["invoices", "fjord"] });
   await ask("POST", `/agents/${desk}/mail/${asked.id}/reply`, { text: "Both are in the list of May. I have added them.", draft: true });
+  await ask("POST", `${base}/agents/${desk}/repo`, { projection: "off" });
   const deliveries = (await ask("GET", `${base}/integrations/${hook.id ?? hook.integration?.id}/deliveries`)).items;
   return { thread: asked.thread_id, agent: desk, model: models[0], skill: skills[0], tool: tool.id, session: chat, parent, refund, waits, lost, group: group.id, user: people[0].id, integration: hook.id ?? hook.integration?.id, delivery: deliveries[0]?.id, tenant_id: tenant };
 }
 
-const AGENT = ["", "prompts", "models", "skills", "tools", "limits", "access", "integrations", "mail", "memories", "settings", "export", "danger"];
+const AGENT = ["", "prompts", "repository", "models", "skills", "tools", "limits", "access", "integrations", "mail", "memories", "settings", "export", "danger"];
 const placesOf = (slug, d) => {
   const t = `/t/${slug}`, agent = `${t}/agents/${d.agent}`, hook = `${t}/integrations/${d.integration}`;
   return {
     inbox: `${t}/inbox`, sessions: `${t}/sessions`, session: `${t}/sessions/${d.session}`, "session-subtasks": `${t}/sessions/${d.parent}`, "session-tool": `${t}/sessions/${d.refund}`, "session-approval": `${t}/sessions/${d.waits}`, "session-failed": `${t}/sessions/${d.lost}`,
     "session-new": `${agent}/chat`, agents: `${t}/agents`, "agent-new": `${t}/agents/new`, import: `${t}/agents/import?object=lists%2Fplanner.af`, bucket: `${t}/bucket`, "bucket-file": `${t}/bucket?prefix=lists%2F&object=lists%2Falpine.csv`,
     ...Object.fromEntries(AGENT.map((tab) => [`agent-${tab || "overview"}`, tab ? `${agent}/${tab}` : agent])),
+    ...Object.fromEntries(["prompts&file=prompts%2Fdescription_prompt.md", "files", "files&file=prompts%2Fdescription_prompt.md", "commits", "refs", "settings"].map((part, i) => [`agent-repository-${i}-${part.split("&")[0]}`, `${agent}/repository?part=${part}`])),
     "agent-mail-thread": `${agent}/mail?thread=${d.thread}`, "agent-mail-write": `${agent}/mail?write=new`, "agent-mail-rules": `${agent}/mail?part=rules`, "mail-rules": `${t}/mail`, "mail-suppressions": `${t}/mail/suppressions`, "admin-mail": "/admin/mail",
     models: `${t}/models`, model: `${t}/models/${d.model}`, skills: `${t}/skills`, "skill-new": `${t}/skills/new`, skill: `${t}/skills/${d.skill}`, tools: `${t}/tools`, "tool-new": `${t}/tools/new`, tool: `${t}/tools/${d.tool}`, bundles: `${t}/bundles`,
     start: `${t}/start`, costs: `${t}/costs?period=30d`, people: `${t}/people`, groups: `${t}/people/groups`, group: `${t}/people/groups/${d.group}`, allowed: `${t}/people/allowed`, person: `${t}/people/${d.user}`,

@@ -11,6 +11,7 @@ const SHOWS: Record<string, string[]> = {
   skills: ["skill"], webhooks: ["skill_webhook"], memories: ["memory"], scanner: ["scanner"], "scanner-grants": ["scanner_grant", "scanner"],
   integrations: ["integration", "delivery"], models: ["model", "user_model", "provider_key"],
   mail: ["mail"], mailboxes: ["mailbox"], suppressions: ["mail_suppression"],
+  repo: ["repo"], "prompt-provenance": ["repo"],
   bucket: ["bucket"], plans: ["plan"], tenants: ["tenant", "plan"], "deleted-tenants": ["tenant"], users: ["user", "account"], queue: ["job"],
 };
 

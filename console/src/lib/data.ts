@@ -82,7 +82,7 @@ export function useList<O extends Operation>(operation: O, args: Args<O>, concer
   const [state, setState] = useState<{ key: string; items?: T[]; total?: number | undefined; next: string | null; error: Problem | null; loading: boolean }>({ key: "", next: null, error: null, loading: true });
   const [round, again] = useState(0);
   const shown = useRef(0);
-  // After the last one that was read; where the service sorts by something else it counts pages.
+  // After the last one that was read; where the service sorts by something else, or a page is asked for, it counts pages.
   const read = async (after: string | null, want: number, signal?: AbortSignal): Promise<Page<T>> => {
     const a = args as { query?: Record<string, unknown> }, paged = /^page (\d+)$/.exec(after ?? "");
     const size = typeof a.query?.["per_page"] === "number" ? a.query["per_page"] : PAGE;
@@ -91,7 +91,7 @@ export function useList<O extends Operation>(operation: O, args: Args<O>, concer
       ...a, ...(signal ? { signal } : {}), query: { per_page, ...a.query, ...(paged ? { page: Number(paged[1]), total: false } : after ? { after, total: false } : {}) },
     });
     const before = paged ? (Number(paged[1]) - 1) * size : 0, all = before + data.items.length;
-    const counts = a.query?.["sort"] && !data.next_after && data.items.length === per_page && !(data.total !== undefined && data.total <= all);
+    const counts = (a.query?.["sort"] || a.query?.["page"]) && !data.next_after && data.items.length === per_page && !(data.total !== undefined && data.total <= all);
     return counts ? { ...data, next_after: `page ${all / size + 1}` } : data;
   };
   useEffect(() => {

@@ -27,6 +27,7 @@ interface Part { at: string; label: string; load: () => Promise<{ default: Funct
 const PARTS: Part[] = [
   { at: "", label: "Overview", load: () => import("./agent/overview") },
   { at: "prompts", label: "Prompts", load: () => import("./agent/prompts") },
+  { at: "repository", label: "Repository", load: () => import("./agent/repository") },
   { at: "models", label: "Models", load: () => import("./agent/models") },
   { at: "skills", label: "Skills", load: () => import("./agent/skills") },
   { at: "tools", label: "Tools", load: () => import("./agent/tools") },

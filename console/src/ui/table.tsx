@@ -25,8 +25,8 @@ interface Props<T> {
   rows: T[];
   columns: Column<T>[];
   id: (row: T) => string;
-  /** Where the row leads: its first cell is that link. */
-  to?: (row: T) => string;
+  /** Where the row leads: its first cell is that link.  Undefined: nowhere. */
+  to?: (row: T) => string | undefined;
   rail?: (row: T) => Rail;
   /** Buttons at its end. */
   actions?: (row: T) => ComponentChildren;
@@ -48,6 +48,8 @@ function shown(cell: ComponentChildren): ComponentChildren {
   return text.length > LONG ? <bdi title={text}>{text}</bdi> : text;
 }
 
+const lead = (to: string | undefined, cell: ComponentChildren): ComponentChildren => (to === undefined ? cell : <Link to={to} class="row">{cell}</Link>);
+
 export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<T>) {
   const sorted = location.value.query.get("sort");
   const body = useRef<HTMLTableSectionElement>(null);
@@ -68,7 +70,7 @@ export function Table<T>({ label, rows, columns, id, to, rail, actions }: Props<
         {rows.map((row) => (
           <tr key={id(row)} data-rail={rail?.(row)}>
             {columns.map((c, i) => i === 0
-              ? <th key={c.name} scope="row" class={kind(c)}>{to ? <Link to={to(row)} class="row">{shown(c.cell(row))}</Link> : shown(c.cell(row))}</th>
+              ? <th key={c.name} scope="row" class={kind(c)}>{lead(to?.(row), shown(c.cell(row)))}</th>
               : <td key={c.name} class={kind(c)}>{shown(c.cell(row))}</td>)}
             {actions && <td class="actions">{actions(row)}</td>}
           </tr>
