@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { console_stage } from "./console_stage.mjs";
-import { bin, command, equal, match, ok, test } from "./harness.mjs";
+import { becomes, bin, command, equal, match, ok, test } from "./harness.mjs";
 import { good, keyOf } from "./git_stage.mjs";
 
 const stage = console_stage();
@@ -45,7 +45,6 @@ test("a repository is made, cloned by what is copied, pushed to and seen, follow
   const h = await made(t, "Desk", { repo: false });
   const view = await open(t, `/t/${slug}/agents/${h.agent}/repository`), { page } = view;
   await page.getByRole("heading", { name: "No repository yet" }).waitFor();
-  await view.looks("repo-none");
   await view.tabTo("Make the repository");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Clone" }).waitFor();
@@ -157,7 +156,6 @@ test("files, commits, branches and the pin, whatever strangers call them", async
   await page.getByRole("button", { name: "Pin to main" }).click();
   await page.getByRole("alert").getByText(/The repository could not be asked: .* The pin stays at v1/).waitFor();
   await page.getByText("They cannot be listed now").waitFor();
-  await view.looks("repo-away");
   await view.go(part("prompts"));
   await page.getByRole("heading", { name: "The repository cannot be read" }).waitFor();
   renameSync(`${folder}.away`, folder);
@@ -216,5 +214,47 @@ test("a prompt and its file side by side: what differs, and which side counts", 
   await table.getByRole("row", { name: /System prompt Nothing to settle/ }).waitFor();
   await good(at, ["pull", "-q"], { env: h.env });
   equal(readFileSync(join(at, file), "utf8"), "You answer mail.\nBe fair.\n", "the file");
+  view.quiet();
+}, { ms: 120_000 });
+
+test("what a push would change waits in the inbox and beside the prompts; an image repository is made and cloned", async (t) => {
+  const { slug, open } = await stage();
+  const h = await made(t, "Clerk"), at = await h.clone(), file = join(at, "prompts/initial_greeting.md"), live = async () => (await h.ask("GET", h.base)).json.initial_greeting;
+  equal((await h.ask("PATCH", `${h.base}/repo`, { projection: "propose" })).status, 200, "the mode");
+  const view = await open(t, `/t/${slug}/inbox?kind=proposal`, { expected: [409] }), { page } = view;
+  await page.getByText("Nothing of this kind waits").waitFor();
+  writeFileSync(file, "Good day.\n");
+  await h.push(at, "Greet \u202Ebetter");
+  const waits = page.getByRole("list", { name: "What waits" }).getByRole("listitem");
+  await waits.getByText("would change Greeting").waitFor();
+  await waits.getByRole("group", { name: "What would change in Greeting" }).getByText("+Good day.").waitFor();
+  await view.looks("repo-inbox");
+  await page.keyboard.press("j");
+  await page.keyboard.press("a");
+  await page.getByRole("heading", { name: "Nothing matches" }).waitFor();
+  equal(await live(), "Good day.", "the prompt after approval");
+
+  await view.go(`/t/${slug}/agents/${h.agent}/repository?part=prompts`);
+  writeFileSync(file, "Good night.\n");
+  await h.push(at, "Say good night");
+  const asked = page.getByRole("region", { name: "Proposed by a push" });
+  await asked.getByText("+Good night.").waitFor();
+  await view.looks("repo-proposal");
+  // Somebody was first: it is said, and nothing is written.
+  await page.route("**/prompt-proposals/*", (route) => (route.request().method() === "POST" ? route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "Conflict", detail: "The file was changed since." }) }) : route.continue()));
+  await asked.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("The file was changed since. Nothing was written; look at what is asked now.").waitFor();
+  await page.unroute("**/prompt-proposals/*");
+  await asked.getByRole("button", { name: "Reject" }).click();
+  await becomes(() => asked.count(), 0, "what is asked");
+  await page.getByText("What was decided").click();
+  await page.getByRole("table", { name: "Proposals" }).getByRole("row", { name: /Say good night Rejected/ }).waitFor();
+  equal(await live(), "Good day.", "the prompt after a rejection");
+
+  await page.getByRole("navigation", { name: "Parts of the repository" }).getByRole("link", { name: "State" }).click();
+  await page.getByRole("button", { name: "Make it, or show the one it has" }).click();
+  await view.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await copied(view, "Copy the command to clone the image repository by HTTP", h.work, h.env);
+  match(readFileSync(join(h.work, "clerk.image/Dockerfile"), "utf8"), /FROM/, "what is cloned");
   view.quiet();
 }, { ms: 120_000 });

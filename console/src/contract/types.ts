@@ -290,6 +290,11 @@ export interface PlanRead { id: string; name: string; slug: string; monthly_pric
 export interface PlanReadPage { items: (PlanRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface PlanUpdate { name?: string; monthly_price_usd?: number; max_agents?: number | null; max_members?: number | null; max_sessions_per_day?: number | null; }
 export interface Problem { type: string; title: string; status: number; detail: string; request_id: string; errors?: (FieldProblem)[]; }
+export interface PromptProposalDecision { approved: boolean; }
+export interface PromptProposalFile { file: string; field: string; was_sha256: string; sha256: string; diff: string | null; diff_cut: boolean; }
+export interface PromptProposalRead { id: string; agent_id: string; commit_id: string; title: string; author_name: string | null; status: ProposalStatus; fields: (string)[]; files: (PromptProposalFile)[]; created_at: string; decided_at: string | null; decided_by_id: string | null; decided_by_name?: string | null; }
+export interface PromptProposalRow { id: string; agent_id: string; commit_id: string; title: string; author_name: string | null; status: ProposalStatus; fields: (string)[]; created_at: string; decided_at: string | null; decided_by_id: string | null; decided_by_name?: string | null; }
+export interface PromptProposalRowPage { items: (PromptProposalRow)[]; total?: number; page: number; per_page: number; next_after: string | null; }
 export interface ProviderKeyPut { api_key: string; base_url?: string | null; }
 export interface ProviderKeyRead { provider: string; base_url: string | null; created_at: string; updated_at: string; }
 export interface ProviderKeyReadPage { items: (ProviderKeyRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -474,8 +479,9 @@ export type MessagePartType = "image" | "file" | "audio";
 export type ModelEndpoint = "chat" | "embeddings" | "speech" | "transcriptions";
 export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "router";
 export type PromptSide = "repository" | "live";
+export type ProposalStatus = "pending" | "approved" | "rejected" | "superseded" | "withdrawn";
 export type RepoEntryKind = "file" | "program" | "link" | "folder" | "module";
-export type RepoProjection = "off" | "auto";
+export type RepoProjection = "off" | "propose" | "auto";
 export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice" | "session";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
@@ -699,6 +705,7 @@ export interface Operations {
   "POST /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentRepoCreate; reply: AgentRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentRepoUpdate; reply: AgentRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/image-repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentImageRepoRead };
   "GET /tenant/{tenant_id}/agents/{agent_id}/repo/refs": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRepoRefs };
   "GET /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCodeRefUpdate; reply: AgentRead };
@@ -707,6 +714,10 @@ export interface Operations {
   "GET /tenant/{tenant_id}/agents/{agent_id}/repo/commits": { path: { tenant_id: string; agent_id: string; }; query: { ref?: string | null | undefined; path?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: AgentPromptCommitReadPage };
   "GET /tenant/{tenant_id}/agents/{agent_id}/prompt-provenance": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentPromptProvenanceRead };
   "POST /tenant/{tenant_id}/agents/{agent_id}/prompt-provenance/resolve": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentPromptResolve; reply: AgentPromptProvenanceRead };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/prompt-proposals": { path: { tenant_id: string; agent_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: PromptProposalRowPage };
+  "GET /tenant/{tenant_id}/agents/{agent_id}/prompt-proposals/{proposal_id}": { path: { tenant_id: string; agent_id: string; proposal_id: string; }; query: {  }; body: undefined; reply: PromptProposalRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/prompt-proposals/{proposal_id}": { path: { tenant_id: string; agent_id: string; proposal_id: string; }; query: {  }; body: PromptProposalDecision; reply: PromptProposalRead };
+  "GET /tenant/{tenant_id}/prompt-proposals": { path: { tenant_id: string; }; query: { page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; }; body: undefined; reply: PromptProposalRowPage };
   "GET /tenant/{tenant_id}/autocomplete": { path: { tenant_id: string; }; query: { q?: string | undefined; types?: (MentionType)[] | null | undefined; limit?: number | undefined; }; body: undefined; reply: AutocompleteReply };
   "GET /tenant/{tenant_id}/bucket": { path: { tenant_id: string; }; query: { prefix?: string | null | undefined; page?: number | undefined; per_page?: number | undefined; after?: string | undefined; total?: boolean | undefined; sort?: "key" | "-key" | undefined; }; body: undefined; reply: BucketObjectPage };
   "GET /tenant/{tenant_id}/bucket/object": { path: { tenant_id: string; }; query: { key?: string | undefined; }; body: undefined; reply: undefined };

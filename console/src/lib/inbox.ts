@@ -1,11 +1,11 @@
-// inbox.ts - everything that waits for a person: calls to approve, mail to send, runs that failed, runs without room, events of webhooks
+// inbox.ts - everything that waits for a person: calls to approve, prompts that a push would change, mail to send, runs that failed, runs without room, events of webhooks
 // that could not be delivered.
 //
 // Read once, and again when an event concerns it; the sidebar's number and the screen show the same.  What somebody has dealt
 // with or put away is remembered by this browser.
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { ApprovalRead, DeliveryRead, MailWaiting, SessionStatus, WaitingFor } from "../contract/types";
+import type { ApprovalRead, DeliveryRead, MailWaiting, PromptProposalRow, SessionStatus, WaitingFor } from "../contract/types";
 import { Problem, call } from "./api";
 import { isChange } from "./changes";
 import { useEvents } from "./events";
@@ -14,6 +14,7 @@ import { kept } from "./store";
 
 export type Waiting =
   | { kind: "approval"; key: string; at: string; title: string; session: string; agent: string; approval: ApprovalRead }
+  | { kind: "proposal"; key: string; at: string; title: string; agent: string; proposal: PromptProposalRow }
   | { kind: "mail"; key: string; at: string; title: string; agent: string; mail: MailWaiting }
   | { kind: "failed"; key: string; at: string; title: string; session: string; agent: string; error: string }
   | { kind: "room"; key: string; at: string; title: string; session: string; agent: string; room: WaitingFor; until: string | null }
@@ -30,7 +31,7 @@ export const inbox = computed<Waiting[] | null>(() => {
   const { tenant: of, of: read } = parts.value;
   if (!of || of !== tenant.value?.tenant_id || !read.approval) return null;
   const gone = new Set(away.value.split(" "));
-  return (["approval", "mail", "delivery", "failed", "room"] as const).flatMap((kind) => read[kind] ?? []).filter((w) => !gone.has(w.key));
+  return (["approval", "proposal", "mail", "delivery", "failed", "room"] as const).flatMap((kind) => read[kind] ?? []).filter((w) => !gone.has(w.key));
 });
 
 /** Not shown again in this browser. */
@@ -50,6 +51,11 @@ const since = (): string => new Date(Date.now() - DAYS_MS).toISOString();
 async function approvals(tenant_id: string): Promise<Waiting[]> {
   const { items } = await call("GET /tenant/{tenant_id}/approvals", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
   return items.map((a) => ({ kind: "approval", key: a.id, at: a.created_at, title: a.session_title ?? "", session: a.session_id, agent: a.agent_id, approval: a }));
+}
+
+async function proposals(tenant_id: string): Promise<Waiting[]> {
+  const { items } = await call("GET /tenant/{tenant_id}/prompt-proposals", { path: { tenant_id }, query: { per_page: SHOWN, total: false } });
+  return items.map((p) => ({ kind: "proposal", key: p.id, at: p.created_at, title: p.title || "Without a title", agent: p.agent_id, proposal: p }));
 }
 
 async function mails(tenant_id: string): Promise<Waiting[]> {
@@ -81,7 +87,7 @@ async function deliveries(tenant_id: string): Promise<Waiting[]> {
   return items.filter((d) => d.created_at >= from).map((d) => ({ kind: "delivery", key: `${d.id}.${d.attempts}`, at: d.created_at, title: d.label, delivery: d }));
 }
 
-const READ: Record<Kind, (tenant_id: string) => Promise<Waiting[]>> = { approval: approvals, mail: mails, failed, room, delivery: deliveries };
+const READ: Record<Kind, (tenant_id: string) => Promise<Waiting[]>> = { approval: approvals, proposal: proposals, mail: mails, failed, room, delivery: deliveries };
 
 const ALL = Object.keys(READ) as Kind[];
 
@@ -122,6 +128,7 @@ export function useInbox(): void {
     else if (e.data.tenant_id !== id) return;
     else if (isChange(e, "delivery")) soon("delivery");
     else if (isChange(e, "mail")) soon("mail");
+    else if (e.event === "agent" && /^agent\.(prompt|repo|delete)/.test((e.data.data as { action?: string }).action ?? "")) soon("proposal");
     else if (e.event === "approval") soon("approval");
     else if (e.event === "status") soon("failed", "room", ...((e.data.data as { status?: string }).status === "waiting_approval" ? ["approval" as const] : []));
   });

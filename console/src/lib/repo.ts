@@ -5,7 +5,7 @@ import { Problem, address, send } from "./api";
 
 export interface AgentPath { tenant_id: string; agent_id: string }
 /** With what only repositories that are kept elsewhere have. */
-export type Repo = AgentRepoRead & { next_attempt_at?: string | null; web_url?: string | null };
+export type Repo = AgentRepoRead & { next_attempt_at?: string | null; web_url?: string | null; has_token?: boolean };
 
 /** The branch that prompts are taken from. */
 export const MAIN = "main";

@@ -11,22 +11,31 @@ import { Button } from "../ui/button";
 import { Choose } from "../ui/filters";
 import { Icon, type IconName } from "../ui/icons";
 import { Page } from "../ui/page";
+import { ProposalDiff, decideProposal, proposalWords } from "../ui/proposal";
 import { deleteMail, sendDraft } from "../ui/mail-thread";
 import { Empty, Failed, Skeleton } from "../ui/states";
 import { complain, toast, undoable } from "../ui/toast";
 
-const KINDS = ["approval", "mail", "failed", "room", "delivery"] as const;
+const KINDS = ["approval", "proposal", "mail", "failed", "room", "delivery"] as const;
 const LOOK: Record<Waiting["kind"], { icon: IconName; word: string; rail: string }> = {
   approval: { icon: "warn", word: "Approval needed", rail: "ember" },
+  proposal: { icon: "branch", word: "Prompts proposed", rail: "ember" },
   mail: { icon: "send", word: "Mail to send", rail: "ember" },
   failed: { icon: "close", word: "Failed", rail: "danger" },
   room: { icon: "clock", word: "Blocked", rail: "ember" },
   delivery: { icon: "plug", word: "Not delivered", rail: "danger" },
 };
 
-const placeOf = (w: Waiting): string | null => (w.kind === "mail" ? `/agents/${w.agent}/mail?thread=${w.mail.thread_id}` : w.kind === "delivery" ? (w.delivery.session_id ? `/sessions/${w.delivery.session_id}` : null) : `/sessions/${w.session}`);
+const placeOf = (w: Waiting): string | null => (w.kind === "proposal" ? `/agents/${w.agent}/repository?part=prompts` : w.kind === "mail" ? `/agents/${w.agent}/mail?thread=${w.mail.thread_id}` : w.kind === "delivery" ? (w.delivery.session_id ? `/sessions/${w.delivery.session_id}` : null) : `/sessions/${w.session}`);
+
+const pathOf = (agent: string) => ({ tenant_id: tenantId(), agent_id: agent });
 
 async function decide(w: Waiting, approved: boolean): Promise<void> {
+  if (w.kind === "proposal") {
+    await decideProposal(pathOf(w.agent), w.proposal, approved);
+    dealtWith(w);
+    return readInbox(["proposal"]);
+  }
   if (w.kind !== "approval") return;
   try {
     await call("POST /tenant/{tenant_id}/sessions/{session_id}/approvals/{approval_id}", { path: { tenant_id: tenantId(), session_id: w.session, approval_id: w.approval.id }, body: { approved } });
@@ -69,6 +78,8 @@ function About({ w }: { w: Waiting }) {
     case "approval":
       return <><p>It wants to call <strong class="mono">{w.approval.tool_name}</strong> with:</p><pre tabIndex={0} dir="auto">{spelled(w.approval.arguments)}</pre>
         {(w.approval.pinned?.length ?? 0) > 0 && <p class="muted small">Set for the agent, whatever the model said: {w.approval.pinned?.join(", ")}</p>}</>;
+    case "proposal":
+      return <>{proposalWords(w.proposal)}<ProposalDiff path={pathOf(w.agent)} proposal={w.proposal} /></>;
     case "mail":
       return <><p class="muted">From <bdi>{straight(w.mail.from)}</bdi> to <bdi>{straight([...w.mail.to, ...w.mail.cc].join(", ") || "nobody")}</bdi></p><p class="cut-lines">{straight(w.mail.preview)}</p>
         {w.mail.error && <p class="muted small">{straight(w.mail.error)}</p>}</>;
@@ -90,7 +101,7 @@ function Row({ w, chosen, name, choose }: { w: Waiting; chosen: boolean; name: s
         {name && <span class="muted"><bdi>{name}</bdi></span>}<span class="muted small"><Time at={w.at} /></span></div>
       <About w={w} />
       <div class="decide">
-        {w.kind === "approval" && <><Button look="primary" icon="check" act={() => decide(w, true)}>Approve</Button><Button look="danger" icon="close" act={() => decide(w, false)}>Deny</Button></>}
+        {(w.kind === "approval" || w.kind === "proposal") && <><Button look="primary" icon="check" act={() => decide(w, true)}>Approve</Button><Button look="danger" icon="close" act={() => decide(w, false)}>{w.kind === "proposal" ? "Reject" : "Deny"}</Button></>}
         {w.kind === "mail" && <><Button look="primary" icon="send" label={`Send: ${w.title}`} act={() => send(w)}>Send</Button>
           {w.mail.state === "draft" && <Link class="button plain" to={tenantPath(`${to}&write=edit:${w.mail.id}`)} aria-label={`Change: ${straight(w.title)}`}>Change</Link>}
           <Button look="quiet" label={`Discard: ${w.title}`} act={() => discard(w)}>Discard</Button></>}
@@ -147,7 +158,7 @@ export default function Inbox() {
       <div class="filters"><Choose label="Kind" value={kind ?? ""} words={KINDS} set={(k) => setQuery({ kind: k })} /><span class="muted small keys-hint"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>a</kbd> approves, <kbd>d</kbd> denies</span></div>
       {problem.value && !all ? <Failed problem={problem.value} retry={() => void readInbox()} /> : !all ? <Skeleton />
         : rows.length === 0 ? (kind ? <Empty title="Nothing matches" text={`Nothing of this kind waits (${human(kind)}).`} action={<Button act={() => setQuery({ kind: null })}>Clear filters</Button>} />
-          : <Empty title="Nothing waits for you" text="Approvals, drafts of mail, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
+          : <Empty title="Nothing waits for you" text="Approvals, prompts that a push would change, drafts of mail, runs that failed and events that could not be delivered come here by themselves." action={<Link class="button plain" to={tenantPath("/sessions")}>Sessions</Link>} />)
           : <ul class="inbox" aria-label="What waits">{rows.map((w) => <Row key={w.key} w={w} chosen={w.key === key} name={"agent" in w ? agentName(w.agent) ?? "" : ""} choose={() => setKey(w.key)} />)}</ul>}
     </Page>
   );

@@ -2,18 +2,18 @@
 //
 // What somebody decides on is what they saw: both sides are read once more before the word is sent, and shown anew if one has moved.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AgentUpdate } from "../contract/forms";
 import type { AgentPromptFileProvenanceRead, AgentPromptProvenanceRead, AgentRead, PromptSide } from "../contract/types";
 import { Problem, call } from "../lib/api";
 import { type Data, useData } from "../lib/data";
 import type { Happening } from "../lib/events";
 import { Time, straight } from "../lib/format";
-import { type AgentPath, MAIN, type Repo, fileUrl, readText, useText } from "../lib/repo";
+import { type AgentPath, MAIN, fileUrl, readText, useText } from "../lib/repo";
 import { Link, go, location, withQuery } from "../lib/router";
 import { tenantPath } from "../lib/session";
 import { Button } from "./button";
 import { Icon } from "./icons";
 import { Status } from "./page";
+import { Proposals, promptLabel } from "./proposal";
 import { CommitLink, at } from "./repo-parts";
 import { Sides } from "./sides";
 import { DataView, Empty, Failed, Skeleton } from "./states";
@@ -24,7 +24,6 @@ type Prompt = AgentPromptFileProvenanceRead;
 type Field = "description_prompt" | "bootstrap_instructions" | "initial_greeting";
 
 const TEXT_MAX = 2_100_000;
-const labelOf = (field: string): string => AgentUpdate.find((f) => f.name === field)?.label ?? field;
 const liveOf = (agent: AgentRead, field: string): string => String((agent as unknown as Record<string, unknown>)[field] ?? "");
 /** As the service compares them: no byte order mark, one kind of newline, none at the end. */
 const bare = (text: string): string => text.replace(/^\uFEFF/, "").replace(/\r\n/g, "\n").replace(/\n$/, "");
@@ -53,13 +52,12 @@ function Resolve({ prompt, agent, differs, resolve }: { prompt: Prompt; agent: A
   );
 }
 
-interface Shown { path: AgentPath; of: Data<AgentRead>; repo: Repo; provenance: Data<AgentPromptProvenanceRead>; write: boolean }
+interface Shown { path: AgentPath; of: Data<AgentRead>; provenance: Data<AgentPromptProvenanceRead>; write: boolean }
 
-function Difference({ path, of, repo, provenance, write, agent, prompt }: Shown & { agent: AgentRead; prompt: Prompt }) {
-  const ref = repo.host === "embedded" ? MAIN : prompt.commits[0]?.id ?? repo.tip ?? MAIN;
-  const url = fileUrl(path, ref, prompt.file), file = useText(prompt.repo_present ? url : null, TEXT_MAX), live = bare(liveOf(agent, prompt.field));
+function Difference({ path, of, provenance, write, agent, prompt }: Shown & { agent: AgentRead; prompt: Prompt }) {
+  const url = fileUrl(path, MAIN, prompt.file), file = useText(prompt.repo_present ? url : null, TEXT_MAX), live = bare(liveOf(agent, prompt.field));
   const [moved, setMoved] = useState("");
-  const heading = useRef<HTMLHeadingElement>(null), label = labelOf(prompt.field), text = prompt.repo_present ? file.data?.text : "";
+  const heading = useRef<HTMLHeadingElement>(null), label = promptLabel(prompt.field), text = prompt.repo_present ? file.data?.text : "";
   useEffect(() => heading.current?.focus({ preventScroll: true }), [prompt.file]);
   const newest = prompt.commits[0]?.id;
   useEffect(() => file.reload(), [newest]);
@@ -113,24 +111,24 @@ export function useProvenance(path: AgentPath, concerns: (e: Happening) => boole
   return useData("GET /tenant/{tenant_id}/agents/{agent_id}/prompt-provenance", { path }, concerns);
 }
 
-export function RepoPrompts(props: Shown & { agent: AgentRead }) {
-  const { provenance, agent } = props, file = location.value.query.get("file");
+export function RepoPrompts(props: Shown & { agent: AgentRead; concerns: (e: Happening) => boolean }) {
+  const { path, of, write, concerns, provenance, agent } = props, file = location.value.query.get("file");
   return (
     <DataView of={provenance} rows={3}>
       {({ available, files, unavailable_reason }) => {
         if (!available) return <Empty title="The repository cannot be read" text={<>{straight(unavailable_reason ?? "")} The agent goes on with the prompts that it has.</>} action={<Button act={provenance.reload}>Try again</Button>} />;
         const opened = files.find((p) => p.file === file);
         return (
-          <>
+          <Proposals path={path} write={write} concerns={concerns} done={() => (of.reload(), provenance.reload())}>
             <Table label="Prompts and their files" rows={files} id={(p) => p.file} to={(p) => at("prompts", { file: p.file })} rail={(p) => (p.diverged ? "ember" : "ink")} columns={[
-              { name: "Prompt", cell: (p) => labelOf(p.field) },
+              { name: "Prompt", cell: (p) => promptLabel(p.field) },
               { name: "State", cell: stateOf },
               { name: "File", wide: "most", cell: (p) => (p.repo_present ? <Link to={at("files", { file: p.file, ref: MAIN })}><code>{p.file}</code></Link> : <code class="muted">{p.file}</code>) },
               { name: "Newest commit", wide: true, cell: (p) => (p.commits[0] ? <CommitLink commit={p.commits[0]} /> : <span class="muted">none</span>) },
               { name: "When", wide: true, cell: (p) => <Time at={p.commits[0]?.committed_at} none="" /> },
             ]} />
             {opened ? <Difference key={opened.file} {...props} prompt={opened} /> : <p class="muted small">Open one to see what differs, and to say which side counts. <Link to={tenantPath(`/agents/${agent.id}/prompts`)}>Write the prompts</Link></p>}
-          </>
+          </Proposals>
         );
       }}
     </DataView>

@@ -38,6 +38,14 @@ export function NewRepo({ path, of, write }: { path: AgentPath; of: Data<AgentRe
         of.set(await call("POST /tenant/{tenant_id}/agents/{agent_id}/repo", { path, body: body as unknown as Making }));
         toast("The repository is made");
       }} />}
+      {write && BIND.length > 0 && (
+        <details class="rest part"><summary>Bind one on another host instead</summary>
+          <ContractForm form={BIND} action="Bind it" passing send={async (body) => {
+            of.set(await call("PATCH /tenant/{tenant_id}/agents/{agent_id}/repo", { path, body: body as unknown as Change }));
+            toast("The repository is bound");
+          }} />
+        </details>
+      )}
     </section>
   );
 }

@@ -11,6 +11,7 @@ import { Icon } from "../../ui/icons";
 import { Facts, Status } from "../../ui/page";
 import { RepoCommits } from "../../ui/repo-commits";
 import { RepoFiles } from "../../ui/repo-files";
+import { ImageRepo } from "../../ui/repo-image";
 import { RepoTabs, at } from "../../ui/repo-parts";
 import { RepoPrompts, useProvenance } from "../../ui/repo-prompts";
 import { RepoRefs } from "../../ui/repo-refs";
@@ -52,6 +53,7 @@ function State({ repo, props, prompts }: { repo: Repo; props: PartProps; prompts
         ["Address", <><code>{straight(repo.url)}</code> <Copy text={repo.url} label="Copy the address" /></>],
         ...(repo.web_url && /^https?:\/\//.test(repo.web_url) ? [["Its page", <a href={repo.web_url} rel="noreferrer noopener">{straight(repo.web_url)}</a>] as [string, ComponentChildren]] : []),
         ["Kept by", HOSTS[repo.host] ?? human(repo.host)],
+        ...(repo.host === "embedded" ? [] : [["Token", repo.has_token ? "one is kept, and shown to nobody" : "none"] as [string, ComponentChildren]]),
         ["Size", bytes(repo.size_bytes)],
         ["Newest commit", repo.tip ? <><Link to={at("commits", { ref: repo.tip })}><code>{repo.tip.slice(0, 8)}</code></Link> <Copy text={repo.tip} label="Copy the commit's hash" /></> : <span class="muted">none on the main branch</span>],
         ["Code pinned to", <Link to={at("refs")}><code>{straight(agent.code_ref)}</code></Link>],
@@ -61,6 +63,7 @@ function State({ repo, props, prompts }: { repo: Repo; props: PartProps; prompts
         ["Made", <Time at={repo.created_at} />],
       ]} />
       <Clone repo={repo} agent={agent} may={may} />
+      {may("agent:write") && <ImageRepo path={props.path} agent={agent} />}
     </>
   );
 }
@@ -70,7 +73,7 @@ function Parts({ repo, props }: { repo: Data<Repo> & { data: Repo }; props: Part
   const prompts = useProvenance(path, concerns), place = { path, pinned: agent.code_ref, root: agent.slug };
   switch (part) {
     case "": return <State repo={repo.data} props={props} prompts={prompts} />;
-    case "prompts": return <RepoPrompts path={path} of={of} repo={repo.data} provenance={prompts} write={write} agent={agent} />;
+    case "prompts": return <RepoPrompts path={path} of={of} provenance={prompts} write={write} agent={agent} concerns={concerns} />;
     case "files": return <RepoFiles {...place} />;
     case "commits": return <RepoCommits {...place} />;
     case "refs": return <RepoRefs path={path} of={of} pinned={agent.code_ref} write={write} />;
@@ -82,7 +85,7 @@ function Parts({ repo, props }: { repo: Data<Repo> & { data: Repo }; props: Part
 export default function Repository(props: PartProps) {
   const { agent, of, path, may, concerns } = props, write = may("agent:write");
   const repo = useData("GET /tenant/{tenant_id}/agents/{agent_id}/repo", agent.repo_url ? { path } : null, concerns);
-  if (!agent.repo_url || repo.error?.status === 404) return <NewRepo path={path} of={of} write={write} />;
+  if (!agent.repo_url || repo.error?.status === 404) return <><NewRepo path={path} of={of} write={write} />{write && <ImageRepo path={path} agent={agent} />}</>;
   return (
     <>
       <RepoTabs without={write ? [] : ["settings"]} />
