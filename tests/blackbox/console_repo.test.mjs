@@ -64,6 +64,18 @@ test("a repository is made, cloned by what is copied, pushed to and seen, follow
   ok(readFileSync(join(h.work, "by-ssh/desk/prompts/description_prompt.md"), "utf8").startsWith("You answer mail."), "what is cloned by ssh");
   await view.looks("repo-state");
 
+  // One that is kept elsewhere, and is away: why, and when it is tried again.
+  await page.route(/\/repo$/, async (route) => {
+    const json = await (await route.fetch()).json(), later = new Date(Date.now() + 180_000).toISOString();
+    return route.fulfill({ json: { ...json, host: "gitlab", url: "https://git.example.org/team/a b.git", web_url: "javascript:alert(1)", has_token: true, last_error: "The host does not answer.", next_attempt_at: later } });
+  });
+  await page.reload();
+  await page.getByRole("alert").getByText(/The host does not answer\. It is tried again in 3 min/).waitFor();
+  await page.getByText("git clone 'https://git.example.org/team/a b.git'").waitFor();
+  equal(await page.locator("a[href^=javascript]").count() + await page.getByRole("button", { name: /clone by ssh/ }).count(), 0, "addresses that lead astray");
+  await page.unroute(/\/repo$/);
+  await page.reload();
+
   // A push is seen by whoever looks, without reloading.
   writeFileSync(join(h.work, "desk/prompts/initial_greeting.md"), "Good day.\n");
   await h.push(join(h.work, "desk"), "Greet better");

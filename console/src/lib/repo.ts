@@ -37,7 +37,8 @@ const READ_MAX = 512_000;
 
 /** Reads so much of a file and no more; a file that is no text is not read at all. */
 export async function readText(url: string, signal?: AbortSignal, most = READ_MAX): Promise<FileText> {
-  const reply = await send("GET", url, signal ? { signal } : {}), length = reply.headers.get("content-length"), size = length === null ? null : Number(length);
+  const reply = await send("GET", url, signal ? { signal } : {}), length = reply.headers.get("content-length");
+  const size = length === null || reply.headers.has("content-encoding") ? null : Number(length); // of what was squeezed it says how little came
   const reader = reply.body?.getReader();
   if (!reader || !(reply.headers.get("content-type") ?? "").startsWith("text/")) {
     await reader?.cancel();
@@ -47,7 +48,7 @@ export async function readText(url: string, signal?: AbortSignal, most = READ_MA
   let text = "", got = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return { text: text + decoder.decode(), size: size ?? got, whole: true };
+    if (done) return { text: text + decoder.decode(), size: got, whole: true };
     got += value.length;
     text += decoder.decode(value, { stream: true });
     if (got > most) {

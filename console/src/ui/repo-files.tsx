@@ -43,7 +43,7 @@ function Folder({ path, commit: ref, folder, after }: Place & { folder: string; 
           <>
             <Table label="Files" rows={rows} id={(e) => e.path} to={to} columns={[
               { name: "Name", cell: (e) => <span class="entry-name"><Icon name={KINDS[e.kind].icon} /><bdi>{straight(e.name)}{e.kind === "folder" && "/"}</bdi></span> },
-              { name: "Size", figure: true, cell: (e) => <>{e.size_bytes !== null && bytes(e.size_bytes)}{KINDS[e.kind].word && <span class="muted">{e.size_bytes !== null && ", "}{KINDS[e.kind].word}</span>}</> },
+              { name: "Size", figure: true, cell: (e) => <>{e.size_bytes !== null && bytes(e.size_bytes).replace(" ", "\u00a0")}{KINDS[e.kind].word && <span class="muted">{e.size_bytes !== null && ", "}{KINDS[e.kind].word}</span>}</> },
               { name: "Object", wide: "most", cell: (e) => <code class="muted">{e.object_id.slice(0, 8)}</code> },
             ]} />
             <p class="muted small">At commit <Link to={at("files", { ref: tree.commit_id, path: folder })}><code>{tree.commit_id.slice(0, 8)}</code></Link>{!all && <>, {plural(rows.length, "entry", "entries")} {after && <>after <bdi>{straight(after)}</bdi></>}</>}</p>

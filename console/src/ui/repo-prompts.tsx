@@ -59,8 +59,11 @@ function Difference({ path, of, provenance, write, agent, prompt }: Shown & { ag
   const [moved, setMoved] = useState("");
   const heading = useRef<HTMLHeadingElement>(null), label = promptLabel(prompt.field), text = prompt.repo_present ? file.data?.text : "";
   useEffect(() => heading.current?.focus({ preventScroll: true }), [prompt.file]);
-  const newest = prompt.commits[0]?.id;
-  useEffect(() => file.reload(), [newest]);
+  const newest = prompt.commits[0]?.id, seen = useRef(newest);
+  useEffect(() => {
+    if (seen.current !== newest) file.reload();
+    seen.current = newest;
+  }, [newest]);
   const anew = (why: string): void => {
     setMoved(why);
     of.reload();

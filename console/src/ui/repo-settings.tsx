@@ -2,13 +2,15 @@
 import { useId } from "preact/hooks";
 import { AgentRepoCreate, AgentRepoUpdate } from "../contract/forms";
 import type { AgentRead, AgentRepoCreate as Making, AgentRepoUpdate as Change } from "../contract/types";
-import { call } from "../lib/api";
+import { address, call, send } from "../lib/api";
 import type { Data } from "../lib/data";
 import { human } from "../lib/format";
 import { type AgentPath, MODES, type Repo } from "../lib/repo";
 import { Button } from "./button";
+import { Curl } from "./curl";
 import { confirm } from "./dialog";
 import { ContractForm, type Form, type OwnControl } from "./form";
+import { showSecret } from "./secret";
 import { toast } from "./toast";
 
 /** The modes that the service knows, each with what it means. */
@@ -56,6 +58,14 @@ export function RepoSettings({ path, of, repo, agent }: { path: AgentPath; of: D
     repo.reload();
     toast("Saved");
   };
+  const remote = repo.data.host !== "embedded";
+  const forget = async (): Promise<void> => {
+    if (await confirm({ title: "Forget the token?", text: "What is not public is not read any more, and no prompt is committed there.", action: "Forget it", danger: true })) await change({ token: null });
+  };
+  const hook = async (): Promise<void> => {
+    const made = (await (await send("POST", address("POST /tenant/{tenant_id}/agents/{agent_id}/repo/push-hook", { ...path }), { headers: { Accept: "application/json" } })).json()) as { url: string; secret: string };
+    await showSecret("The secret of pushes", made.secret, <><p>Enter it at the host as the secret of a webhook for pushes, with the content type <code>application/json</code> and this address. One that was made before counts no longer.</p><Curl text={made.url} label="Copy the address" /></>);
+  };
   const letGo = async (): Promise<void> => {
     const kept = repo.data.host === "embedded" ? "It is kept for 30 days and then removed; clone it first if you want to keep it. " : "What is kept elsewhere stays there; our copy and its token go at once. ";
     if (!(await confirm({ title: `Let go of the repository of ${agent.name}?`, text: `${kept}The agent keeps its prompts as they are.`, action: "Let go of it", danger: true, type: agent.slug }))) return;
@@ -72,6 +82,14 @@ export function RepoSettings({ path, of, repo, agent }: { path: AgentPath; of: D
           <h2>Bind another repository</h2>
           <p class="muted">One that is kept elsewhere takes the place of this one. Its branches, files and prompts are read from a copy that is fetched when something moved there.</p>
           <ContractForm key={repo.data.url} form={BIND} action="Bind it" passing send={change} />
+          {repo.data.has_token && <p><Button look="danger" act={forget}>Forget the token</Button></p>}
+        </section>
+      )}
+      {remote && (
+        <section class="part">
+          <h2>Told of pushes</h2>
+          <p class="muted">The host is asked once a minute whether something has moved. With a webhook it says so itself, and a push is seen within seconds.</p>
+          <Button act={hook}>Make an address and a secret</Button>
         </section>
       )}
       <section class="part">

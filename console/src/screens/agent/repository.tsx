@@ -1,8 +1,8 @@
 // repository.tsx - the git repository of an agent: how it is, how to clone it, and its prompts, files, commits, branches, settings.
 import type { ComponentChildren } from "preact";
-import { type Data, useData } from "../../lib/data";
+import { type Data, useData, useList } from "../../lib/data";
 import { Time, bytes, human, plural, straight } from "../../lib/format";
-import { type Repo, cloneByHttp, cloneBySsh } from "../../lib/repo";
+import { MAIN, type Repo, cloneByHttp, cloneBySsh } from "../../lib/repo";
 import { Link, location } from "../../lib/router";
 import { can, tenantPath } from "../../lib/session";
 import { Copy } from "../../ui/copy";
@@ -12,7 +12,7 @@ import { Facts, Status } from "../../ui/page";
 import { RepoCommits } from "../../ui/repo-commits";
 import { RepoFiles } from "../../ui/repo-files";
 import { ImageRepo } from "../../ui/repo-image";
-import { RepoTabs, at } from "../../ui/repo-parts";
+import { CommitLink, RepoTabs, at } from "../../ui/repo-parts";
 import { RepoPrompts, useProvenance } from "../../ui/repo-prompts";
 import { RepoRefs } from "../../ui/repo-refs";
 import { NewRepo, RepoSettings } from "../../ui/repo-settings";
@@ -42,7 +42,9 @@ function Clone({ repo, agent, may }: { repo: Repo; agent: PartProps["agent"]; ma
 }
 
 function State({ repo, props, prompts }: { repo: Repo; props: PartProps; prompts: ReturnType<typeof useProvenance> }) {
-  const { agent, may } = props, files = prompts.data?.files ?? [];
+  const { agent, may, path } = props, files = prompts.data?.files ?? [];
+  // What is on the branch, and not what was there when it was last looked at.
+  const newest = useList("GET /tenant/{tenant_id}/agents/{agent_id}/repo/commits", { path, query: { ref: MAIN, page: 1, per_page: 1 } }).data?.[0];
   const diverged = files.filter((f) => f.diverged).length, pending = files.filter((f) => f.pending_projection).length;
   return (
     <>
@@ -55,7 +57,7 @@ function State({ repo, props, prompts }: { repo: Repo; props: PartProps; prompts
         ["Kept by", HOSTS[repo.host] ?? human(repo.host)],
         ...(repo.host === "embedded" ? [] : [["Token", repo.has_token ? "one is kept, and shown to nobody" : "none"] as [string, ComponentChildren]]),
         ["Size", bytes(repo.size_bytes)],
-        ["Newest commit", repo.tip ? <><Link to={at("commits", { ref: repo.tip })}><code>{repo.tip.slice(0, 8)}</code></Link> <Copy text={repo.tip} label="Copy the commit's hash" /></> : <span class="muted">none on the main branch</span>],
+        ["Newest commit", newest ? <><CommitLink commit={newest} /> <Copy text={newest.id} label="Copy the commit's hash" /> <bdi>{straight(newest.title)}</bdi> <span class="muted"><Time at={newest.committed_at} none="" /></span></> : repo.tip ? <code>{repo.tip.slice(0, 8)}</code> : <span class="muted">none on the main branch</span>],
         ["Code pinned to", <Link to={at("refs")}><code>{straight(agent.code_ref)}</code></Link>],
         ["Prompts follow it", may("agent:write") ? <Link to={at("settings")}>{human(repo.projection)}</Link> : human(repo.projection)],
         ["Looked at", <><Time at={repo.observed_at} /> {!repo.last_error && <Status tone="pine" icon="check">Well</Status>}</>],
