@@ -29,7 +29,9 @@ function Modes({ words, value, set }: { words: string[]; value: string; set: (wo
 const modes = (form: Form): Record<string, OwnControl> => ({ projection: (value, set) => <Modes words={form.find((f) => f.name === "projection")?.words ?? []} value={String(value)} set={set} /> });
 /** The words of a table say what a field is; these what it is for. */
 const worded = (form: Form): Form => form.map((f) => (f.name === "projection" ? { ...f, label: "Prompts follow it", help: "", required: true } : f));
-const CREATE = worded(AgentRepoCreate), UPDATE = worded(AgentRepoUpdate), BIND = UPDATE.filter((f) => f.name !== "projection");
+const CREATE = worded(AgentRepoCreate), UPDATE = worded(AgentRepoUpdate), BIND = UPDATE.filter((f) => f.name !== "projection").map((f) => (f.name === "url" ? { ...f, label: "Address" } : f));
+/** Where there is nothing that a token alone would be for. */
+const BIND_NEW = BIND.map((f) => (f.name === "url" ? { ...f, required: true } : f));
 
 export function NewRepo({ path, of, write }: { path: AgentPath; of: Data<AgentRead>; write: boolean }) {
   return (
@@ -42,7 +44,7 @@ export function NewRepo({ path, of, write }: { path: AgentPath; of: Data<AgentRe
       }} />}
       {write && BIND.length > 0 && (
         <details class="rest part"><summary>Bind one on another host instead</summary>
-          <ContractForm form={BIND} action="Bind it" passing send={async (body) => {
+          <ContractForm form={BIND_NEW} action="Bind it" passing send={async (body) => {
             of.set(await call("PATCH /tenant/{tenant_id}/agents/{agent_id}/repo", { path, body: body as unknown as Change }));
             toast("The repository is bound");
           }} />
@@ -80,8 +82,8 @@ export function RepoSettings({ path, of, repo, agent }: { path: AgentPath; of: D
       {BIND.length > 0 && (
         <section class="part">
           <h2>Bind another repository</h2>
-          <p class="muted">One that is kept elsewhere takes the place of this one. Its branches, files and prompts are read from a copy that is fetched when something moved there.</p>
-          <ContractForm key={repo.data.url} form={BIND} action="Bind it" passing send={change} />
+          <p class="muted">One that is kept elsewhere takes the place of this one{remote ? "" : ", which is let go of and kept for 30 days"}. Its branches, files and prompts are read from a copy that is fetched when something moved there.</p>
+          <ContractForm key={repo.data.url} form={remote ? BIND : BIND_NEW} action="Bind it" passing send={change} />
           {repo.data.has_token && <p><Button look="danger" act={forget}>Forget the token</Button></p>}
         </section>
       )}
