@@ -61,10 +61,11 @@ export interface AgentPromptFileProvenanceRead { file: string; field: string; re
 export interface AgentPromptProvenanceRead { available: boolean; files: (AgentPromptFileProvenanceRead)[]; repo_web_url?: string | null; unavailable_reason?: string | null; }
 export interface AgentPromptResolve { file: string; take: PromptSide; }
 export interface AgentRead { id: string; tenant_id: string; name: string; slug: string; resource_class: string; code_ref: string; description: string | null; initial_greeting: string | null; image_ref: string | null; repo_url: string | null; is_active: boolean; is_admin_only: boolean; is_seed: boolean; can_author_skills: boolean; created_at: string; updated_at: string; avatar_sha256?: string | null; bootstrap_instructions?: string | null; created_by_agent_id?: string | null; created_by_id?: string | null; description_prompt?: string | null; editor_enabled?: boolean; environment_mode?: "shared" | "isolated"; external_mail_enabled?: boolean; hidden?: boolean; iteration_warn_threshold?: number | null; plan_read_only?: boolean; skill_visibility_scope?: "private_only" | "tenant_allowed"; ssh_public_key?: string | null; voice?: string | null; meeting_managed?: boolean; }
-export interface AgentRepoCreate { projection?: RepoProjection; }
-export interface AgentRepoRead { id: string; host: "embedded"; projection: RepoProjection; url: string; tip: string | null; observed_at: string | null; last_error: string | null; size_bytes: number; created_at: string; }
+export interface AgentRepoCreate { import_url?: string | null; token?: string | null; projection?: RepoProjection; }
+export interface AgentRepoHook { url: string; secret: string; }
+export interface AgentRepoRead { id: string; host: RepoHost; projection: RepoProjection; url: string; web_url: string | null; tip: string | null; observed_at: string | null; last_error: string | null; next_attempt_at: string | null; has_token: boolean; size_bytes: number; created_at: string; }
 export interface AgentRepoRefs { branches: (string)[]; tags: (string)[]; complete?: boolean; }
-export interface AgentRepoUpdate { projection?: RepoProjection; }
+export interface AgentRepoUpdate { projection?: RepoProjection; url?: string; token?: string | null; }
 export interface AgentRoleAssignmentCreate { role: "VIEWER" | "MANAGER" | "OWNER"; }
 export interface AgentRoleAssignmentRead { agent_id: string; user_id: string; tenant_id: string; role: "VIEWER" | "MANAGER" | "OWNER"; created_at: string; updated_at: string; user_email?: string | null; user_name?: string | null; }
 export interface AgentRoleAssignmentReadPage { items: (AgentRoleAssignmentRead)[]; total?: number; page: number; per_page: number; next_after: string | null; }
@@ -449,7 +450,7 @@ export interface ToolBundleTool { id: string; name: string; }
 export interface ToolBundleUpdate { name?: string; slug?: string; description?: string | null; tools?: (string)[]; }
 export interface ToolCall { id: string; name: string; arguments: unknown; }
 export interface ToolCallEvent { id: string; message_id: string; call_id: string; name: string; state: "new" | "waiting_approval" | "approved" | "waiting_client" | "waiting_subtask" | "running" | "completed" | "failed" | "denied" | "cancelled" | "unknown"; arguments: unknown; }
-export interface ToolConfig { method?: string | null; url?: string; headers?: Record<string, unknown> | null; body?: unknown; allowed_hosts?: (string)[] | null; tool?: string | null; timeout_s?: number | null; }
+export interface ToolConfig { method?: string | null; url?: string; headers?: Record<string, unknown> | null; body?: unknown; allowed_hosts?: (string)[] | null; tool?: string | null; statement?: string | null; read_only?: boolean | null; max_rows?: number | null; timeout_s?: number | null; }
 export interface ToolCreate { name: string; kind: ToolKind; description?: string | null; input_schema?: Record<string, unknown> | null; requires_approval?: boolean; person_only?: boolean; repeat_safe?: boolean | null; grantable_by?: ToolGranter | null; config?: ToolConfig | null; }
 export interface ToolImportMcp { url: string; headers?: Record<string, unknown> | null; prefix?: string | null; tools?: (string)[] | null; requires_approval?: boolean; }
 export interface ToolImportResult { created: (ToolRead)[]; updated: (ToolRead)[]; removed: (ToolBundleTool)[]; skipped: (ToolImportSkipped)[]; }
@@ -481,12 +482,13 @@ export type ModelKind = "openai" | "openai_responses" | "anthropic" | "demo" | "
 export type PromptSide = "repository" | "live";
 export type ProposalStatus = "pending" | "approved" | "rejected" | "superseded" | "withdrawn";
 export type RepoEntryKind = "file" | "program" | "link" | "folder" | "module";
+export type RepoHost = "embedded" | "gitlab" | "gitea" | "git";
 export type RepoProjection = "off" | "propose" | "auto";
 export type SessionEventKind = "message" | "delta" | "tool_call" | "approval" | "status" | "usage" | "notice" | "session";
 export type SessionStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
 export type TenantStatus = "active" | "trial" | "abandoned" | "suspended" | "closed";
 export type ToolGranter = "admins" | "members";
-export type ToolKind = "builtin" | "http" | "mcp";
+export type ToolKind = "builtin" | "http" | "mcp" | "sql";
 export type WaitingFor = "hours" | "rate" | "budget";
 export type AnthropicBlockParam = AnthropicTextParam | AnthropicImageParam | AnthropicDocumentParam | AnthropicThinkingParam | AnthropicRedactedBlock | AnthropicToolUseParam | AnthropicToolResultParam | { type: string; };
 export type AnthropicContentBlock = AnthropicTextBlock | AnthropicThinkingBlock | AnthropicRedactedBlock | AnthropicToolUseBlock | { type: string; };
@@ -706,6 +708,8 @@ export interface Operations {
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentRepoUpdate; reply: AgentRead };
   "DELETE /tenant/{tenant_id}/agents/{agent_id}/repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
   "POST /tenant/{tenant_id}/agents/{agent_id}/image-repo": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentImageRepoRead };
+  "POST /tenant/{tenant_id}/agents/{agent_id}/repo/push-hook": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRepoHook };
+  "POST /hooks/repositories/{repository_id}": { path: { repository_id: string; }; query: {  }; body: unknown; reply: undefined };
   "GET /tenant/{tenant_id}/agents/{agent_id}/repo/refs": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRepoRefs };
   "GET /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: undefined; reply: AgentRead };
   "PATCH /tenant/{tenant_id}/agents/{agent_id}/code-ref": { path: { tenant_id: string; agent_id: string; }; query: {  }; body: AgentCodeRefUpdate; reply: AgentRead };

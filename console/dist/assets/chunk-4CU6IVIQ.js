@@ -1,1 +1,0 @@
-import{a as l}from"./chunk-JQVYJJDR.js";import{U as s,q as a}from"./chunk-B4QOLK7Y.js";var t=()=>a(l,{label:"Mail",tabs:[{to:s("/mail"),label:"Rules"},{to:s("/mail/suppressions"),label:"Suppressed addresses"}]});export{t as a};

@@ -1,0 +1,1 @@
+import{a as l}from"./chunk-XDFTI2PB.js";import{U as s,q as a}from"./chunk-KQ45VFER.js";var t=()=>a(l,{label:"Mail",tabs:[{to:s("/mail"),label:"Rules"},{to:s("/mail/suppressions"),label:"Suppressed addresses"}]});export{t as a};

@@ -1,1 +1,0 @@
-import{K as n,M as a,S as t,T as r}from"./chunk-B4QOLK7Y.js";var i=a("begun",!1,!0);async function l(){if(i.value||!t.value||!r("tenant:write"))return!1;try{let e=(await n("GET /tenant/{tenant_id}/sessions",{path:{tenant_id:t.value.tenant_id},query:{per_page:1}})).total===0;return e||(i.value=!0),e}catch{return!1}}export{i as a,l as b};

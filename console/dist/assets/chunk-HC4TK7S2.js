@@ -1,0 +1,1 @@
+import{a}from"./chunk-XDFTI2PB.js";import{U as t,q as n}from"./chunk-KQ45VFER.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

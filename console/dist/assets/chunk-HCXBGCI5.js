@@ -1,1 +1,0 @@
-import{a as o}from"./chunk-JQVYJJDR.js";import{T as a,U as e,q as t}from"./chunk-B4QOLK7Y.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

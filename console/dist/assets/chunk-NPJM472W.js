@@ -1,1 +1,0 @@
-import{b as n}from"./chunk-TKRLKHWU.js";import{i as l,q as r}from"./chunk-B4QOLK7Y.js";function f({text:e,label:o="Copy the command"}){let t=l(null);return r("div",{class:"curl",children:[r(n,{text:e,label:o,from:()=>t.current}),r("pre",{ref:t,tabIndex:0,role:"group","aria-label":o.replace("Copy t","T"),children:e})]})}export{f as a};

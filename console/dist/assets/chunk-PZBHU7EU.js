@@ -1,0 +1,1 @@
+import{a as o}from"./chunk-XDFTI2PB.js";import{T as a,U as e,q as t}from"./chunk-KQ45VFER.js";function n(){return t(o,{label:"Keys",tabs:[{to:e("/keys"),label:"API keys"},...a("tenant:write")?[{to:e("/keys/providers"),label:"Keys at providers"}]:[]]})}export{n as a};

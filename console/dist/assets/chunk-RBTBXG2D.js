@@ -1,1 +1,0 @@
-import{h as n}from"./chunk-B4QOLK7Y.js";var l=()=>document.querySelector("main h1");function m(o,c){let e=document.activeElement,t=e&&o.current?.contains(e)?{row:e.closest("tbody tr")?.sectionRowIndex??0}:null;n(()=>{t&&document.activeElement===document.body&&(c(t)??l())?.focus()})}export{l as a,m as b};

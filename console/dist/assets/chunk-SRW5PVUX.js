@@ -1,0 +1,1 @@
+import{aa as r}from"./chunk-KQ45VFER.js";function e(i){if(i==null||i==="")return"–";let n=Number(i)*1e6;return Number.isFinite(n)?`$${r(n.toFixed(n<1?4:2)).replace(/(\.\d\d\d*?)0+$/,"$1")}`:"–"}export{e as a};

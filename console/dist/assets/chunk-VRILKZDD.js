@@ -1,1 +1,0 @@
-import{a}from"./chunk-JQVYJJDR.js";import{U as t,q as n}from"./chunk-B4QOLK7Y.js";var r=()=>n(a,{label:"Integrations",tabs:[{to:t("/integrations"),label:"Services"},{to:t("/integrations/scanner"),label:"Code scanner"}]});export{r as a};

@@ -1,1 +1,0 @@
-import{D as i,g as o,i as t}from"./chunk-B4QOLK7Y.js";var s=4e3;function d(f,r){let e=t(void 0),u=t(r);u.current=r,i(n=>{e.current!==void 0||!(n.event==="gap"||n.event==="reset"||f(n))||(e.current=setTimeout(()=>{e.current=void 0,u.current()},s))}),o(()=>()=>clearTimeout(e.current),[])}export{d as a};

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-ZUHXIG3G.js";import"./chunk-NY42OJHC.js";import"./chunk-MKVDE4IW.js";import"./chunk-X3WRP2LV.js";import"./chunk-ZXAY5V33.js";import"./chunk-W37DVD6W.js";import"./chunk-IK67DZ52.js";import"./chunk-K6KRWHPO.js";import"./chunk-RBTBXG2D.js";import"./chunk-TKRLKHWU.js";import"./chunk-B4QOLK7Y.js";export{c as default,a as modelState,b as priceOf};

@@ -1,0 +1,1 @@
+import{a,b,c}from"./chunk-NOFVSUQS.js";import"./chunk-UYSXPSBY.js";import"./chunk-SRW5PVUX.js";import"./chunk-LMYZKEZM.js";import"./chunk-5SBJLACI.js";import"./chunk-W37DVD6W.js";import"./chunk-ZARSPHML.js";import"./chunk-GXQ75SSX.js";import"./chunk-QI3WPBIF.js";import"./chunk-GNGVN5UE.js";import"./chunk-KQ45VFER.js";export{c as default,a as modelState,b as priceOf};
