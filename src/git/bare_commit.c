@@ -77,8 +77,7 @@ static int write_commit(struct bare *b, const struct bare_committing *in, git_co
 			    signable(a, in->email, "lodge@localhost"), in->at, 0))
 		err = bare_unreadable(a, p);
 	if (!err) {
-		const char *ref =
-			in->branch ? arena_printf(a, "refs/heads/%s", in->branch) : NULL;
+		const char *ref = in->branch ? arena_printf(a, "refs/heads/%s", in->branch) : NULL;
 
 		if (ref)
 			stale_lock_drop(git_repository_path(b->repo), ref);

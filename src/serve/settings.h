@@ -44,8 +44,9 @@ struct settings {
 	struct settings_networks trusted_proxies;
 	const char *data, *store, *store_direct, *store_replica, *master_key_file, *bucket,
 		*bucket_also;
-	const char *repo_folder, *image_base, *repo_host_url, *repo_host_token_file, *repo_host_namespace;
-	int repo_host; /* index of its words */
+	const char *repo_folder, *image_base, *repo_host_url, *repo_host_token_file,
+		*repo_host_namespace;
+	int repo_host;	    /* index of its words */
 	int image_pipeline; /* enum image_pipeline */
 	const char *bucket_endpoint, *bucket_region, *bucket_key_id, *bucket_secret_file;
 	bool bucket_path_style;
