@@ -434,7 +434,7 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 		else if (!same_origin)
 			problem_field(p, a, field, "masked",
 				config->kind == TOOL_SQL
-					? "has the mask of a password that was stored for another host, port or user; send the password anew"
+					? "has the mask of a password that was stored for another host, port or user, or a safer sslmode; send the password anew"
 					: "was stored for another scheme, host or port; send its value anew");
 		else
 			h->value = value;

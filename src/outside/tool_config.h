@@ -70,7 +70,7 @@ int tool_config_keep(struct arena *a, struct tool_config *config, const char *st
 /* The config as JSON text with masks, and its headers with their values. */
 const char *tool_config_shown(struct arena *a, const char *text);
 const char *tool_config_secrets(struct arena *a, const struct tool_config *config);
-/* Of an sql tool: the same host, port and user. */
+/* Of an sql tool: the same host, port and user, and as safe a way there. */
 bool tool_config_same_origin(struct arena *a, const char *url, const char *other);
 
 /* The next place at or after `text`: its beginning, with *ret_name and *ret_len; NULL if there is none.

@@ -5,7 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The safest first. */
 static const char *const sslmodes[] = { "verify-full", "require", "disable" };
+
+static size_t sslmode_rank(const char *mode)
+{
+	size_t i = 0;
+
+	while (strcmp(sslmodes[i], mode) != 0)
+		i++;
+	return i;
+}
 
 bool sql_database_named(const char *url)
 {
@@ -64,6 +74,19 @@ static const char *fill_database(struct arena *a, CURLU *u, struct sql_database 
 	return url_part(a, u, CURLUPART_FRAGMENT, 0) ? "must not have a fragment" : NULL;
 }
 
+/* Spelled so that nobody reads another user, password or host in it than we: to some, postgres:///u:p@h is postgres://u:p@h. */
+static bool is_spelled_plainly(const char *url)
+{
+	const char *at = sql_database_named(url) ? strstr(url, "://") + 3 : "/";
+
+	if (*at == '/' || strchr(at, '\\'))
+		return false;
+	for (; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			return false;
+	return true;
+}
+
 const char *sql_database_read(
 	struct arena *a, const char *url, enum egress egress, struct sql_database *ret)
 {
@@ -72,7 +95,7 @@ const char *sql_database_read(
 
 	if (!u)
 		abort();
-	if (!sql_database_named(url) ||
+	if (!is_spelled_plainly(url) ||
 		curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME))
 		fault = "must be postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 	else
@@ -100,11 +123,12 @@ const char *sql_database_masked(struct arena *a, const char *url, const char *ma
 	return arena_printf(a, "%.*s%s%s", (int)(colon + 1 - url), url, mask, at);
 }
 
-bool sql_database_same(struct arena *a, const char *url, const char *other)
+bool sql_database_same(struct arena *a, const char *url, const char *former)
 {
 	struct sql_database x, y;
 
 	return !sql_database_read(a, url, EGRESS_ANY, &x) &&
-	       !sql_database_read(a, other, EGRESS_ANY, &y) && strcmp(x.host, y.host) == 0 &&
-	       strcmp(x.port, y.port) == 0 && strcmp(x.user, y.user) == 0;
+	       !sql_database_read(a, former, EGRESS_ANY, &y) && strcmp(x.host, y.host) == 0 &&
+	       strcmp(x.port, y.port) == 0 && strcmp(x.user, y.user) == 0 &&
+	       sslmode_rank(x.sslmode) <= sslmode_rank(y.sslmode);
 }

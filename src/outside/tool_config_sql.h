@@ -16,5 +16,5 @@ const char *sql_database_read(
 bool sql_database_named(const char *url);
 /* The address with this in the place of its password, where it has one. */
 const char *sql_database_masked(struct arena *a, const char *url, const char *mask);
-/* Are they the same host, port and user? */
-bool sql_database_same(struct arena *a, const char *url, const char *other);
+/* Is it the same host, port and user as the former one's, and as safe a way there? */
+bool sql_database_same(struct arena *a, const char *url, const char *former);

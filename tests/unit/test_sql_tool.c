@@ -38,6 +38,8 @@ TEST(sql_tool_address_is_read_or_refused)
 		{ "https://db.example.org/shop", "must be postgres://" },
 		{ "postgres://db.example.org/shop", "names no user" },
 		{ "postgres://u@/shop", "" },
+		{ "postgres:///u:p@db.example.org/shop", "must be postgres://" },
+		{ "postgres://u:p\\@db.example.org/shop", "must be postgres://" },
 		{ "postgres://u@db.example.org", "names no database" },
 		{ "postgres://u@db.example.org/a/b", "names no database" },
 		{ "postgres://u@%2Ftmp/shop", "" },
@@ -91,6 +93,11 @@ TEST(sql_tool_hides_and_keeps_its_password)
 	CHECK_STR(text_at(&r, "errors.0.code"), "masked");
 	r = ask(f, f->admin,
 		"{\"config\":{\"url\":\"postgres://owner:********@db.example.org/other\"}}",
+		"PATCH /tenant/%s/tools/%s", f->tenant_id, id);
+	STATUS(r, 422);
+	/* nor by a way that is less safe */
+	r = ask(f, f->admin,
+		"{\"config\":{\"url\":\"postgres://reader:********@db.example.org/other?sslmode=require\"}}",
 		"PATCH /tenant/%s/tools/%s", f->tenant_id, id);
 	STATUS(r, 422);
 	r = ask(f, f->admin, NULL, "GET /tenant/%s/audit-logs", f->tenant_id);
@@ -287,6 +294,8 @@ TEST(sql_tool_that_reads_changes_nothing)
 		"1");
 	super = sql_tool(&s, "super", sql_value(&s.f->arena, "select current_user"), "", "");
 	FAILS(super, "{\"sql\":\"select 1\"}", "superuser");
+	sql_do("grant postgres to sqltool");
+	FAILS(tool, "{\"sql\":\"select 1\"}", "superuser");
 	sql_close(&s);
 }
 
