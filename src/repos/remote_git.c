@@ -204,7 +204,8 @@ static int64_t clear_away(const char *path)
 /* One at a time, over all processes that see the folder; -1: somebody is at it. */
 static int hold(const char *path, struct arena *a)
 {
-	int fd = open(arena_printf(a, "%s/lodge-fetch", path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(
+		arena_printf(a, "%s/" REMOTE_GIT_LOCK, path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);

@@ -65,7 +65,7 @@ static bool nobody_pushes(void *ctx)
 	return !pushed;
 }
 
-enum repo_kept repo_keep_one(
+static enum repo_kept keep_held(
 	struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop)
 {
 	struct keeping_one one = { r, id };
@@ -76,8 +76,6 @@ enum repo_kept repo_keep_one(
 		.stop = stop };
 	struct git_result result;
 
-	if (!git_keep_gains(what.path))
-		return REPO_KEPT_AS_IT_WAS;
 	if ((stop && atomic_load(stop)) || !nobody_pushes(&one)) {
 		atomic_fetch_add(&r->keep_put_off, 1);
 		return REPO_KEPT_PUSHED;
@@ -95,6 +93,26 @@ enum repo_kept repo_keep_one(
 			LOG_S("id", id), LOG_S("said", result.said));
 		return REPO_KEPT_FAILED;
 	}
+}
+
+/* A mirror that is fetched is left alone, and is not fetched meanwhile: who fetches removes files that are half written, whoever
+ * writes them. */
+enum repo_kept repo_keep_one(
+	struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop)
+{
+	enum repo_kept kept;
+	int lock;
+
+	if (!git_keep_gains(repo_path(r, a, id)))
+		return REPO_KEPT_AS_IT_WAS;
+	lock = repo_lock_fetch(r, a, id);
+	if (lock < 0) {
+		atomic_fetch_add(&r->keep_put_off, 1);
+		return REPO_KEPT_PUSHED;
+	}
+	kept = keep_held(r, a, id, stop);
+	repo_unlock(lock);
+	return kept;
 }
 
 struct repo_keep_figures repo_keep_figures(const struct repos *r)

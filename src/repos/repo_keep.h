@@ -2,14 +2,14 @@
  * by which histories are read fast (git/git_keep.h).
  *
  * Of all processes that share the folder one is at it, with one repository at a
- * time, and not while somebody pushes to that: then it is left for the next night. */
+ * time, and not while somebody pushes to that or it is fetched from another host: then it is left for the next night. */
 #pragma once
 #include "repos/repo.h"
 
 enum repo_kept {
 	REPO_KEPT_WELL,
 	REPO_KEPT_AS_IT_WAS, /* there was nothing to gain */
-	REPO_KEPT_PUSHED,    /* somebody pushes, or the service stops: another time */
+	REPO_KEPT_PUSHED, /* somebody pushes, or it is fetched, or the service stops: another time */
 	REPO_KEPT_FAILED,
 };
 

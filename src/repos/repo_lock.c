@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "repos/remote_git.h"
 #include "repos/repos_parts.h"
 
 enum { NAP_MS = 50 };
@@ -52,6 +53,12 @@ bool repo_push_runs(const struct repos *r, struct arena *a, const char *id)
 
 	repo_unlock(fd);
 	return fd < 0 && access(path, F_OK) == 0;
+}
+
+int repo_lock_fetch(const struct repos *r, struct arena *a, const char *id)
+{
+	return take(
+		r, arena_printf(a, "%s/" REMOTE_GIT_LOCK, repo_path(r, a, id)), LOCK_EX | LOCK_NB);
 }
 
 /* The slot that a tenant leaves to the others. */

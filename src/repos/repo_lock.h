@@ -14,6 +14,8 @@ int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits);
 /* A push is under way: it does not wait for those who keep, they end. */
 int repo_lock_push(const struct repos *r, struct arena *a, const char *id);
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id);
+/* Its files are cleared away or fetched from another host (remote_git.h), or put in order: one of these at a time.  Does not wait. */
+int repo_lock_fetch(const struct repos *r, struct arena *a, const char *id);
 /* One of the slots; a tenant has all but one of them at most.  Waits so long for it. */
 int repo_lock_slot(const struct repos *r, struct arena *a, const char *tenant_id, int wait_ms);
 /* -1 too. */

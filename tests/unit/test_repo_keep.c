@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "git/git_keep.h"
 #include "repo_fixture.h"
+#include "repos/remote_git.h"
 #include "repos/repo_keep.h"
 #include "repos/repo_lock.h"
 
@@ -97,6 +98,31 @@ TEST(repo_keep_ends_when_it_is_not_wanted)
 			  &stop),
 		REPO_KEPT_PUSHED);
 	CHECK_STR(repo_said(f, agent, "git fsck --strict"), "");
+	fixture_close(f);
+}
+
+TEST(repo_keep_leaves_alone_what_is_fetched)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "fetched"), *folder = repo_folder_of(f, agent),
+		   *id = arena_strndup(&f->arena, strrchr(folder, '/') + 1, ID_LEN);
+	struct repos *r = f->service.repos;
+	struct remote remote = { .url = "http://127.0.0.1:1/a.git", .egress = EGRESS_ANY };
+	struct problem p = { 0 };
+	int lock = repo_lock_fetch(r, &f->arena, id);
+
+	push_some(f, agent, 60);
+	CHECK(lock >= 0);
+	/* The same lock as that of who fetches. */
+	CHECK_INT(remote_git_fetch(&remote, folder, 1 << 20, &f->arena, &p), ERR_BUSY);
+	CHECK_INT(repo_keep_one(r, &f->arena, id, NULL), REPO_KEPT_PUSHED);
+	CHECK_INT((int64_t)repo_keep_figures(r).put_off, 1);
+	CHECK_STR(repo_said(f, agent, "ls objects/pack | wc -l"), "0");
+	repo_unlock(lock);
+	CHECK_INT(repo_keep_one(r, &f->arena, id, NULL), REPO_KEPT_WELL);
+	lock = repo_lock_fetch(r, &f->arena, id);
+	CHECK(lock >= 0);
+	repo_unlock(lock);
 	fixture_close(f);
 }
 
