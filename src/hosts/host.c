@@ -31,6 +31,26 @@ struct host_wanted host_project_of(
 	};
 }
 
+struct host_wanted host_image_of(
+	struct arena *a, const char *tenant_slug, const char *agent_slug, const char *agent_id)
+{
+	struct host_wanted want =
+		host_project_of(a, tenant_slug, arena_printf(a, "%s-image", agent_slug), agent_id);
+
+	want.mark = arena_printf(a, "Image repository of the agent %s of Lodge", agent_id);
+	return want;
+}
+
+const char *host_path_of(const struct host *h, struct arena *a, const char *clone_url)
+{
+	size_t n = strlen(h->url), len = strlen(clone_url);
+
+	if (len < n + 6 || strncmp(clone_url, h->url, n) != 0 || clone_url[n] != '/' ||
+		strcmp(clone_url + len - 4, ".git") != 0)
+		return NULL;
+	return arena_strndup(a, clone_url + n + 1, len - n - 5);
+}
+
 struct host_wanted host_user_of(struct arena *a, const char *agent_name, const char *agent_id)
 {
 	return (struct host_wanted){

@@ -83,7 +83,11 @@ const struct repo_host *host_kind(const char *word);
 /* The names and marks of what is made for an agent. */
 struct host_wanted host_project_of(
 	struct arena *a, const char *tenant_slug, const char *agent_slug, const char *agent_id);
+struct host_wanted host_image_of(
+	struct arena *a, const char *tenant_slug, const char *agent_slug, const char *agent_id);
 struct host_wanted host_user_of(struct arena *a, const char *agent_name, const char *agent_id);
+/* The path of a project, of the address that it is cloned from; NULL: it is not on this host. */
+const char *host_path_of(const struct host *h, struct arena *a, const char *clone_url);
 /* Makes the project of an agent; where its name is somebody else's, by the other one. */
 struct remote_said host_make(const struct host *h, struct arena *a, const struct host_wanted *want,
 	struct host_project *ret);

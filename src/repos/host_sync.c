@@ -25,7 +25,8 @@ FIELDS(synced_agent) = { ROW_FIELDS(synced_agent, name),
 	ROW_NULLABLE(synced_agent, avatar_sha256, ssh_public_key) };
 static SCHEMA(synced_agent, .internal = true);
 
-enum { USER_READ, USER_ASK, USER_NOTE, AGENT_READ, AGENT_PNG };
+enum { USER_READ, USER_ASK, USER_NOTE, AGENT_READ, AGENT_PNG, AGENT_PROJECTS };
+enum { PROJECTS_MAX = 2 }; /* one for each purpose */
 
 static const struct statement sql[] = {
 	[USER_READ] = { "host_user_read",
@@ -48,6 +49,10 @@ static const struct statement sql[] = {
 		.row = &synced_agent_schema },
 	[AGENT_PNG] = { "host_user_png",
 		"select png from agent_avatars where tenant_id = $1 and agent_id = $2" },
+	[AGENT_PROJECTS] = { "host_user_projects",
+		"select url as value from repositories where tenant_id = $1 and agent_id = $2 and host = $3 "
+		"and url is not null",
+		.row = &one_text_schema },
 };
 STATEMENT_SET(host_sync_sql, sql);
 
@@ -126,19 +131,41 @@ int host_sync_load(struct db *db, struct arena *a, const struct host *h, const c
 	v->avatar_sha256 = agent.avatar_sha256;
 	v->ssh_public_key =
 		agent.ssh_public_key && *agent.ssh_public_key ? agent.ssh_public_key : NULL;
-	if (!lacks_avatar(v))
-		return 0;
+	err = db_all(db, a, &sql[AGENT_PROJECTS], &v->urls, PROJECTS_MAX,
+		ARGS(T(tenant_id), T(agent_id), T(h->kind->word)));
+	if (err || !lacks_avatar(v))
+		return err;
 	return db_bytes(db, a, &sql[AGENT_PNG], &v->png, &v->len, ARGS(T(tenant_id), T(agent_id)));
+}
+
+/* Whether it is in already only the host knows, which is told each time. */
+static struct remote_said let_in(const struct host *h, struct arena *a,
+	const struct host_syncing *v, const struct host_user *user)
+{
+	struct remote_said said = { REMOTE_OK, -1, NULL };
+	const struct one_text *url = v->urls.at;
+
+	for (size_t i = 0; i < v->urls.count; i++) {
+		const char *path = host_path_of(h, a, url[i].value);
+		struct remote_said one;
+
+		if (!path)
+			continue; /* of the host that the settings named before */
+		one = h->kind->let_in(h, a, path, user);
+		if (!said.end)
+			said = one;
+	}
+	return said;
 }
 
 void host_sync_push(const struct host *h, struct arena *a, struct host_syncing *v)
 {
 	const struct host_wanted want = host_user_of(a, v->name, v->row.agent_id);
 	struct host_user user;
-	struct remote_said key;
+	struct remote_said key, in;
 
 	v->said = (struct remote_said){ REMOTE_OK, -1, NULL };
-	if (!lacks_avatar(v) && !lacks_key(v))
+	if (!lacks_avatar(v) && !lacks_key(v) && !v->urls.count)
 		return;
 	v->said = h->kind->ensure_user(h, a, &want, &user);
 	if (v->said.end)
@@ -148,9 +175,12 @@ void host_sync_push(const struct host *h, struct arena *a, struct host_syncing *
 		if (!v->said.end)
 			v->row.avatar_sha256 = v->avatar_sha256;
 	}
+	/* None waits for another. */
+	in = let_in(h, a, v, &user);
+	if (!v->said.end)
+		v->said = in;
 	if (!lacks_key(v))
 		return;
-	/* One does not wait for the other. */
 	key = h->kind->put_key(h, a, &user, "Lodge", v->ssh_public_key);
 	if (!key.end)
 		v->row.ssh_public_key = v->ssh_public_key;

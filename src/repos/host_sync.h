@@ -1,5 +1,5 @@
-/* host_sync.h - the user that an agent has on another host of repositories: its picture and its key are brought there by the job
- * "tenant.reconcile", which is tried again, later each time, until the host has them.
+/* host_sync.h - the user that an agent has on another host of repositories: its picture and its key are brought there, and it is let
+ * into the projects of the agent, by the job "tenant.reconcile", which is tried again, later each time, until the host has done it.
  *
  * What the host was given is a row; what it should have is the agent's own.  So
  * nobody has to remember that a picture changed while the host was away.  Nothing
@@ -20,7 +20,7 @@ struct host_user_row {
 	int64_t updated_at;
 };
 
-/* In the transaction at hand: the agent's picture or key has changed. */
+/* In the transaction at hand: the agent's picture or key has changed, or it has a new project there. */
 int host_sync_ask(struct db *db, struct arena *a, const struct host *h, const char *tenant_id,
 	const char *agent_id, int64_t now);
 /* Whether the agent's user there shows the picture with that digest. */
@@ -48,6 +48,7 @@ struct host_syncing {
 	const char *name, *avatar_sha256, *ssh_public_key; /* of the agent; NULL: it has none */
 	const void *png;
 	size_t len;
+	struct list urls; /* struct one_text: of its projects on the host, as they are cloned */
 	struct remote_said said; /* how it went */
 };
 

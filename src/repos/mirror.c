@@ -71,6 +71,17 @@ int repo_secrets_open(
 	return 0;
 }
 
+const char *repo_token(
+	const struct repo_secrets *s, const struct repository *row, const struct host *h)
+{
+	size_t n = h ? strlen(h->url) : 0;
+
+	if (s->token || !h || !row->url ||
+		strcmp(RepoHost_words.list[row->host], h->kind->word) != 0)
+		return s->token;
+	return strncmp(row->url, h->url, n) == 0 && row->url[n] == '/' ? h->token : NULL;
+}
+
 int repo_secrets_seal(
 	struct vault *v, struct arena *a, struct repository *row, const struct repo_secrets *s)
 {
@@ -146,8 +157,8 @@ int mirror_find(struct db *db, struct arena *a, const char *id, struct repositor
 
 /* ---- the steps ---- */
 
-int mirror_load(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
-	const char *agent_id, int64_t now, struct mirroring *v)
+int mirror_load(struct db *db, struct arena *a, struct vault *vault, const struct host *h,
+	const char *tenant_id, const char *agent_id, int64_t now, struct mirroring *v)
 {
 	int err = repo_find(db, a, tenant_id, agent_id, RepoPurpose_code, &v->row);
 
@@ -160,6 +171,7 @@ int mirror_load(struct db *db, struct arena *a, struct vault *vault, const char 
 	if (repo_secrets_open(vault, a, &v->row, &v->secrets))
 		v->failed =
 			"The token that is stored cannot be opened with the present master key: give it anew.";
+	v->secrets.token = repo_token(&v->secrets, &v->row, h);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 #include "access/vault.h"
 #include "git/bare.h"
+#include "hosts/host.h"
 #include "outside/remote_refs.h"
 #include "repos/remote_git.h"
 #include "repos/repo.h"
@@ -30,6 +31,10 @@ enum { REPO_TOKEN_MAX = 1024 };
 /* ERR_SECRET if they were sealed with a key that is gone. */
 int repo_secrets_open(
 	struct vault *v, struct arena *a, const struct repository *row, struct repo_secrets *ret);
+/* With which it is read and written: the one that was given for it, or else for a project that this service has made on the host
+ * of the settings (which may be NULL) the operator's; or NULL.  No row keeps that, so that another one counts for all at once. */
+const char *repo_token(
+	const struct repo_secrets *s, const struct repository *row, const struct host *h);
 /* Into row->sealed, for the transaction at hand. */
 int repo_secrets_seal(
 	struct vault *v, struct arena *a, struct repository *row, const struct repo_secrets *s);
@@ -68,8 +73,8 @@ struct mirroring {
 };
 
 /* ERR_NOT_FOUND if there is none, or it is our own. */
-int mirror_load(struct db *db, struct arena *a, struct vault *vault, const char *tenant_id,
-	const char *agent_id, int64_t now, struct mirroring *v);
+int mirror_load(struct db *db, struct arena *a, struct vault *vault, const struct host *h,
+	const char *tenant_id, const char *agent_id, int64_t now, struct mirroring *v);
 /* Asks the host and fetches; it waits.  ERR_BUSY or ERR_STOPPING: not now. */
 int mirror_fetch(const struct repos *r, enum egress egress, const _Atomic bool *stop,
 	struct arena *a, struct mirroring *v);

@@ -86,8 +86,8 @@ static int run_load(struct work *w, struct db *db)
 
 	arena_reset(&m->arena);
 	m->what = (struct mirroring){ .failed = NULL };
-	err = mirror_load(db, &m->arena, *m->by->settings.vault, m->job->tenant_id, m->job->subject,
-		clock_now_us(), &m->what);
+	err = mirror_load(db, &m->arena, *m->by->settings.vault, mirrors_host(m->by),
+		m->job->tenant_id, m->job->subject, clock_now_us(), &m->what);
 	m->nothing = err == ERR_NOT_FOUND;
 	return m->nothing ? 0 : err;
 }
@@ -156,8 +156,8 @@ static int run_bury(struct work *w, struct db *db)
 	arena_reset(&m->arena);
 	m->what = (struct mirroring){ .failed = NULL };
 	if (!err)
-		err = mirror_load(db, &m->arena, *m->by->settings.vault, m->job->tenant_id,
-			m->job->subject, now, &m->what);
+		err = mirror_load(db, &m->arena, *m->by->settings.vault, mirrors_host(m->by),
+			m->job->tenant_id, m->job->subject, now, &m->what);
 	if (err == ERR_NOT_FOUND)
 		return job_condemn(db, m->job, now);
 	m->what.failed = "The service ended in the middle of fetching it.";

@@ -276,6 +276,7 @@ static void add_to_group(struct group *g, const struct repository *row)
 		.url = arena_strdup(&g->arena, row->url ? row->url : ""),
 		.sealed = row->sealed ? arena_strdup(&g->arena, row->sealed) : NULL,
 		.refs_sha256 = row->refs_sha256 ? arena_strdup(&g->arena, row->refs_sha256) : NULL,
+		.host = row->host,
 		.failures = row->failures };
 	s->retry_after_s = -1;
 	if (repo_secrets_open(*g->by->settings.vault, &g->arena, &s->row, &s->secrets)) {
@@ -283,6 +284,7 @@ static void add_to_group(struct group *g, const struct repository *row)
 		s->why =
 			"The token that is stored cannot be opened with the present master key: give it anew.";
 	}
+	s->secrets.token = repo_token(&s->secrets, &s->row, mirrors_host(g->by));
 }
 
 static void claimed(struct work *w, int err)

@@ -11,6 +11,7 @@ struct mirrors_settings {
 	struct store *const *store;
 	struct repos *const *repos;
 	struct vault *const *vault;
+	const struct host *const *host; /* of the settings; NULL: none */
 	enum egress egress;
 };
 

@@ -15,3 +15,8 @@ struct mirrors {
 	_Atomic int
 		groups; /* of the sweep that are under way, and one while it reads which are due */
 };
+
+static inline const struct host *mirrors_host(const struct mirrors *m)
+{
+	return m->settings.host ? *m->settings.host : NULL;
+}

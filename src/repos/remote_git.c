@@ -120,6 +120,7 @@ static const struct complaint {
 		"The branch has changed on the host meanwhile: look at it again." },
 	{ "non-fast-forward", ERR_CONFLICT,
 		"The branch has changed on the host meanwhile: look at it again." },
+	{ "already exists", ERR_CONFLICT, "The tag is another one on the host." },
 	{ "remote rejected", ERR_UPSTREAM,
 		"The host refused the commit: its rules for the branch do not permit it." },
 	{ "could not read Username", ERR_UPSTREAM, "The host refused the token, or wants one." },
@@ -255,19 +256,35 @@ int remote_git_fetch(const struct remote *r, const char *path, int64_t bytes_max
 
 /* ---- and there ---- */
 
-int remote_git_push(const struct remote *r, const char *path, const char *branch, const char *from,
-	const char *to, struct arena *a, struct problem *p)
+static int push(const struct remote *r, const char *path, const char *const *words, int64_t most,
+	struct arena *a, struct problem *p)
 {
-	enum { OBJECTS_MAX = 64 << 20 };
-	const char *const push[] = { "push", "--progress", "--no-verify", "--no-signed",
-		arena_printf(a, "--force-with-lease=refs/heads/%s:%s", branch, from), "host",
-		arena_printf(a, "%s:refs/heads/%s", to, branch), NULL };
 	struct git_result result;
 	int config = -1, err = prepare(r, a, &config, p);
 
 	if (err)
 		return err;
-	run_git(r, path, push, config, OBJECTS_MAX, &result);
+	run_git(r, path, words, config, most, &result);
 	close(config);
 	return judge(&result, r, "push", a, p);
+}
+
+int remote_git_push(const struct remote *r, const char *path, const char *branch, const char *from,
+	const char *to, struct arena *a, struct problem *p)
+{
+	enum { OBJECTS_MAX = 64 << 20 };
+	const char *const words[] = { "push", "--progress", "--no-verify", "--no-signed",
+		arena_printf(a, "--force-with-lease=refs/heads/%s:%s", branch, from), "host",
+		arena_printf(a, "%s:refs/heads/%s", to, branch), NULL };
+
+	return push(r, path, words, OBJECTS_MAX, a, p);
+}
+
+int remote_git_push_all(const struct remote *r, const char *path, int64_t bytes_max,
+	struct arena *a, struct problem *p)
+{
+	static const char *const words[] = { "push", "--progress", "--no-verify", "--no-signed",
+		"--atomic", "host", "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*", NULL };
+
+	return push(r, path, words, bytes_max, a, p);
 }

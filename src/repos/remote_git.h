@@ -21,3 +21,6 @@ int remote_git_fetch(const struct remote *r, const char *path, int64_t bytes_max
 /* Moves a branch of the host from one commit to another, which the repository has.  ERR_CONFLICT if it is not there any more. */
 int remote_git_push(const struct remote *r, const char *path, const char *branch, const char *from,
 	const char *to, struct arena *a, struct problem *p);
+/* Brings all branches and tags there, or none.  ERR_CONFLICT if one is there and would not only move forward. */
+int remote_git_push_all(const struct remote *r, const char *path, int64_t bytes_max,
+	struct arena *a, struct problem *p);

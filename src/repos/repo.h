@@ -92,6 +92,7 @@ int repo_forget(const struct repos *r, struct arena *a, const char *id);
 /* BASE/git/TENANT/AGENT.git, by their slugs; that of its image has .image before the end. */
 const char *repo_url(struct arena *a, const char *base, const char *tenant_slug,
 	const char *agent_slug, enum RepoPurpose purpose);
+int repo_tenant_slug(struct db *db, struct arena *a, const char *tenant_id, const char **ret);
 int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
 	const char *agent_slug, enum RepoPurpose purpose, const char **ret);
 /* Where the service has another address than it had: what agents show of it follows. */

@@ -23,14 +23,23 @@ const char *repo_url(struct arena *a, const char *base, const char *tenant_slug,
 		purpose == RepoPurpose_image ? ".image" : "");
 }
 
-int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
-	const char *agent_slug, enum RepoPurpose purpose, const char **ret)
+int repo_tenant_slug(struct db *db, struct arena *a, const char *tenant_id, const char **ret)
 {
 	struct one_text slug;
 	int err = db_one(db, a, &sql[TENANT_SLUG], &slug, ARGS(T(tenant_id)));
 
+	*ret = err ? NULL : slug.value;
+	return err;
+}
+
+int repo_url_of(struct db *db, struct arena *a, const char *base, const char *tenant_id,
+	const char *agent_slug, enum RepoPurpose purpose, const char **ret)
+{
+	const char *slug;
+	int err = repo_tenant_slug(db, a, tenant_id, &slug);
+
 	if (!err)
-		*ret = repo_url(a, base, slug.value, agent_slug, purpose);
+		*ret = repo_url(a, base, slug, agent_slug, purpose);
 	return err;
 }
 

@@ -94,6 +94,10 @@ static int find_row(struct image_errand *e, struct db *db)
 			"the tenant has no agent with the slug %s", e->agent);
 	if (!err)
 		err = repo_find(db, e->a, tenant_id, agent_id, RepoPurpose_image, &e->row);
+	if (!err && e->row.host != RepoHost_embedded)
+		return problem_set(&e->problem, e->a, ERR_USAGE,
+			"the agent's image repository is on another host, whose pipeline builds it: %s",
+			e->row.url);
 	return err == ERR_NOT_FOUND
 		       ? refuse(e, err,
 				 "the agent has no image repository: POST .../image-repo makes one")

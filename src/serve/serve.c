@@ -311,6 +311,7 @@ static void prepare_queue(struct serving *v)
 	v->service.mirrors = mirrors_new(&(struct mirrors_settings){ .store = &v->service.app.store,
 		.repos = &v->service.repos,
 		.vault = &v->service.app.vault,
+		.host = &v->service.host,
 		.egress = s->private_all ? EGRESS_ANY : EGRESS_PUBLIC });
 	v->kinds[6] = mirrors_job_kind(v->service.mirrors);
 	v->host_syncer.store = &v->service.app.store;

@@ -159,7 +159,7 @@ const struct setting settings_table[] = {
 		.doc = "The base image that the image repositories of agents begin with."),
 	SETTING(image_pipeline, .group = "Data", .preset = "gitlab", .words = image_pipelines,
 		.doc = "Whose pipelines are to build the images of agents: which pipeline file image repositories "
-		       "begin with."),
+		       "begin with. Those on another host (repo_host) begin with its own kind."),
 	SETTING(repo_host, .group = "Data", .preset = "embedded", .words = repo_hosts,
 		.doc = "Who keeps the git repositories that are made for agents: this service, a GitLab, or a Gitea (or "
 		       "Forgejo)."),

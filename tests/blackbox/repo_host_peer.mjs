@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import http from "node:http";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { createGunzip } from "node:zlib";
 
 export const TOKEN = "glpat-0123456789";
 
@@ -72,18 +73,19 @@ function gitea(p) {
   ];
 }
 
-/** git's own wire for what lies in the folder, to read. */
+/** git's own wire for what lies in the folder. */
 function git(p, req, res, url) {
-  const [, path, what] = /^\/(.+)\.git\/(info\/refs|git-upload-pack)$/.exec(url.pathname) ?? [], one = p.projects.get(path);
+  const [, path, what] = /^\/(.+)\.git\/(info\/refs|git-(?:upload|receive)-pack)$/.exec(url.pathname) ?? [], one = p.projects.get(path);
   const basic = Buffer.from((req.headers.authorization ?? "").replace(/^Basic /, ""), "base64").toString();
+  if (p.faults.has("broken")) return res.writeHead(502).end("no");
   if (!one) return res.writeHead(404).end();
   if (basic.split(":")[1] !== TOKEN) return res.writeHead(401, { "WWW-Authenticate": "Basic" }).end();
-  const kind = what === "git-upload-pack" ? "result" : "advertisement";
-  const child = spawn("git", ["upload-pack", "--stateless-rpc", ...(kind === "result" ? [] : ["--http-backend-info-refs"]), one.folder],
+  const kind = what === "info/refs" ? "advertisement" : "result", service = kind === "result" ? what : url.searchParams.get("service");
+  const child = spawn("git", [service.slice(4), "--stateless-rpc", ...(kind === "result" ? [] : ["--http-backend-info-refs"]), one.folder],
     { env: { PATH: process.env.PATH, GIT_PROTOCOL: req.headers["git-protocol"] ?? "" }, stdio: ["pipe", "pipe", "ignore"] });
-  res.writeHead(200, { "Content-Type": `application/x-git-upload-pack-${kind}` });
-  if (kind === "advertisement" && !req.headers["git-protocol"]) res.write("001e# service=git-upload-pack\n0000");
-  req.pipe(child.stdin);
+  res.writeHead(200, { "Content-Type": `application/x-${service}-${kind}` });
+  if (kind === "advertisement" && (service === "git-receive-pack" || !req.headers["git-protocol"])) res.write(`${(15 + service.length).toString(16).padStart(4, "0")}# service=${service}\n0000`);
+  (req.headers["content-encoding"] === "gzip" ? req.pipe(createGunzip()) : req).pipe(child.stdin);
   child.stdout.pipe(res);
 }
 
@@ -126,6 +128,8 @@ export async function repoHostPeer(t, kind) {
       ["moved", () => res.writeHead(301, { Location: `${p.url}${base}${path}?moved=1` }).end()]])
       if (p.faults.has(word) && !url.searchParams.has("moved")) return act();
     if (![req.headers["private-token"], (req.headers.authorization ?? "").replace(/^(token|Bearer) /, "")].includes(TOKEN)) return res.writeHead(401, { "Content-Type": "application/json" }).end('{"message":"401 Unauthorized"}');
+    if (p.faults.has("hooks hang") && path.endsWith("/hooks")) return;
+    if (p.faults.has("hooks refused") && path.endsWith("/hooks")) return res.writeHead(422, { "Content-Type": "application/json" }).end('{"message":"Invalid url given"}');
     for (const [method, pattern, run] of routes) {
       const caught = method === req.method && pattern.exec(path);
       if (!caught) continue;

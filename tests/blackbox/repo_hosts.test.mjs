@@ -1,7 +1,8 @@
 // repo_hosts.test.mjs - GitLab and Gitea as hosts of repositories: the stubs held against the typed clients of both, what we ask held against the
-// same clients' types, their faults, and the picture of an agent on its way there.
+// same clients' types, their faults, the picture of an agent on its way there, and the projects of agents.
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { createHmac } from "node:crypto";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { becomes, bin, command, equal, match, ok, root, test, testBoth } from "./harness.mjs";
@@ -167,5 +168,96 @@ testBoth("a picture and a key come to the host by themselves, also after it was 
   equal(await synced(), false, "after removal");
   ok(user.avatar, "the host keeps the last one");
   equal((await place.sql("select count(*) from jobs where kind = 'tenant.reconcile'")).trim(), "0", "jobs that are left");
+  await server.stop();
+});
+
+const git = (folder, ...args) => execFileSync("git", args, { cwd: folder, env: { PATH: process.env.PATH, GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b" } }).toString().trim();
+
+/** Somebody pushes another text to the one file of a project. */
+function pushed(folder, text) {
+  const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], { cwd: folder, input: text }).toString().trim();
+  const inner = execFileSync("git", ["mktree"], { cwd: folder, input: `100644 blob ${blob}\tdescription_prompt.md\n` }).toString().trim();
+  const tree = execFileSync("git", ["mktree"], { cwd: folder, input: `040000 tree ${inner}\tprompts\n` }).toString().trim();
+  const made = git(folder, "commit-tree", "-p", "main", "-m", "Another text", tree);
+  git(folder, "update-ref", "refs/heads/main", made);
+  return made;
+}
+
+testBoth("a repository is a project on the host, whatever happens in the middle of making it", async (t, engine) => {
+  const peer = await repoHostPeer(t, engine === "sqlite" ? "gitlab" : "gitea"), place = await t.place(engine), token = join(place.folder, "token");
+  writeFileSync(token, `${TOKEN}\n`);
+  chmodSync(token, 0o600);
+  const flags = ["--repo-host", peer.kind, "--repo-host-url", peer.url, "--repo-host-token-file", token, "--repo-host-namespace", "agents", "--allow-private-addresses", "--no-access-log"];
+  let server = await t.serve(place, { flags });
+  const tenant = await server.enter(), { slug } = (await server.request("GET", `/tenant/${tenant}`)).json;
+  const agent = async (name) => `/tenant/${tenant}/agents/${(await server.request("POST", `/tenant/${tenant}/agents`, { body: { name, slug: name, description_prompt: "Be kind." } })).json.id}`;
+  const ask = (method, path, body) => server.request(method, path, body ? { body } : {});
+  const folders = () => readdirSync(join(place.data, "repositories")).filter((name) => name.endsWith(".git")).length;
+  const a = await agent("a"), b = await agent("b"), d = await agent("d"), id = a.split("/").at(-1);
+
+  peer.faults.add("broken");
+  const away = await ask("POST", `${a}/repo`);
+  equal(`${away.status} ${away.json.detail}`, "502 The host is out of order: it answered 502.", "the host is away");
+  equal(`${peer.projects.size} ${folders()} ${(await ask("GET", `${a}/repo`)).status}`, "0 0 404", "nothing is left");
+  peer.faults.clear();
+
+  peer.make("agents", `${slug}-a`, { description: "somebody else's" });
+  const made = await ask("POST", `${a}/repo`, { projection: "auto" }), path = `agents/${slug}-a-${id.slice(-8)}`, mine = peer.projects.get(path);
+  equal(made.status, 201, made.text);
+  equal(made.json.repo_url, `${peer.url}/${path}.git`, "by its other name");
+  equal(peer.refs(peer.projects.get(`agents/${slug}-a`), "branches").length, 0, "somebody else's is left alone");
+  equal(git(mine.folder, "show", "main:prompts/description_prompt.md"), "Be kind.", "the first commit");
+  const first = git(mine.folder, "rev-parse", "main"), state = (await ask("GET", `${a}/repo`)).json;
+  equal(`${state.host} ${state.web_url} ${state.tip} ${state.has_token}`, `${peer.kind} ${peer.url}/${path} ${first} false`, "what it is");
+  equal((await place.sql(`select count(*) from repositories where sealed like '%${TOKEN}%'`)).trim(), "0", "no row has the token");
+  await becomes(() => [...mine.members.keys()].join(), `lodge-${id}`, "its user is let in");
+  await becomes(async () => (await ask("GET", `${a}/repo`)).json.next_attempt_at !== null, true, "mirrored");
+  const told = (await ask("GET", `${a}/prompt-provenance`)).json, [file] = told.files;
+  equal(`${told.repo_web_url} ${file.diverged} ${file.pending_projection} ${file.commits[0].web_url}`,
+    `${peer.url}/${path} false false ${peer.url}/${path}/${peer.kind === "gitlab" ? "-/" : ""}commit/${first}`, "provenance");
+  equal((await ask("GET", `${a}/repo/commits`)).json.items[0].web_url, file.commits[0].web_url, "the link of a commit");
+
+  const [hook] = mine.hooks, next = pushed(mine.folder, "Be brief.\n"), body = '{"ref":"refs/heads/main"}', at = new URL(hook.url ?? hook.config.url);
+  const headers = peer.kind === "gitlab" ? { "x-gitlab-token": hook.token } : { "x-gitea-signature": createHmac("sha256", hook.config.secret).update(body).digest("hex") };
+  equal((await server.request("POST", at.pathname, { body, headers: { "content-type": "application/json", ...headers }, token: null })).status, 204, "the host tells of a push");
+  await becomes(async () => (await ask("GET", a)).json.description_prompt, "Be brief.", "the prompt follows");
+  equal((await ask("PATCH", a, { description_prompt: "Be kind and brief." })).status, 200, "changed here");
+  const resolved = await ask("POST", `${a}/prompt-provenance/resolve`, { file: "prompts/description_prompt.md", take: "live" });
+  equal(resolved.status, 200, resolved.text);
+  equal(git(mine.folder, "show", "main:prompts/description_prompt.md"), "Be kind and brief.", "committed there");
+  equal(git(mine.folder, "rev-parse", "main^"), next, "onto what was pushed");
+
+  equal((await ask("DELETE", `${a}/repo`)).status, 200, "let go of");
+  const again = await ask("POST", `${a}/repo`);
+  equal(`${again.status} ${again.json.repo_url}`, `201 ${peer.url}/${path}.git`, "taken over");
+  equal((await ask("GET", `${a}/repo`)).json.tip, git(mine.folder, "rev-parse", "main"), "as it stands");
+
+  const image = await ask("POST", `${a}/image-repo`), twice = await ask("POST", `${a}/image-repo`), its = peer.projects.get(`agents/${slug}-a-image`);
+  equal(`${image.status} ${twice.status} ${image.json.repo_url} ${twice.json.repo_url}`, `201 200 ${peer.url}/${its.path}.git ${peer.url}/${its.path}.git`, image.text);
+  match(git(its.folder, "ls-tree", "-r", "--name-only", "main"), peer.kind === "gitlab" ? /^\.dockerignore\n\.gitlab-ci\.yml\n/ : /\.gitea\/workflows\/image\.yml/, "its pipeline");
+  await becomes(() => [...its.members.keys()].join(), `lodge-${id}`, "its user is let in there too");
+  match((await t.on(place, ["image", "build", slug, "a", "--archive", join(place.folder, "a.tar"), "--as-root", ...flags.slice(0, -1)])).stderr, /on another host, whose pipeline builds it/, "it is built there");
+
+  peer.faults.add("hooks refused");
+  git(mine.folder, "tag", "v1");
+  const copy = await ask("POST", `${d}/repo`, { import_url: `${peer.url}/${path}.git`, token: TOKEN }), theirs = peer.projects.get(`agents/${slug}-d`);
+  equal(copy.status, 201, copy.text);
+  equal(git(theirs.folder, "for-each-ref"), git(mine.folder, "for-each-ref"), "all branches and tags");
+  equal(theirs.hooks.length, 0, "without being told of pushes");
+  peer.faults.clear();
+
+  peer.faults.add("hooks hang");
+  const cut = ask("POST", `${b}/repo`).catch(() => null);
+  await becomes(() => peer.projects.has(`agents/${slug}-b`) && peer.refs(peer.projects.get(`agents/${slug}-b`), "branches").join(), "main", "the project, and no row");
+  await server.kill();
+  await cut;
+  peer.faults.clear();
+  server = await t.serve(place, { flags });
+  await server.enter();
+  equal((await ask("GET", `${b}/repo`)).status, 404, "no row");
+  const tip = git(peer.projects.get(`agents/${slug}-b`).folder, "rev-parse", "main"), count = peer.projects.size;
+  equal((await ask("POST", `${b}/repo`)).status, 201, "asked again");
+  equal(`${(await ask("GET", `${b}/repo`)).json.tip} ${peer.projects.size}`, `${tip} ${count}`, "the same project");
+  equal((await ask("GET", `${b}/prompt-provenance`)).json.files[0].pending_projection, false, "its prompt is what it was");
   await server.stop();
 });

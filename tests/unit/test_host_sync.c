@@ -16,7 +16,8 @@
 /* A Gitea that has every user it is asked for, unless it is away. */
 static struct {
 	int away, key_status;
-	int pictures, keys;
+	int pictures, keys, members;
+	const char *member_of;
 	char email[64];
 } gitea;
 
@@ -36,6 +37,10 @@ static int answer_gitea(
 	} else if (strstr(in->url, "/keys")) {
 		gitea.keys += posts && gitea.key_status == 201;
 		out->status = posts ? gitea.key_status : 200;
+	} else if (strstr(in->url, "/collaborators/")) {
+		gitea.members++;
+		gitea.member_of = arena_strdup(a, in->url);
+		out->status = 204;
 	} else {
 		out->body =
 			arena_printf(a, "{\"id\":7,\"login\":\"x\",\"email\":\"%s\"}", gitea.email);
@@ -248,6 +253,44 @@ TEST(host_sync_brings_a_key_though_the_picture_fails)
 	sync_once(&s);
 	CHECK_INT(s.what.said.end, REMOTE_TAKEN);
 	CHECK_INT(gitea.pictures, 1);
+	f->service.host = NULL;
+	fixture_close(f);
+}
+
+TEST(host_sync_lets_the_user_into_its_projects)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "member");
+	struct stepping s = { .f = f, .agent = agent };
+
+	memset(&gitea, 0, sizeof gitea);
+	gitea.key_status = 201;
+	snprintf(gitea.email, sizeof gitea.email, "%s@lodge.internal", agent);
+	STATUS(ask(f, f->admin, NULL, "POST " A "/repo", f->tenant_id, agent), 201);
+	f->service.host = &host;
+	STATUS(ask(f, f->admin, "{\"ssh_public_key\":\"" KEY " ada\"}", "PATCH " A, f->tenant_id,
+		       agent),
+		200);
+	test_step("one of our own, and one of another host, are none of its");
+	s.job = job_of(f);
+	sync_once(&s);
+	fixture_sql(f,
+		"update repositories set host = 'gitea', url = 'https://other.example.org/t/a.git'",
+		NULL, 0);
+	fixture_sql(f, "update agent_host_users set job_id = 'j'", NULL, 0);
+	s.job = "j";
+	sync_once(&s);
+	CHECK_INT(gitea.members, 0);
+	test_step("one that was made there is");
+	fixture_sql(f, "update repositories set url = 'https://git.example.org/t/a.git'", NULL, 0);
+	fixture_sql(f, "update agent_host_users set job_id = 'j'", NULL, 0);
+	sync_once(&s);
+	CHECK_INT(s.what.said.end, REMOTE_OK);
+	CHECK_INT(gitea.members, 1);
+	CHECK(gitea.member_of &&
+		strstr(gitea.member_of,
+			arena_printf(&f->arena, "/repos/t/a/collaborators/lodge-%s", agent)));
+	CHECK_INT(gitea.keys, 1);
 	f->service.host = NULL;
 	fixture_close(f);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/same.h"
 #include "repo_fixture.h"
 #include "repos/mirrors.h"
 
@@ -106,6 +107,32 @@ TEST(mirrors_keep_a_token_that_only_the_vault_opens)
 	CHECK_INT(repo_secrets_seal(f->app.vault, &f->arena, &row, &(struct repo_secrets){ 0 }), 0);
 	CHECK(!row.sealed);
 	fixture_close(f);
+}
+
+TEST(mirrors_have_the_operators_token_only_where_it_belongs)
+{
+	static const struct host host = {
+		.kind = &host_gitlab, .url = "https://git.example.org", .token = "op"
+	};
+	static const struct {
+		int host;
+		const char *url, *own, *token;
+	} rows[] = { { RepoHost_gitlab, "https://git.example.org/agents/a.git", NULL, "op" },
+		{ RepoHost_gitlab, "https://git.example.org/agents/a.git", "own", "own" },
+		{ RepoHost_git, "https://git.example.org/agents/a.git", NULL, NULL },
+		{ RepoHost_gitea, "https://git.example.org/agents/a.git", NULL, NULL },
+		{ RepoHost_gitlab, "https://git.example.org.evil.example/a.git", NULL, NULL },
+		{ RepoHost_gitlab, "https://git.example.org@evil.example/a.git", NULL, NULL },
+		{ RepoHost_gitlab, "http://git.example.org/agents/a.git", NULL, NULL },
+		{ RepoHost_gitlab, NULL, NULL, NULL } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct repository row = { .host = rows[i].host, .url = rows[i].url };
+		struct repo_secrets s = { .token = rows[i].own };
+
+		CHECK(same_text(repo_token(&s, &row, &host), rows[i].token));
+		CHECK(same_text(repo_token(&s, &row, NULL), rows[i].own));
+	}
 }
 
 static struct answer tell(struct fixture *f, const char *url, const char *secret, const char *body)

@@ -191,7 +191,7 @@ static const struct exception acted_on[] = {
 	{ "mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "tenant_mail_rules", " allow_from allow_to block_from reply wake " },
 	{ "registrations", " name " }, /* into the account */
-	{ "repositories", " projection url " },
+	{ "repositories", " projection " },
 	{ "reservations", " user_id " }, /* into the ledger */
 	{ "responses", " input run_id " },
 	{ "scanners", " base_url organization provider " },

@@ -1,10 +1,11 @@
 /* image_repo.c - an agent is given a repository for a container image of its own.
  *
+ * Here, or as a project on the host that the settings name: that is pushed to and built there, and nothing of it is read here.
  * The folder is made before the row that names it, as that of its other
  * repository is.  Whoever has one is told of it, and nothing in it is touched. */
 #include "api/agents/agent_extras.h"
 #include "api/agents/agent_row.h"
-#include "api/repos/repo_call.h"
+#include "api/repos/repo_on_host.h"
 #include "api/service.h"
 #include "base/clock.h"
 #include "repos/image_files.h"
@@ -12,19 +13,21 @@
 /* What is carried from one step to the next. */
 struct image_making {
 	bool stands;
+	struct repo_project project;
 	const char *name, *email;
 	struct id id;
 	char tip[BARE_ID_LEN + 1];
 	int64_t size_bytes;
 };
 
-static int find_standing(struct call *c, bool *ret)
+static int find_standing(struct call *c, bool *ret, const char **ret_url)
 {
 	struct repository row;
 	int err = repo_find(
 		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_image, &row);
 
 	*ret = !err;
+	*ret_url = err ? NULL : row.url;
 	if (!err)
 		c->audit.resource_id = row.id;
 	return err == ERR_NOT_FOUND ? 0 : err;
@@ -34,7 +37,8 @@ static int look_to_make(struct call *c)
 {
 	struct image_making *m = c->own = arena_new(c->arena, struct image_making);
 	struct agent_row agent;
-	int err = find_standing(c, &m->stands);
+	const char *url;
+	int err = find_standing(c, &m->stands, &url);
 
 	if (!err)
 		err = agent_row_read(c, &agent);
@@ -42,23 +46,32 @@ static int look_to_make(struct call *c)
 		return err;
 	m->name = agent.name;
 	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
-	return 0;
+	return m->stands ? 0 : repo_project_look(c, agent.slug, RepoPurpose_image, &m->project);
 }
 
-static int make_repo(struct call *c)
+/* Of another host its own kind of pipeline, and not that of the settings. */
+static struct image_choice choice_of(const struct image_making *m, const struct repos *repos)
+{
+	struct image_choice choice = *repos_image(repos);
+
+	if (m->project.host.kind)
+		choice.pipeline = m->project.host.kind == &host_gitlab ? IMAGE_GITLAB : IMAGE_GITEA;
+	return choice;
+}
+
+static int make_first(struct call *c)
 {
 	struct image_making *m = c->own;
 	struct repos *repos = service_of(c->app)->repos;
+	struct image_choice choice = choice_of(m, repos);
 	struct bare_file files[IMAGE_FILES];
 	struct bare *b = NULL;
 	const char *path;
 	int err;
 
-	if (m->stands)
-		return 0;
 	m->id = id_new(NULL);
 	path = repo_path(repos, c->arena, m->id.text);
-	image_files(c->arena, repos_image(repos), files);
+	image_files(c->arena, &choice, files);
 	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
 	if (!err)
 		err = bare_open(&b, path, c->arena, &c->problem);
@@ -77,6 +90,17 @@ static int make_repo(struct call *c)
 	return err;
 }
 
+static int make_repo(struct call *c)
+{
+	struct image_making *m = c->own;
+
+	if (m->stands)
+		return 0;
+	return m->project.host.kind
+		       ? repo_make_image_on_host(c, &m->project, &m->id, m->tip, make_first)
+		       : make_first(c);
+}
+
 static int add_row(struct call *c, const struct image_making *m)
 {
 	struct repository row = { .tenant_id = c->caller.tenant_id,
@@ -93,7 +117,8 @@ static int add_row(struct call *c, const struct image_making *m)
 		.updated_at = c->now };
 
 	c->audit.resource_id = row.id;
-	return repo_add(c->db, &row);
+	return m->project.host.kind ? repo_project_put(c, &m->project, &row)
+				    : repo_add(c->db, &row);
 }
 
 /* One that somebody else made meanwhile counts; what was made here is then a folder without a row, which goes in a day. */
@@ -102,17 +127,21 @@ OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on
 {
 	const struct image_making *m = c->own;
 	const struct caller *who = &c->caller;
+	const char *url = NULL;
 	struct agent_row agent;
 	int err = agent_row_read(c, &agent);
 
 	if (!err)
-		err = find_standing(c, &c->standing);
+		err = find_standing(c, &c->standing, &url);
 	if (!err && !c->standing && m->stands)
 		return call_fail(c, ERR_CONFLICT,
 			"The agent's image repository was taken away meanwhile: ask again.");
 	if (!err && !c->standing)
 		err = add_row(c, m);
-	if (!err)
+	if (!c->standing && m->project.host.kind)
+		url = m->project.made.clone_url;
+	out->repo_url = url;
+	if (!err && !url)
 		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
 			agent.slug, RepoPurpose_image, &out->repo_url);
 	out->agent_id = who->agent_id;
@@ -124,7 +153,7 @@ OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on
 static const struct route routes[] = {
 	{ METHOD_POST, "/tenant/{tenant_id}/agents/{agent_id}/image-repo", &createAgentImageRepo,
 		PERM_AGENT_WRITE, 201, "agent.image_repo.create", .tag = "Repositories",
-		.finds_agent = true,
+		.finds_agent = true, .patient = true,
 		.doc = "Give the agent a git repository for a container image of its own, with the files that build "
 		       "it. An agent that has one is told of it." },
 };

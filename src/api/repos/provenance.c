@@ -53,7 +53,8 @@ static int read_commits(struct call *c, struct bare *b, struct provenance *v, in
 		return err;
 	shown = arena_array(c->arena, struct AgentPromptCommitRead, found.count + 1);
 	for (size_t i = 0; i < found.count; i++)
-		repo_commit_show(c->arena, (const struct bare_change *)found.at + i, &shown[i]);
+		repo_commit_show(
+			c->arena, &v->row, (const struct bare_change *)found.at + i, &shown[i]);
 	v->commits[file] = (struct list){ shown, found.count };
 	return 0;
 }
@@ -94,6 +95,7 @@ static void show_provenance(
 			.commits = v->commits[i].at ? v->commits[i] : (struct list){ files, 0 } };
 	}
 	out->available = true;
+	out->repo_web_url = v->row.web_url;
 	out->files = (struct list){ files, PROMPT_FILES };
 }
 
@@ -150,7 +152,7 @@ OPERATION(readAgentPromptProvenance, NONE, AgentPromptProvenanceRead)
 		return tell_unavailable(c, REPO_NONE, asked);
 	if (!err && host_is_away(&what.row))
 		return tell_unavailable(c, why_away(&what.row), asked);
-	out->repo_web_url = err ? NULL : what.row.web_url;
+	asked->provenance.row = what.row;
 	return err ? err : repo_read_later(c, &what);
 }
 

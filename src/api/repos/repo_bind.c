@@ -103,7 +103,11 @@ BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 
 	if (!b->asks)
 		return 0;
-	remote_set_token(&remote, c->arena, b->token);
+	/* Without one of its own, a project that was made here goes by the operator's again. */
+	remote_set_token(&remote, c->arena,
+		in->url ? b->token
+			: repo_token(&(struct repo_secrets){ .token = b->token }, &b->row,
+				  service_of(c->app)->host));
 	said = remote_refs_list(&remote, c->arena, &refs);
 	if (said.end)
 		return repo_remote_fault(c, &said, "url");

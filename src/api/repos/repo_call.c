@@ -7,6 +7,7 @@
 #include "api/agents/agent_extras.h"
 #include "api/agents/agent_row.h"
 #include "api/service.h"
+#include "hosts/host.h"
 #include "store/pool.h"
 
 int repo_here(struct call *c, struct repository *ret)
@@ -132,15 +133,18 @@ static const char *commit_time(struct arena *a, const struct bare_change *change
 		minutes / 60, minutes % 60);
 }
 
-void repo_commit_show(
-	struct arena *a, const struct bare_change *change, struct AgentPromptCommitRead *ret)
+void repo_commit_show(struct arena *a, const struct repository *row,
+	const struct bare_change *change, struct AgentPromptCommitRead *ret)
 {
 	enum { SHORT_LEN = 8 };
+	const struct repo_host *kind = host_kind(RepoHost_words.list[row->host]);
 
 	*ret = (struct AgentPromptCommitRead){ .id = arena_strdup(a, change->id),
 		.short_id = arena_strndup(a, change->id, SHORT_LEN),
 		.title = change->title,
 		.author_email = *change->author_email ? change->author_email : NULL,
 		.author_name = *change->author_name ? change->author_name : NULL,
-		.committed_at = commit_time(a, change) };
+		.committed_at = commit_time(a, change),
+		.web_url = kind && row->web_url ? kind->commit_url(a, row->web_url, change->id)
+						: NULL };
 }

@@ -35,5 +35,5 @@ int repo_path_asked(struct call *c, const char *path);
 
 /* A commit as people see it. */
 struct AgentPromptCommitRead;
-void repo_commit_show(
-	struct arena *a, const struct bare_change *change, struct AgentPromptCommitRead *ret);
+void repo_commit_show(struct arena *a, const struct repository *row,
+	const struct bare_change *change, struct AgentPromptCommitRead *ret);

@@ -165,6 +165,7 @@ SCHEMA(repo_file_query, .doc = "Which file of the repository.");
 
 struct file_asked {
 	const char *ref, *path;
+	struct repository row;
 };
 
 /* Text is shown, and everything else is only kept; no browser takes either for a page of ours. */
@@ -229,7 +230,7 @@ FIELDS(repo_commits_query) = {
 SCHEMA(repo_commits_query, .doc = "Which commits of the repository.");
 
 /* By number: what names a commit is no id of ours. */
-static void show_page(struct call *c, const struct list *found)
+static void show_page(struct call *c, const struct repository *row, const struct list *found)
 {
 	const struct bare_change *change = found->at;
 	size_t first = (size_t)((c->page.page - 1) * c->page.per_page), count;
@@ -240,7 +241,7 @@ static void show_page(struct call *c, const struct list *found)
 	count = count < (size_t)c->page.per_page ? count : (size_t)c->page.per_page;
 	shown = arena_array(c->arena, struct AgentPromptCommitRead, count + 1);
 	for (size_t i = 0; i < count; i++)
-		repo_commit_show(c->arena, &change[first + i], &shown[i]);
+		repo_commit_show(c->arena, row, &change[first + i], &shown[i]);
 	c->items = (struct list){ shown, count };
 	c->total = c->page.total ? (int64_t)found->count : NIL;
 }
@@ -256,7 +257,7 @@ static int read_commits(struct call *c, struct bare *b, void *ctx)
 		err = bare_history_kept(
 			b, commit, asked->path, BARE_WALK_MAX, c->arena, &found, &c->problem);
 	if (!err)
-		show_page(c, &found);
+		show_page(c, &asked->row, &found);
 	return err;
 }
 
@@ -273,6 +274,7 @@ LIST_OPERATION(listAgentRepoCommits, repo_commits_query, AgentPromptCommitRead, 
 	asked->path = in->path ? in->path : "";
 	if (!err)
 		err = find_asked(c, in->ref, &what, &asked->ref);
+	asked->row = what.row;
 	return err ? err : repo_read_later(c, &what);
 }
 

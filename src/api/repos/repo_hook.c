@@ -5,10 +5,9 @@
  * does no more than the first.  Who does not know the secret is not told whether
  * there is such a repository. */
 #include "api/repos/repo_remote.h"
-#include "base/crypto.h"
 #include "outside/webhook.h"
 
-enum { BODY_MAX = 1 << 20, SECRET_BYTES = 24 };
+enum { BODY_MAX = 1 << 20 };
 
 #define UNVERIFIED "This could not be verified."
 
@@ -30,8 +29,6 @@ OPERATION(createAgentRepoHook, NONE, AgentRepoHook, .unseals = true)
 {
 	struct repo_secrets secrets;
 	struct repository row;
-	uint8_t bytes[SECRET_BYTES];
-	char *text = arena_alloc(c->arena, 2 * sizeof bytes + 1);
 	int err = repo_here(c, &row);
 
 	if (err)
@@ -43,16 +40,12 @@ OPERATION(createAgentRepoHook, NONE, AgentRepoHook, .unseals = true)
 	if (err)
 		return call_fail(c, err,
 			"The token of this repository cannot be opened with the present master key: give it anew.");
-	random_bytes(bytes, sizeof bytes);
-	hex_write(bytes, sizeof bytes, text);
-	secrets.hook = text;
+	secrets.hook = out->secret = repo_hook_secret(c->arena);
 	row.updated_at = c->now;
 	err = repo_secrets_seal(c->app->vault, c->arena, &row, &secrets);
 	if (!err)
 		err = repo_change(c->db, &row);
-	out->url = arena_printf(
-		c->arena, "%s/hooks/repositories/%s", c->app->settings.public_url, row.id);
-	out->secret = text;
+	out->url = repo_hook_url(c, row.id);
 	c->audit.resource_id = row.id;
 	c->location =
 		arena_printf(c->arena, "/tenant/%s/agents/%s/repo", row.tenant_id, row.agent_id);

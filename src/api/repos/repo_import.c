@@ -24,6 +24,7 @@ int repo_make_first(struct call *c, struct repo_making *m)
 		if (m->prompts.of[i] && *m->prompts.of[i]) {
 			const char *bytes = prompt_file_bytes(c->arena, m->prompts.of[i]);
 
+			m->same[i] = true;
 			files[count++] =
 				(struct bare_file){ prompt_files[i].path, bytes, strlen(bytes) };
 		}

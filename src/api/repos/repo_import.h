@@ -10,6 +10,8 @@ struct repo_making {
 	struct id id;
 	char tip[BARE_ID_LEN + 1];
 	int64_t size_bytes;
+	bool taken_over;	 /* it is a project that was there */
+	bool same[PROMPT_FILES]; /* the prompt is what its file says */
 };
 
 /* Both wait: the first for the disk, the second for the host too. */

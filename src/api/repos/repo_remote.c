@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "api/service.h"
+#include "base/crypto.h"
+
 enum egress repo_egress(const struct call *c)
 {
 	return c->app->settings.allow_private_addresses ? EGRESS_ANY : EGRESS_PUBLIC;
@@ -20,8 +23,24 @@ int repo_remote(struct call *c, const struct repository *row, struct remote *ret
 		.egress = repo_egress(c),
 		.stop = &c->work.withdrawn,
 		.known = row->refs_sha256 != NULL };
-	remote_set_token(ret, c->arena, secrets.token);
+	remote_set_token(ret, c->arena, repo_token(&secrets, row, service_of(c->app)->host));
 	return 0;
+}
+
+const char *repo_hook_url(const struct call *c, const char *id)
+{
+	return arena_printf(c->arena, "%s/hooks/repositories/%s", c->app->settings.public_url, id);
+}
+
+const char *repo_hook_secret(struct arena *a)
+{
+	enum { SECRET_BYTES = 24 };
+	uint8_t bytes[SECRET_BYTES];
+	char *text = arena_alloc(a, 2 * sizeof bytes + 1);
+
+	random_bytes(bytes, sizeof bytes);
+	hex_write(bytes, sizeof bytes, text);
+	return text;
 }
 
 void repo_url_check(struct call *c, const char *field, const char *url)

@@ -8,6 +8,9 @@ enum { REPO_URL_MAX = 1024 };
 enum egress repo_egress(const struct call *c);
 /* The host of a row, with the token that is stored.  In `look`: it opens a secret. */
 int repo_remote(struct call *c, const struct repository *row, struct remote *ret);
+/* Where a host tells of pushes, and a new secret with which it signs that. */
+const char *repo_hook_url(const struct call *c, const char *id);
+const char *repo_hook_secret(struct arena *a);
 /* What is wrong with such an address, or such a token, as fields of these names. */
 void repo_url_check(struct call *c, const char *field, const char *url);
 void repo_token_check(struct call *c, const char *token);

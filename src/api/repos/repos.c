@@ -1,9 +1,9 @@
-/* repos.c - an agent is given a repository of its own, with its prompts in it or as a copy of another one, and lets go of it. */
-#include <string.h>
-
+/* repos.c - an agent is given a repository of its own, with its prompts in it or as a copy of another one, and lets go of it.
+ *
+ * It is made here, or as a project on the host that the settings name: then what is kept here is a mirror of it. */
 #include "api/agents/agent_row.h"
 #include "api/agents/agents.h"
-#include "api/repos/repo_import.h"
+#include "api/repos/repo_on_host.h"
 #include "api/service.h"
 #include "base/clock.h"
 #include "repos/converge.h"
@@ -47,10 +47,17 @@ CHECK_STEP(createAgentRepo, AgentRepoCreate)
 		call_field(c, "token", "unused", "is only of use with import_url");
 }
 
-/* A copy waits for another host and for git. */
+/* What is carried from one step to the next. */
+struct repo_new {
+	struct repo_making making;
+	struct repo_project project;
+};
+
+/* A copy waits for another host and for git, as does a project. */
 BODY_STEP(createAgentRepo, look, AgentRepoCreate)
 {
-	struct repo_making *m = c->own = arena_new(c->arena, struct repo_making);
+	struct repo_new *n = c->own = arena_new(c->arena, struct repo_new);
+	struct repo_making *m = &n->making;
 	struct agent_row agent;
 	int err;
 
@@ -68,20 +75,57 @@ BODY_STEP(createAgentRepo, look, AgentRepoCreate)
 	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
 	if (in->import_url)
 		c->elsewhere = c->app->programs;
-	return 0;
+	return repo_project_look(c, agent.slug, RepoPurpose_code, &n->project);
 }
 
 BODY_STEP(createAgentRepo, prepare, AgentRepoCreate)
 {
-	return in->import_url ? repo_make_copy(c, c->own, in->import_url, in->token)
-			      : repo_make_first(c, c->own);
+	struct repo_new *n = c->own;
+
+	if (n->project.host.kind)
+		return repo_make_on_host(c, &n->making, &n->project, in->import_url, in->token);
+	return in->import_url ? repo_make_copy(c, &n->making, in->import_url, in->token)
+			      : repo_make_first(c, &n->making);
+}
+
+/* The row, and where it is cloned from.  A project is looked at like every repository of another host from now on. */
+static int put_row(
+	struct call *c, const struct repo_project *p, struct repository *row, const char **ret_url)
+{
+	struct agent_row agent;
+	int err;
+
+	if (p->host.kind) {
+		err = repo_project_put(c, p, row);
+		*ret_url = row->url;
+		return err ? err : mirror_begin(c->db, c->arena, row, c->now);
+	}
+	err = repo_add(c->db, row);
+	if (!err)
+		err = agent_row_read(c, &agent);
+	return err ? err
+		   : repo_url_of(c->db, c->arena, c->app->settings.public_url, row->tenant_id,
+			     agent.slug, RepoPurpose_code, ret_url);
+}
+
+/* What a copy has in the files of prompts was never the same as they. */
+static int put_bases(struct call *c, const struct repo_making *m)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < PROMPT_FILES; i++)
+		if (m->same[i])
+			err = prompt_base_put(c->db, c->caller.tenant_id, c->caller.agent_id, i,
+				m->prompts.of[i], m->tip, c->now);
+	return err;
 }
 
 OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .on_disk = true,
 	.check = createAgentRepo_check, .look = createAgentRepo_look,
 	.prepare = createAgentRepo_prepare)
 {
-	const struct repo_making *m = c->own;
+	const struct repo_new *n = c->own;
+	const struct repo_making *m = &n->making;
 	const struct caller *who = &c->caller;
 	struct repository row = { .tenant_id = who->tenant_id,
 		.id = m->id.text,
@@ -95,23 +139,14 @@ OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .o
 		.size_bytes = m->size_bytes,
 		.created_at = c->now,
 		.updated_at = c->now };
-	struct agent_row agent;
 	const char *url = NULL;
 	int err = none_stands(c);
 
 	if (!err)
-		err = repo_add(c->db, &row);
+		err = put_row(c, &n->project, &row, &url);
 	if (!err)
-		err = agent_row_read(c, &agent);
-	if (!err)
-		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
-			agent.slug, RepoPurpose_code, &url);
-	/* What a copy has in the files of prompts was never the same as they. */
-	for (int i = 0; !err && !in->import_url && i < PROMPT_FILES; i++)
-		if (m->prompts.of[i] && *m->prompts.of[i])
-			err = prompt_base_put(c->db, who->tenant_id, who->agent_id, i,
-				m->prompts.of[i], m->tip, c->now);
-	if (!err && in->import_url)
+		err = put_bases(c, m);
+	if (!err && (in->import_url || m->taken_over))
 		err = repo_converge_add(c->db, c->arena, &row, c->now);
 	if (!err)
 		err = repo_shown_at(c, url);
@@ -217,6 +252,6 @@ static const struct route routes[] = {
 	{ METHOD_DELETE, REPO, &deleteAgentRepo, PERM_AGENT_WRITE, 200, "agent.repo.delete",
 		.tag = "Repositories", .finds_agent = true,
 		.doc = "Let go of the agent's repository. One of our own is kept for 30 days, and then removed; of "
-		       "another host the mirror and the token go at once." },
+		       "another host the mirror and the token go at once, and what is on the host stays." },
 };
 RESOURCE(repos, routes, NULL);
