@@ -59,6 +59,8 @@ static void write_config(struct buf *b, struct arena *a, const struct remote *r,
 	buf_puts(b, "[protocol]\n\tallow = never\n[protocol \"https\"]\n\tallow = always\n");
 	if (strncmp(r->url, "http:", 5) == 0)
 		buf_puts(b, "[protocol \"http\"]\n\tallow = always\n");
+	/* What it complains of is read, and no advice behind that. */
+	buf_puts(b, "[advice]\n\tpushUpdateRejected = false\n");
 	buf_puts(b, "[fetch]\n\tunpackLimit = 1\n[transfer]\n\tbundleURI = false\n"
 		    "[http]\n\tfollowRedirects = false\n\tproxy = \"\"\n\tuserAgent = lodge\n"
 		    "\tlowSpeedLimit = 100\n\tlowSpeedTime = 20\n");
@@ -120,7 +122,8 @@ static const struct complaint {
 		"The branch has changed on the host meanwhile: look at it again." },
 	{ "non-fast-forward", ERR_CONFLICT,
 		"The branch has changed on the host meanwhile: look at it again." },
-	{ "already exists", ERR_CONFLICT, "The tag is another one on the host." },
+	{ "(already exists)", ERR_CONFLICT, "The tag is another one on the host." },
+	{ "atomic push failed", ERR_CONFLICT, "A branch or tag is another one on the host." },
 	{ "remote rejected", ERR_UPSTREAM,
 		"The host refused the commit: its rules for the branch do not permit it." },
 	{ "could not read Username", ERR_UPSTREAM, "The host refused the token, or wants one." },

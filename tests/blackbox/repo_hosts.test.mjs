@@ -245,6 +245,15 @@ testBoth("a repository is a project on the host, whatever happens in the middle 
   equal(git(theirs.folder, "for-each-ref"), git(mine.folder, "for-each-ref"), "all branches and tags");
   equal(theirs.hooks.length, 0, "without being told of pushes");
   peer.faults.clear();
+  const kept = folders();
+  for (const change of [() => pushed(theirs.folder, "Theirs.\n"), () => (git(theirs.folder, "update-ref", "refs/heads/main", git(mine.folder, "rev-parse", "main")), git(theirs.folder, "tag", "-f", "v1", "main^"))]) {
+    change();
+    await ask("DELETE", `${d}/repo`);
+    const other = await ask("POST", `${d}/repo`, { import_url: `${peer.url}/${path}.git`, token: TOKEN });
+    equal(other.status, 409, other.text);
+    match(other.json.detail, /has the project agents\/.* already, with something else in it/, "a project with other commits");
+  }
+  equal(folders(), kept, "nothing more is left here");
 
   peer.faults.add("hooks hang");
   const cut = ask("POST", `${b}/repo`).catch(() => null);
