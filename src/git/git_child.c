@@ -27,6 +27,7 @@ enum {
 	CONFIG_MAX = 32,
 	LINE_MAX = 128,
 	CONFIG_FD = STDERR_FILENO + 1, /* as git sees it */
+	BEYOND_FD = 16,		       /* where none of those is */
 };
 static const rlim_t memory_max = (rlim_t)1 << 30, beyond_input = (rlim_t)64 << 20,
 		    beyond_words = (rlim_t)1 << 20;
@@ -121,8 +122,28 @@ static void fill_environment(struct environment *e, const struct git_setup *setu
 
 /* ---- the process ---- */
 
-static int spawn_with(
-	const int fds[3], int config_fd, char *const argv[], char *const environment[], pid_t *ret)
+/* Its three, and those that it has besides; none of ours. */
+_Static_assert((int)GIT_HELD_FD == CONFIG_FD + 1, "one after the other");
+static int give_files(
+	posix_spawn_file_actions_t *files, const int fds[3], int config_fd, int held_fd)
+{
+	int err = 0, last = held_fd ? GIT_HELD_FD : config_fd ? CONFIG_FD : STDERR_FILENO;
+
+	for (int i = 0; !err && i < 3; i++)
+		err = fds[i] >= 0
+			      ? posix_spawn_file_actions_adddup2(files, fds[i], i)
+			      : posix_spawn_file_actions_addopen(files, i, "/dev/null", O_RDWR, 0);
+	if (!err && config_fd)
+		err = posix_spawn_file_actions_adddup2(files, config_fd, CONFIG_FD);
+	else if (!err && held_fd)
+		err = posix_spawn_file_actions_addclose(files, CONFIG_FD);
+	if (!err && held_fd)
+		err = posix_spawn_file_actions_adddup2(files, held_fd, GIT_HELD_FD);
+	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, last + 1);
+}
+
+static int spawn_with(const int fds[3], int config_fd, int held_fd, char *const argv[],
+	char *const environment[], pid_t *ret)
 {
 	static const char *const places[] = { "/usr/bin/git", "/usr/local/bin/git", "/bin/git" };
 	posix_spawn_file_actions_t files;
@@ -134,15 +155,7 @@ static int spawn_with(
 		return err;
 	err = posix_spawnattr_init(&attributes);
 	if (!err) {
-		for (int i = 0; !err && i < 3; i++)
-			err = fds[i] >= 0 ? posix_spawn_file_actions_adddup2(&files, fds[i], i)
-					  : posix_spawn_file_actions_addopen(
-						    &files, i, "/dev/null", O_RDWR, 0);
-		if (!err && config_fd)
-			err = posix_spawn_file_actions_adddup2(&files, config_fd, CONFIG_FD);
-		if (!err)
-			err = posix_spawn_file_actions_addclosefrom_np(
-				&files, CONFIG_FD + (config_fd ? 1 : 0));
+		err = give_files(&files, fds, config_fd, held_fd);
 		sigemptyset(&signals);
 		posix_spawnattr_setsigmask(&attributes, &signals);
 		sigfillset(&signals);
@@ -212,7 +225,7 @@ int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
 {
 	struct environment e;
 	char *argv[GIT_WORDS_MAX + 8], path[4096];
-	int err;
+	int err, held = 0;
 
 	if (snprintf(path, sizeof path, "%s", setup->path) >= (int)sizeof path)
 		return ENAMETOOLONG;
@@ -221,7 +234,14 @@ int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret)
 	else
 		put_service(argv, path, setup);
 	fill_environment(&e, setup);
-	err = spawn_with(fds, setup->config, argv, e.at, ret);
+	if (setup->holds) {
+		held = fcntl(setup->holds, F_DUPFD_CLOEXEC, BEYOND_FD);
+		if (held < 0)
+			return errno ? errno : EMFILE;
+	}
+	err = spawn_with(fds, setup->config, held, argv, e.at, ret);
+	if (held)
+		close(held);
 	if (err)
 		return err;
 	limit(*ret, setup);
@@ -366,7 +386,7 @@ enum git_end git_run(const struct git_run *run, struct git_result *ret)
 {
 	struct running r = { .run = run, .result = ret, .wanted = true };
 	int out[2], err[2];
-	pid_t pid;
+	pid_t pid = 0;
 
 	*ret = (struct git_result){ .end = GIT_UNBEGUN };
 	if (pipe2(out, O_CLOEXEC))

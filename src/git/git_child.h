@@ -1,7 +1,7 @@
 /* git_child.h - git itself, which speaks for a repository on the wire: a program of its own for each request.
  *
  * It is given nothing of ours: an empty environment but PATH, no descriptor but
- * its three, no configuration of this machine or of a user.  What it may do is said by
+ * its three and a lock, no configuration of this machine or of a user.  What it may do is said by
  * configuration that we give it: no hooks, objects are checked as they come, a
  * most of bytes, no branch is forced or deleted.  It has limits of memory, of processor and of time, and goes with
  * all that it has begun.  It knows nothing of who asks. */
@@ -18,6 +18,9 @@ const char *git_service_name(enum git_service service);
 
 struct git_setup {
 	int config; /* a file that holds more configuration, which only git sees; 0: none */
+	/* A lock of ours that it and all that it begins hold as well, so that it is held as long as any of them lives, whatever
+	 * becomes of us; 0: none. */
+	int holds;
 	enum git_service service;
 	bool stateless;	  /* one request and its answer, and not a conversation */
 	bool advertises;  /* what there is, and nothing more */
@@ -28,7 +31,7 @@ struct git_setup {
 	const char *const *words;
 	bool yields; /* to all others on this machine */
 };
-enum { GIT_WORDS_MAX = 24 };
+enum { GIT_WORDS_MAX = 24, GIT_HELD_FD = 4 /* `holds`, as git sees it */ };
 
 /* Begins git with these three descriptors, in a group of its own; 0, or an errno. */
 int git_child_begin(const struct git_setup *setup, const int fds[3], pid_t *ret);

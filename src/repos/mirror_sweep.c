@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "store/row.h"
 
@@ -35,7 +36,7 @@ struct sight {
 FIELDS(sight) = { ROW_FIELDS(sight, tenant_id, id, now, next), ROW_NULLABLE(sight, last_error) };
 static SCHEMA(sight, .internal = true);
 
-enum { SWEEP_DUE, SWEEP_CLAIM, SWEEP_SAME, SWEEP_FAILED, SWEEP_LATER };
+enum { SWEEP_DUE, SWEEP_CLAIM, SWEEP_SAME, SWEEP_FAILED, SWEEP_LATER, SWEEP_LOST };
 
 static const struct statement sql[] = {
 	[SWEEP_DUE] = { "mirror_due",
@@ -58,6 +59,8 @@ static const struct statement sql[] = {
 	[SWEEP_LATER] = { "mirror_later",
 		"update repositories set next_attempt_at = $3 "
 		"where tenant_id = $1 and id = $2 and next_attempt_at is not null" },
+	[SWEEP_LOST] = { "mirror_lost",
+		"update repositories set last_error = $3 where tenant_id = $1 and id = $2" },
 };
 STATEMENT_SET(mirror_sweep_sql, sql);
 
@@ -66,7 +69,7 @@ STATEMENT_SET(mirror_sweep_sql, sql);
 struct seen {
 	struct repository row;
 	struct repo_secrets secrets;
-	enum { UNSEEN, SEEN_SAME, SEEN_MOVED, SEEN_FAILED } what;
+	enum { UNSEEN, SEEN_SAME, SEEN_MOVED, SEEN_LOST, SEEN_FAILED } what;
 	const char *why;
 	int64_t retry_after_s;
 };
@@ -112,6 +115,12 @@ static void look_at_one(
 	mirror_digest(&refs, digest);
 	s->what = s->row.refs_sha256 && strcmp(digest, s->row.refs_sha256) == 0 ? SEEN_SAME
 										: SEEN_MOVED;
+	if (s->what == SEEN_SAME && !repo_is_there(*g->by->settings.repos, turn, s->row.id)) {
+		s->what = SEEN_LOST;
+		s->why = REPO_LOST " It is being fetched anew.";
+		log_error("the files of a repository are gone; they are fetched anew",
+			LOG_S("id", s->row.id), LOG_S("url", s->row.url));
+	}
 }
 
 /* On a thread that may wait. */
@@ -158,7 +167,13 @@ static int write_one(struct group *g, struct db *db, const struct seen *s, int64
 		.tenant_id = row->tenant_id, .id = row->id, .last_error = s->why, .now = g->now
 	};
 
+	int err;
+
 	switch (s->what) {
+	case SEEN_LOST:
+		err = db_run(
+			db, &sql[SWEEP_LOST], NULL, ARGS(T(row->tenant_id), T(row->id), T(s->why)));
+		return err ? err : mirror_begin(db, &g->arena, row, now);
 	case SEEN_MOVED:
 		return mirror_begin(db, &g->arena, row, now);
 	case SEEN_SAME:

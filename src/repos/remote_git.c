@@ -15,6 +15,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "git/git_child.h"
+#include "git/git_orphans.h"
 #include "outside/pinned.h"
 
 enum { CONFIG_BYTES = 16 * 1024, FOLDERS_OPEN = 16 };
@@ -96,15 +97,22 @@ static bool let_pass(void *ctx, const char *bytes, size_t n)
 	return true;
 }
 
+/* What git has besides its words: its configuration, and the lock of the folder; 0: none. */
+struct given {
+	int config, lock;
+};
+
 static enum git_end run_git(const struct remote *r, const char *path, const char *const *words,
-	int config, int64_t most, struct git_result *ret)
+	struct given given, int64_t most, struct git_result *ret)
 {
-	struct git_run run = {
-		.setup = { .words = words, .config = config, .path = path, .input_max = most },
+	struct git_run run = { .setup = { .words = words,
+				       .config = given.config,
+				       .holds = given.lock,
+				       .path = path,
+				       .input_max = most },
 		.in = -1,
 		.stop = r->stop,
-		.take = let_pass
-	};
+		.take = let_pass };
 
 	return git_run(&run, ret);
 }
@@ -205,21 +213,20 @@ static int64_t clear_away(const char *path)
 	return (int64_t)largest;
 }
 
-/* One at a time, over all processes that see the folder; -1: somebody is at it. */
-static int hold(const char *path, struct arena *a)
+/* -1: somebody else holds it; or it cannot be made. */
+static int hold(const char *path, const char *name, struct arena *a, bool ends)
 {
-	int fd = open(
-		arena_printf(a, "%s/" REMOTE_GIT_LOCK, path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(arena_printf(a, "%s/%s", path, name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && (!ends || !git_orphans_end(fd))) {
 		close(fd);
 		fd = -1;
 	}
 	return fd;
 }
 
-static int fetch_held(const struct remote *r, const char *path, int64_t bytes_max, struct arena *a,
-	struct problem *p)
+static int fetch_held(const struct remote *r, const char *path, int lock, int64_t bytes_max,
+	struct arena *a, struct problem *p)
 {
 	/* How far it has come is told, so that it ends when nobody is there to be told. */
 	static const char *const fetch[] = { "-c", "core.fsync=committed", "fetch", "--progress",
@@ -233,7 +240,7 @@ static int fetch_held(const struct remote *r, const char *path, int64_t bytes_ma
 	if (err)
 		return err;
 	clear_away(path);
-	run_git(r, path, fetch, config, bytes_max, &result);
+	run_git(r, path, fetch, (struct given){ config, lock }, bytes_max, &result);
 	close(config);
 	if (result.end != GIT_ENDED && clear_away(path) >= bytes_max)
 		return problem_set(
@@ -241,19 +248,26 @@ static int fetch_held(const struct remote *r, const char *path, int64_t bytes_ma
 	err = judge(&result, r, "fetch", a, p);
 	if (err)
 		return err;
-	run_git(r, path, pack, 0, bytes_max, &result);
+	run_git(r, path, pack, (struct given){ 0, lock }, bytes_max, &result);
 	return judge(&result, r, "pack-refs", a, p);
 }
 
 int remote_git_fetch(const struct remote *r, const char *path, int64_t bytes_max, struct arena *a,
 	struct problem *p)
 {
-	int lock = hold(path, a), err;
+	/* One at a time, over all processes that see the folder.  The first lock goes with its process; the second is git's too, and
+	 * who has the first but not the second finds the git of a process that is gone. */
+	int ours = hold(path, REMOTE_GIT_LOCK, a, false),
+	    gits = ours < 0 ? -1 : hold(path, "lodge-git", a, true), err;
 
-	if (lock < 0)
-		return problem_set(p, a, ERR_BUSY, "The repository is being fetched.");
-	err = fetch_held(r, path, bytes_max, a, p);
-	close(lock);
+	if (gits < 0)
+		err = problem_set(p, a, ERR_BUSY, "The repository is being fetched.");
+	else
+		err = fetch_held(r, path, gits, bytes_max, a, p);
+	if (gits >= 0)
+		close(gits);
+	if (ours >= 0)
+		close(ours);
 	return err;
 }
 
@@ -267,7 +281,7 @@ static int push(const struct remote *r, const char *path, const char *const *wor
 
 	if (err)
 		return err;
-	run_git(r, path, words, config, most, &result);
+	run_git(r, path, words, (struct given){ config, 0 }, most, &result);
 	close(config);
 	return judge(&result, r, "push", a, p);
 }

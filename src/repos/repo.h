@@ -83,6 +83,9 @@ const struct image_choice *repos_image(const struct repos *r);
 /* The folder of an embedded repository, whether or not it is there. */
 const char *repo_path(const struct repos *r, struct arena *a, const char *id);
 /* How many bytes it has on the disk; it waits for it. */
+/* Whether this process finds its files. */
+bool repo_is_there(const struct repos *r, struct arena *a, const char *id);
+#define REPO_LOST "The files of this repository are not where this process looks for them."
 int64_t repo_size(const struct repos *r, struct arena *a, const char *id);
 /* Removes its folder, if there is one, which first gets another name so that nobody opens half of one; 0, or an errno. */
 int repo_forget(const struct repos *r, struct arena *a, const char *id);

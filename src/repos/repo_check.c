@@ -10,12 +10,12 @@
 
 enum { PIECE = 200 };
 
-enum { EMBEDDED, NAMED };
+enum { HERE, NAMED };
 
 static const struct statement sql[] = {
-	[EMBEDDED] = { "repo_check_rows",
-		"select id as value from repositories where id > $1 and host = 'embedded' order by id "
-		"limit $2",
+	[HERE] = { "repo_check_rows",
+		"select id as value from repositories where id > $1 "
+		"and (host = 'embedded' or refs_sha256 is not null) order by id limit $2",
 		.row = &one_text_schema, .across = "of every tenant" },
 	[NAMED] = { "repo_check_named",
 		"select case when exists (select 1 from repositories r where r.id = $1) "
@@ -54,7 +54,7 @@ static int check_rows(struct repos *r, struct db *db, enum repo_check_depth dept
 		const struct one_text *id;
 
 		arena_reset(&piece);
-		err = db_all(db, &piece, &sql[EMBEDDED], &ids, PIECE, ARGS(T(after), N(PIECE)));
+		err = db_all(db, &piece, &sql[HERE], &ids, PIECE, ARGS(T(after), N(PIECE)));
 		id = ids.at;
 		for (size_t i = 0; !err && i < ids.count; i++)
 			check_one(r, id[i].value, depth, &piece, a, ret);

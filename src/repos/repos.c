@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/folder.h"
 #include "base/memory.h"
@@ -61,6 +62,11 @@ const struct image_choice *repos_image(const struct repos *r)
 const char *repo_path(const struct repos *r, struct arena *a, const char *id)
 {
 	return arena_printf(a, "%s/%s.git", r->folder, id);
+}
+
+bool repo_is_there(const struct repos *r, struct arena *a, const char *id)
+{
+	return access(arena_printf(a, "%s/%s.git/HEAD", r->folder, id), F_OK) == 0;
 }
 
 void repos_stop(struct repos *r)

@@ -1,7 +1,7 @@
 // mirror.test.mjs - repositories of agents that lie on another host, which is git itself behind a server of ours: bound, mirrored,
 // followed, written to; and a host that is away, slow, wrong or hostile.
 import { createHmac } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { equal, match, ok, test, testBoth, until } from "./harness.mjs";
 import { bare, gitHost } from "./git_host.mjs";
@@ -215,16 +215,23 @@ testBoth("a host that goes away and comes back; a service that is killed while i
   s.server = await t.serve(s.place, { flags: FLAGS });
   await s.server.enter();
   await mirrored(s, next);
+  ok(left.every((pid) => !alive(pid)), "the git of the service that was killed was ended before another one began");
   stalled.destroy();
-  await until(30000, "the end of what git began", async () => left.every((pid) => !alive(pid)));
+  await whole(s);
+  // The folder is lost: nothing moved on the host, and it is fetched anew.
+  for (const at of mirrorsOf(s)) rmSync(at, { recursive: true });
+  equal((await t.on(s.place, ["check"])).status, 1, "a check of the store");
+  equal((await s.ask("GET", "/repo/tree")).status, 502, "what is lost");
+  await wake();
+  await until(20000, "all of it again", async () => (await s.ask("GET", "/repo/tree")).status === 200 && (await s.state()).last_error === null);
   await whole(s);
   await s.server.stop();
 }, { ms: 120_000 });
 
+/** One that was ended and that nobody has waited for is not. */
 function alive(pid) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }

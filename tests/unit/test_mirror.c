@@ -1,9 +1,14 @@
 /* test_mirror.c - repositories on other hosts: their times, their secrets, the sweep over them, and who may have them looked at. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/same.h"
+#include "git/git_child.h"
+#include "git/git_orphans.h"
 #include "repo_fixture.h"
 #include "repos/mirrors.h"
 
@@ -207,5 +212,37 @@ TEST(mirrors_are_not_bound_to_private_places)
 	}
 	STATUS(ask(f, f->admin, "{\"url\":null}", "PATCH " R "/repo", f->tenant_id, agent), 422);
 	CHECK_INT(fixture_count(f, "select count(*) from repositories"), 0);
+	fixture_close(f);
+}
+
+/* As that of a process that was killed: nobody reads what it says, and it says nothing. */
+TEST(mirrors_end_a_git_that_outlived_its_service)
+{
+	static const char *const words[] = { "cat-file", "--batch", NULL };
+	struct fixture *f = fixture_open();
+	const char *agent = mirror_agent(f, "orphan"),
+		   *file = arena_printf(&f->arena, "%s/lodge-git", repo_folder_of(f, agent));
+	int in[2], lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600), other;
+	struct git_setup setup = {
+		.words = words, .path = repo_folder_of(f, agent), .input_max = 1, .holds = lock
+	};
+	pid_t pid = 0;
+
+	CHECK_INT(pipe2(in, O_CLOEXEC), 0);
+	CHECK_INT(flock(lock, LOCK_EX | LOCK_NB), 0);
+	CHECK_INT(git_child_begin(&setup, (int[]){ in[0], -1, -1 }, &pid), 0);
+	close(lock);
+	other = open(file, O_RDWR | O_CLOEXEC);
+	CHECK_INT(flock(other, LOCK_EX | LOCK_NB), -1);
+	CHECK(git_orphans_end(other));
+	CHECK_INT(git_child_end(pid), SIGKILL);
+	/* One that this process holds itself is nobody's orphan. */
+	lock = open(file, O_RDWR | O_CLOEXEC);
+	CHECK_INT(flock(lock, LOCK_EX | LOCK_NB), -1);
+	CHECK(!git_orphans_end(lock));
+	close(lock);
+	close(other);
+	close(in[0]);
+	close(in[1]);
 	fixture_close(f);
 }
