@@ -58,6 +58,19 @@ int bare_unreadable(struct arena *a, struct problem *p)
 		"The repository cannot be read: its files are not here, or are damaged.");
 }
 
+int bare_unwritten(struct arena *a, struct problem *p)
+{
+	const git_error *why = git_error_last();
+	const char *said = why && why->message ? why->message : "";
+
+	log_warn("a repository cannot be written", LOG_S("why", said));
+	if (strstr(said, strerror(ENOSPC)) || strstr(said, strerror(EDQUOT)))
+		return problem_set(p, a, ERR_NO_SPACE,
+			"The repository cannot be written: the disk of repositories has no room.");
+	return problem_set(
+		p, a, ERR_UPSTREAM, "The repository cannot be written: the disk does not take it.");
+}
+
 const char *bare_text(struct arena *a, const char *text, size_t most)
 {
 	char *copy = arena_strndup(a, text, strnlen(text, most + 4));

@@ -46,10 +46,10 @@ static int make_tree(struct bare *b, const struct bare_committing *in, git_tree 
 			.path = in->files[i].path };
 		if (git_blob_create_from_buffer(
 			    &updates[i].id, b->repo, in->files[i].bytes, in->files[i].len))
-			return bare_unreadable(a, p);
+			return bare_unwritten(a, p);
 	}
 	return git_tree_create_updated(ret, b->repo, base, in->count, updates)
-		       ? bare_unreadable(a, p)
+		       ? bare_unwritten(a, p)
 		       : 0;
 }
 
@@ -75,7 +75,7 @@ static int write_commit(struct bare *b, const struct bare_committing *in, git_co
 
 	if (!err && git_signature_new(&who, signable(a, in->name, "Lodge"),
 			    signable(a, in->email, "lodge@localhost"), in->at, 0))
-		err = bare_unreadable(a, p);
+		err = bare_unwritten(a, p);
 	if (!err) {
 		const char *ref = in->branch ? arena_printf(a, "refs/heads/%s", in->branch) : NULL;
 
@@ -86,7 +86,7 @@ static int write_commit(struct bare *b, const struct bare_committing *in, git_co
 		if (why == GIT_EMODIFIED || why == GIT_ELOCKED || why == GIT_EEXISTS)
 			err = problem_set(p, a, ERR_CONFLICT, MOVED);
 		else if (why)
-			err = bare_unreadable(a, p);
+			err = bare_unwritten(a, p);
 	}
 	git_signature_free(who);
 	git_tree_free(tree);
@@ -135,5 +135,5 @@ int bare_move(struct bare *b, const char *branch, const char *from, const char *
 	if (why == GIT_EMODIFIED || why == GIT_ELOCKED || why == GIT_EEXISTS ||
 		why == GIT_ENOTFOUND)
 		return problem_set(p, a, ERR_CONFLICT, MOVED);
-	return why ? bare_unreadable(a, p) : 0;
+	return why ? bare_unwritten(a, p) : 0;
 }

@@ -14,6 +14,8 @@ void bare_begin(void);
 
 /* ERR_UPSTREAM with a sentence; what the library says goes to the log, because it names files of this machine. */
 int bare_unreadable(struct arena *a, struct problem *p);
+/* The same of what was to be written: ERR_NO_SPACE where the disk is full. */
+int bare_unwritten(struct arena *a, struct problem *p);
 /* An object that is there, of that type and no larger than that: ERR_NOT_FOUND, ERR_TOO_LARGE. */
 int bare_measure(struct bare *b, const git_oid *id, git_object_t type, size_t most,
 	size_t *ret_size, struct arena *a, struct problem *p);

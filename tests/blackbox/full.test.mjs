@@ -2,6 +2,7 @@
 // nothing acknowledged is lost, and with room again all is well without a restart.
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { agentOf, commit, git, good, keyOf } from "./git_stage.mjs";
 import { command, equal, isRoot, match, ok, short, test, until } from "./harness.mjs";
 
 async function smallDisk(t, folder, size) {
@@ -61,6 +62,32 @@ test("a full disk is survived", async (t) => {
   const seeds = Number(await place.sql("select count(*) from agents where is_seed = 1"));
   equal(await place.sql("select count(*) || ' ' || (select count(*) from directory) || ' ' || (select count(*) from agent_roles) from agents"),
     Array(3).fill(acked.length + 1 + seeds).join(" "), "agents, places, owners");
+});
+
+test("a full disk of repositories: what writes is refused with 507, and fetches go on", async (t) => {
+  const place = await t.place("sqlite"), small = join(place.folder, "small"), work = t.folder();
+  if (!(await smallDisk(t, small, "2m"))) return console.log("note: nothing can be mounted here: a full disk is not tested");
+  const server = await t.serve(place, { flags: ["--no-access-log", "--repo-folder", join(small, "repositories")] });
+  const tenant = await server.enter();
+  const agent = `/tenant/${tenant}/agents/${await agentOf(server, tenant, "desk")}`;
+  equal((await server.request("PATCH", agent, { body: { description_prompt: "Be kind." } })).status, 200, "a prompt");
+  equal((await server.request("POST", `${agent}/repo`)).status, 201, "a repository");
+  const url = `http://jo:${await keyOf(server, tenant)}@127.0.0.1:${server.port}/git/demo/desk.git`;
+  await good(work, ["clone", "-q", url, "one"]);
+  await commit(join(work, "one"), "a.md", "a\n");
+  equal((await server.request("PATCH", agent, { body: { description_prompt: "Be brief." } })).status, 200, "another prompt");
+  await command("sh", ["-c", `cat /dev/zero > ${small}/filler`]);
+  const push = await git(join(work, "one"), ["push", "origin", "main"]);
+  ok(push.status !== 0 && /507/.test(push.stderr), push.stderr);
+  await server.says(/a request of git cannot be kept .*why=ENOSPC/);
+  const live = await server.request("POST", `${agent}/prompt-provenance/resolve`, { body: { file: "prompts/description_prompt.md", take: "live" } });
+  equal(live.status, 507, live.text);
+  match(live.json.detail, /cannot be written: the disk of repositories has no room/, "why");
+  await good(work, ["clone", "-q", url, "two"]);
+  equal((await server.request("GET", `${agent}/repo/refs`)).status, 200, "reads");
+  await command("rm", [`${small}/filler`]);
+  await good(join(work, "one"), ["push", "-q", "origin", "main"]);
+  equal(await server.stop(), 0, "the exit status");
 });
 
 test("a disk too small for a first start, a backup on a full disk", async (t) => {

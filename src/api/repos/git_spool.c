@@ -3,17 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { AT_ONCE = 64 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
+#include "base/log.h"
+
+enum { AT_ONCE = 64 * 1024, MEMORY_MAX = 1024 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
 
 struct git_spool {
 	const char *folder;
 	int fd;
 	int64_t size, most;
-	bool packed, begun, ended;
+	bool packed, begun, ended, may_be_memory;
 	z_stream z;
 };
 
@@ -27,12 +31,14 @@ static void end_spool(void *data)
 		inflateEnd(&s->z);
 }
 
-struct git_spool *git_spool_new(struct arena *a, const char *folder, int64_t most)
+struct git_spool *git_spool_new(
+	struct arena *a, const char *folder, int64_t most, bool may_be_memory)
 {
 	struct git_spool *s = arena_new(a, struct git_spool);
 
 	s->folder = folder;
 	s->most = most;
+	s->may_be_memory = may_be_memory;
 	s->fd = -1;
 	arena_defer(a, end_spool, s);
 	return s;
@@ -47,10 +53,51 @@ const char *git_spool_coding(struct git_spool *s, const char *coding)
 		       : "Send the body as it is, or with Content-Encoding: gzip.";
 }
 
+static bool write_all(int fd, const char *at, size_t n)
+{
+	while (n) {
+		ssize_t wrote = write(fd, at, n);
+
+		if (wrote < 0 && errno != EINTR)
+			return false;
+		at += wrote > 0 ? wrote : 0;
+		n -= wrote > 0 ? (size_t)wrote : 0;
+	}
+	return true;
+}
+
+/* What is in the file so far, of which the first `size` bytes count, goes into memory; false: it is too much, or there is none. */
+static bool move_to_memory(struct git_spool *s, int64_t size, int64_t coming)
+{
+	char part[4096];
+	int fd = s->may_be_memory && size + coming <= MEMORY_MAX
+			 ? memfd_create("lodge", MFD_CLOEXEC)
+			 : -1;
+	int64_t at = 0;
+
+	while (fd >= 0 && at < size) {
+		size_t most = size - at < (int64_t)sizeof part ? (size_t)(size - at) : sizeof part;
+		ssize_t n = pread(s->fd, part, most, at);
+
+		if (n <= 0 || !write_all(fd, part, (size_t)n)) {
+			close(fd);
+			fd = -1;
+		}
+		at += n;
+	}
+	if (fd < 0)
+		return false;
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = fd;
+	s->may_be_memory = false;
+	return true;
+}
+
 static int write_out(
 	struct git_spool *s, const void *bytes, size_t n, struct arena *a, struct problem *p)
 {
-	const char *at = bytes;
+	int why;
 
 	s->size += (int64_t)n;
 	if (s->size > s->most)
@@ -60,15 +107,17 @@ static int write_out(
 		s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd < 0) /* a file system that has no files without a name */
 		s->fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); /* NOLINT: likewise */
-	while (n && s->fd >= 0) {
-		ssize_t wrote = write(s->fd, at, n);
-
-		if (wrote < 0 && errno != EINTR)
-			break;
-		at += wrote > 0 ? wrote : 0;
-		n -= wrote > 0 ? (size_t)wrote : 0;
-	}
-	return n ? problem_set(p, a, ERR_STORE, "What was sent cannot be kept just now.") : 0;
+	if (s->fd >= 0 && write_all(s->fd, bytes, n))
+		return 0;
+	why = errno;
+	if (move_to_memory(s, s->size - (int64_t)n, (int64_t)n) && write_all(s->fd, bytes, n))
+		return 0;
+	log_warn("a request of git cannot be kept", LOG_S("folder", s->folder),
+		LOG_S("why", strerrorname_np(why)));
+	return why == ENOSPC || why == EDQUOT
+		       ? problem_set(p, a, ERR_NO_SPACE,
+				 "What was sent cannot be kept: the disk of repositories has no room.")
+		       : problem_set(p, a, ERR_STORE, "What was sent cannot be kept just now.");
 }
 
 static int unpack(

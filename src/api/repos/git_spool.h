@@ -5,11 +5,13 @@
 
 struct git_spool;
 
-/* Goes with the arena.  `folder` is where the file lies. */
-struct git_spool *git_spool_new(struct arena *a, const char *folder, int64_t most);
+/* Goes with the arena.  `folder` is where the file lies.  Where the disk does not take it, a body that is to change nothing may be
+ * kept in memory, if it is small. */
+struct git_spool *git_spool_new(
+	struct arena *a, const char *folder, int64_t most, bool may_be_memory);
 /* Content-Encoding: NULL, or a sentence. */
 const char *git_spool_coding(struct git_spool *s, const char *coding);
-/* 0; ERR_TOO_LARGE, ERR_MALFORMED or ERR_STORE, with a sentence. */
+/* 0; ERR_TOO_LARGE, ERR_MALFORMED, ERR_NO_SPACE or ERR_STORE, with a sentence. */
 int git_spool_add(
 	struct git_spool *s, const void *bytes, size_t n, struct arena *a, struct problem *p);
 /* Whether what has come is all of a compressed body. */

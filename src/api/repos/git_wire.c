@@ -217,7 +217,7 @@ static int begin_body(struct call *c, struct wire *w, int64_t most)
 	const char *fault;
 
 	if (!w->body)
-		w->body = git_spool_new(c->arena, w->path, most);
+		w->body = git_spool_new(c->arena, w->path, most, w->service == GIT_UPLOAD_PACK);
 	fault = git_spool_coding(w->body, http_header(r, "content-encoding"));
 	if (fault)
 		return call_fail(c, ERR_MEDIA_TYPE, "%s", fault);
