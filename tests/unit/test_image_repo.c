@@ -51,6 +51,26 @@ TEST(image_repo_begins_with_four_files_and_is_told_of_again)
 	fixture_close(f);
 }
 
+TEST(image_repo_whose_files_are_lost_is_begun_anew)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "lost"), *folder;
+	struct answer r;
+
+	STATUS(ask(f, f->admin, NULL, "POST " R "/image-repo", f->tenant_id, agent), 201);
+	folder = image_folder_of(f, agent);
+	image_said(f, agent, "rm -r $PWD");
+	CHECK_INT(access(folder, F_OK), -1);
+	r = ask(f, f->admin, NULL, "POST " R "/image-repo", f->tenant_id, agent);
+	STATUS(r, 201);
+	CHECK_STR(text_at(&r, "repo_url"), "http://lodge.test/git/demo/lost.image.git");
+	CHECK_STR(image_folder_of(f, agent), folder);
+	CHECK_STR(image_said(f, agent, "git ls-tree -r --name-only main | wc -l"), "4");
+	CHECK_INT(fixture_count(f, "select count(*) from repositories"), 1);
+	STATUS(ask(f, f->admin, NULL, "POST " R "/image-repo", f->tenant_id, agent), 200);
+	fixture_close(f);
+}
+
 TEST(image_repo_is_one_however_many_ask_for_it)
 {
 	enum { COUNT = 6 };

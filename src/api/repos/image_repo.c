@@ -2,7 +2,10 @@
  *
  * Here, or as a project on the host that the settings name: that is pushed to and built there, and nothing of it is read here.
  * The folder is made before the row that names it, as that of its other
- * repository is.  Whoever has one is told of it, and nothing in it is touched. */
+ * repository is.  Whoever has one is told of it, and nothing in it is touched; one
+ * whose files are lost is begun anew, at the same place. */
+#include <string.h>
+
 #include "api/agents/agent_extras.h"
 #include "api/agents/agent_row.h"
 #include "api/repos/repo_on_host.h"
@@ -12,7 +15,7 @@
 
 /* What is carried from one step to the next. */
 struct image_making {
-	bool stands;
+	bool stands, here, lost; /* there is one; it is our own; but its files are gone */
 	struct repo_project project;
 	const char *name, *email;
 	struct id id;
@@ -20,30 +23,31 @@ struct image_making {
 	int64_t size_bytes;
 };
 
-static int find_standing(struct call *c, bool *ret, const char **ret_url)
+static int find_standing(struct call *c, bool *ret, struct repository *row)
 {
-	struct repository row;
 	int err = repo_find(
-		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_image, &row);
+		c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_image, row);
 
 	*ret = !err;
-	*ret_url = err ? NULL : row.url;
 	if (!err)
-		c->audit.resource_id = row.id;
+		c->audit.resource_id = row->id;
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 static int look_to_make(struct call *c)
 {
 	struct image_making *m = c->own = arena_new(c->arena, struct image_making);
+	struct repository row;
 	struct agent_row agent;
-	const char *url;
-	int err = find_standing(c, &m->stands, &url);
+	int err = find_standing(c, &m->stands, &row);
 
 	if (!err)
 		err = agent_row_read(c, &agent);
 	if (err)
 		return err;
+	if (m->stands)
+		memcpy(m->id.text, row.id, sizeof m->id.text);
+	m->here = !m->stands || row.host == RepoHost_embedded;
 	m->name = agent.name;
 	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
 	return m->stands ? 0 : repo_project_look(c, agent.slug, RepoPurpose_image, &m->project);
@@ -69,7 +73,8 @@ static int make_first(struct call *c)
 	const char *path;
 	int err;
 
-	m->id = id_new(NULL);
+	if (!m->stands)
+		m->id = id_new(NULL);
 	path = repo_path(repos, c->arena, m->id.text);
 	image_files(c->arena, &choice, files);
 	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
@@ -94,7 +99,9 @@ static int make_repo(struct call *c)
 {
 	struct image_making *m = c->own;
 
-	if (m->stands)
+	m->lost = m->stands && m->here &&
+		  !repo_is_there(service_of(c->app)->repos, c->arena, m->id.text);
+	if (m->stands && !m->lost)
 		return 0;
 	return m->project.host.kind
 		       ? repo_make_image_on_host(c, &m->project, &m->id, m->tip, make_first)
@@ -121,6 +128,16 @@ static int add_row(struct call *c, const struct image_making *m)
 				    : repo_add(c->db, &row);
 }
 
+static int change_row(struct call *c, const struct image_making *m, const struct repository *row)
+{
+	struct repository after = *row;
+
+	if (strcmp(row->id, m->id.text) != 0)
+		return 0; /* another one has taken its place */
+	after.size_bytes = m->size_bytes;
+	return repo_saw(c->db, &after, m->tip, c->now);
+}
+
 /* One that somebody else made meanwhile counts; what was made here is then a folder without a row, which goes in a day. */
 OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on_disk = true,
 	.look = look_to_make, .prepare = make_repo)
@@ -128,18 +145,24 @@ OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on
 	const struct image_making *m = c->own;
 	const struct caller *who = &c->caller;
 	const char *url = NULL;
+	struct repository row = { .url = NULL };
 	struct agent_row agent;
 	int err = agent_row_read(c, &agent);
 
 	if (!err)
-		err = find_standing(c, &c->standing, &url);
+		err = find_standing(c, &c->standing, &row);
 	if (!err && !c->standing && m->stands)
 		return call_fail(c, ERR_CONFLICT,
 			"The agent's image repository was taken away meanwhile: ask again.");
-	if (!err && !c->standing)
+	if (!err && c->standing && m->lost)
+		err = change_row(c, m, &row);
+	else if (!err && !c->standing)
 		err = add_row(c, m);
-	if (!c->standing && m->project.host.kind)
+	if (c->standing)
+		url = row.url;
+	else if (m->project.host.kind)
 		url = m->project.made.clone_url;
+	c->standing = c->standing && !m->lost;
 	out->repo_url = url;
 	if (!err && !url)
 		err = repo_url_of(c->db, c->arena, c->app->settings.public_url, who->tenant_id,
@@ -155,6 +178,6 @@ static const struct route routes[] = {
 		PERM_AGENT_WRITE, 201, "agent.image_repo.create", .tag = "Repositories",
 		.finds_agent = true, .patient = true,
 		.doc = "Give the agent a git repository for a container image of its own, with the files that build "
-		       "it. An agent that has one is told of it." },
+		       "it. An agent that has one is told of it; one whose files are lost is begun anew." },
 };
 RESOURCE(image_repo, routes, NULL);
