@@ -103,6 +103,12 @@ enum repo_kept repo_keep_one(
 	enum repo_kept kept;
 	int lock;
 
+	if (!repo_is_there(r, a, id)) {
+		atomic_fetch_add(&r->keep_failed, 1);
+		log_error("the files of a repository are not where this process looks for them",
+			LOG_S("id", id), LOG_S("folder", repo_path(r, a, id)));
+		return REPO_KEPT_MISSING;
+	}
 	if (!git_keep_gains(repo_path(r, a, id)))
 		return REPO_KEPT_AS_IT_WAS;
 	lock = repo_lock_fetch(r, a, id);
@@ -113,6 +119,17 @@ enum repo_kept repo_keep_one(
 	kept = keep_held(r, a, id, stop);
 	repo_unlock(lock);
 	return kept;
+}
+
+bool repo_keep_is_whole(struct repos *r, struct arena *a, const char *id)
+{
+	struct git_keep what = { .path = repo_path(r, a, id), .bytes_max = 1 };
+	struct git_result result;
+
+	if (git_keep_check(&what, false, &result) == GIT_ENDED)
+		return true;
+	log_error("a repository is not whole", LOG_S("id", id), LOG_S("said", result.said));
+	return false;
 }
 
 struct repo_keep_figures repo_keep_figures(const struct repos *r)

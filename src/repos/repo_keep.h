@@ -10,6 +10,7 @@ enum repo_kept {
 	REPO_KEPT_WELL,
 	REPO_KEPT_AS_IT_WAS, /* there was nothing to gain */
 	REPO_KEPT_PUSHED, /* somebody pushes, or it is fetched, or the service stops: another time */
+	REPO_KEPT_MISSING,   /* its files are not here */
 	REPO_KEPT_FAILED,
 };
 
@@ -24,6 +25,8 @@ int repo_keep_due(
 /* Waits for git.  Whoever calls it holds repo_lock_keeping(). */
 enum repo_kept repo_keep_one(
 	struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop);
+/* Whether git finds one whole that there was nothing to do for; waits for it. */
+bool repo_keep_is_whole(struct repos *r, struct arena *a, const char *id);
 /* It was kept, beginning at that moment. */
 int repo_keep_mark(struct db *db, const struct repo_due *row, int64_t began, int64_t size_bytes);
 extern const struct statement_set repo_keep_sql;

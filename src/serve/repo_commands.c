@@ -61,8 +61,11 @@ static int keep_one(struct keep_errand *e, const struct repo_due *row)
 	e->kept = row;
 	e->began = clock_now_us();
 	outcome = repo_keep_one(e->repos, &e->piece, row->id, NULL);
+	if (outcome == REPO_KEPT_AS_IT_WAS && e->all &&
+		!repo_keep_is_whole(e->repos, &e->piece, row->id))
+		outcome = REPO_KEPT_FAILED;
 	e->counts[outcome]++;
-	if (outcome == REPO_KEPT_PUSHED || outcome == REPO_KEPT_FAILED)
+	if (outcome != REPO_KEPT_WELL && outcome != REPO_KEPT_AS_IT_WAS)
 		return 0;
 	e->size = repo_size(e->repos, &e->piece, row->id);
 	return transact(e, READ_WRITE, mark_kept);
@@ -117,10 +120,14 @@ int command_repos_keep(const struct settings *s, struct arena *a)
 	repos_free(e.repos);
 	arena_free(&e.piece);
 	if (!err)
-		printf("%lld put in order, %lld in order already, %lld left because somebody pushes, %lld that git could not do.\n",
+		printf("%lld put in order, %lld in order already, %lld left because somebody pushes, %lld whose "
+		       "folder is missing, %lld that git could not do.\n",
 			(long long)e.counts[REPO_KEPT_WELL],
 			(long long)e.counts[REPO_KEPT_AS_IT_WAS],
 			(long long)e.counts[REPO_KEPT_PUSHED],
+			(long long)e.counts[REPO_KEPT_MISSING],
 			(long long)e.counts[REPO_KEPT_FAILED]);
-	return err ? complain(&e.problem) : e.counts[REPO_KEPT_FAILED] ? 1 : 0;
+	if (err)
+		return complain(&e.problem);
+	return e.counts[REPO_KEPT_FAILED] || e.counts[REPO_KEPT_MISSING] ? 1 : 0;
 }

@@ -75,4 +75,11 @@ testBoth("a copy of the store has the repositories beside it, and both are put b
   const broken = await t.on(place, ["check", "--repositories"]);
   equal(broken.status, 1, "a check of what is broken");
   match(broken.stderr, /of 0 repositories the folder is missing, and 1 are not whole/, "what is wrong");
+  const unkept = await t.on(place, ["repos", "keep", "--all"]);
+  equal(unkept.status, 1, "keeping what is broken");
+  match(unkept.stdout, /^0 put in order, 0 in order already, .* 0 whose folder is missing, 1 that git could not do/, "it is counted");
+  execFileSync("rm", ["-rf", join(folder, name)]);
+  const missing = await t.on(place, ["repos", "keep", "--all"]);
+  equal(missing.status, 1, "keeping what is missing");
+  match(missing.stdout, /^0 put in order, 0 in order already, .* 1 whose folder is missing, 0 that/, "it is counted");
 });

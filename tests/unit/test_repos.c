@@ -158,6 +158,21 @@ TEST(repos_show_folders_files_and_commits)
 	fixture_close(f);
 }
 
+TEST(repos_whose_files_are_lost_say_so)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "lost");
+	struct answer r;
+
+	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
+	CHECK(json_is_null(at(&r, "last_error")));
+	repo_said(f, agent, "rm -r $PWD");
+	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
+	STATUS(r, 200);
+	CHECK(strstr(text_at(&r, "last_error"), "are not where"));
+	fixture_close(f);
+}
+
 TEST(repos_that_are_let_go_of_are_kept_for_a_month_and_then_gone)
 {
 	struct fixture *f = fixture_open();

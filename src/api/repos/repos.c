@@ -218,7 +218,7 @@ OPERATION(readAgentRepo, NONE, AgentRepoRead)
 	struct repo_secrets secrets;
 	struct repository row;
 	struct agent_row agent;
-	bool has_token;
+	bool has_token, lost;
 	int err = agent_row_read(c, &agent);
 
 	if (!err)
@@ -226,6 +226,8 @@ OPERATION(readAgentRepo, NONE, AgentRepoRead)
 	if (err)
 		return err;
 	has_token = !repo_secrets_open(c->app->vault, c->arena, &row, &secrets) && secrets.token;
+	lost = (row.host == RepoHost_embedded || row.refs_sha256) &&
+	       !repo_is_there(service_of(c->app)->repos, c->arena, row.id);
 	*out = (struct AgentRepoRead){ .id = row.id,
 		.host = row.host,
 		.projection = row.projection,
@@ -233,7 +235,7 @@ OPERATION(readAgentRepo, NONE, AgentRepoRead)
 		.web_url = row.web_url,
 		.tip = row.tip,
 		.observed_at = { row.observed_at },
-		.last_error = row.last_error,
+		.last_error = lost ? REPO_LOST : row.last_error,
 		.next_attempt_at = { row.next_attempt_at },
 		.has_token = has_token,
 		.size_bytes = row.size_bytes,
