@@ -16,6 +16,7 @@
 #include "repos/repo_ssh.h"
 #include "serve/manual.h"
 #include "serve/open.h"
+#include "serve/setting_value.h"
 
 enum { TRIES = 10, IDS_MAX = 64, SLOT_WAIT_MS = 5000 };
 
@@ -118,14 +119,34 @@ static bool is_first(const char **keys, size_t i)
 	return true;
 }
 
+/* What `lodge git-serve` would not find again: sshd hands on neither our flags nor our environment, and a password that may be in
+ * them has no place in a line that everybody on the machine sees. */
+static int check_origins(struct git_errand *e)
+{
+	static const char *const needed[] = { "data", "store", "repo_folder", "repo_max_bytes" };
+
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+		const struct settings_origin *o = settings_origin(e->s, needed[i]);
+
+		if (o->place == IN_FLAGS || o->place == IN_ENVIRONMENT)
+			return problem_set(&e->problem, e->a, ERR_USAGE,
+				"%s %s: lodge git-serve, which sshd begins, would not know of it; write it into a file of "
+				"settings, and name that with --config",
+				needed[i], o->words);
+	}
+	return 0;
+}
+
 int command_ssh_keys(const struct settings *s, struct arena *a)
 {
 	struct git_errand e = { .s = s, .a = a };
 	const char **keys;
 	char program[PATH_MAX] = "lodge";
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	int err = open_errand(&e);
+	int err = check_origins(&e);
 
+	if (!err)
+		err = open_errand(&e);
 	program[n > 0 ? n : 5] = '\0';
 	if (s->argument_count == 2)
 		e.wanted = arena_printf(a, "%s %s", s->arguments[0], s->arguments[1]);

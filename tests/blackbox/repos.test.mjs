@@ -82,4 +82,7 @@ testBoth("a copy of the store has the repositories beside it, and both are put b
   const missing = await t.on(place, ["repos", "keep", "--all"]);
   equal(missing.status, 1, "keeping what is missing");
   match(missing.stdout, /^0 put in order, 0 in order already, .* 1 whose folder is missing, 0 that/, "it is counted");
+  const keys = await t.on(place, ["ssh-keys"]);
+  equal(keys.status, 2, "lines that could not work");
+  match(keys.stderr, /git-serve.*would not know of it; write it into a file of settings/, "what to do");
 });
