@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/crypto.h"
 #include "base/slice.h"
 
 enum {
@@ -137,4 +138,12 @@ const char *ssh_key_fault(struct arena *a, const char *line, const char **ret_ke
 	if (!fault)
 		*ret_key = arena_strndup(a, line, kind_len + 1 + code_len);
 	return fault;
+}
+
+void ssh_key_print(const char *key, char ret[SSH_KEY_PRINT_LEN + 1])
+{
+	uint8_t digest[SHA256_LEN];
+
+	sha256(key, strlen(key), digest);
+	hex_write(digest, sizeof digest, ret);
 }

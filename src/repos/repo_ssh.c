@@ -11,7 +11,7 @@ FIELDS(repo_ssh_key) = { ROW_FIELDS(repo_ssh_key, agent_id, ssh_public_key) };
 static SCHEMA(repo_ssh_key, .internal = true);
 
 FIELDS(repo_ssh_agent) = { ROW_FIELDS(
-	repo_ssh_agent, tenant_id, agent_id, tenant_slug, agent_slug, reads_only) };
+	repo_ssh_agent, tenant_id, agent_id, ssh_public_key, reads_only) };
 static SCHEMA(repo_ssh_agent, .internal = true);
 
 enum { SSH_KEYS, SSH_KEYS_LIKE, SSH_AGENT };
@@ -28,12 +28,12 @@ static const struct statement sql[] = {
 		"and substr(a.ssh_public_key, 1, 80) = $1 and a.is_active = 1 order by a.id",
 		.row = &repo_ssh_key_schema, .across = "whose a key is, is what is asked" },
 	[SSH_AGENT] = { "ssh_agent",
-		"select a.tenant_id, a.id as agent_id, t.slug as tenant_slug, a.slug as agent_slug, "
+		"select a.tenant_id, a.id as agent_id, a.ssh_public_key, "
 		"case when a.id > coalesce(t.read_only_after, a.id) then 1 else 0 end as reads_only "
-		"from directory d join agents a on a.tenant_id = d.tenant_id and a.id = d.id "
-		"join tenants t on t.id = d.tenant_id where d.id = $1 and a.is_active = 1 "
+		"from tenants t join agents a on a.tenant_id = t.id "
+		"where t.slug = $1 and a.slug = $2 and a.is_active = 1 "
 		"and t.status not in ('suspended', 'closed') and coalesce(t.erase_at, 0) = 0",
-		.row = &repo_ssh_agent_schema, .across = "whose an agent is, is what is asked" },
+		.row = &repo_ssh_agent_schema, .across = "the tenant is named by its slug" },
 };
 STATEMENT_SET(repo_ssh_sql, sql);
 
@@ -45,9 +45,10 @@ int repo_ssh_keys(struct db *db, struct arena *a, const char *key, struct list *
 		ARGS(T(arena_strndup(a, key, strnlen(key, KEY_BEGINS)))));
 }
 
-int repo_ssh_agent(struct db *db, struct arena *a, const char *agent_id, struct repo_ssh_agent *ret)
+int repo_ssh_agent(struct db *db, struct arena *a, const char *tenant_slug, const char *agent_slug,
+	struct repo_ssh_agent *ret)
 {
-	return db_one(db, a, &sql[SSH_AGENT], ret, ARGS(T(agent_id)));
+	return db_one(db, a, &sql[SSH_AGENT], ret, ARGS(T(tenant_slug), T(agent_slug)));
 }
 
 /* ---- what is asked for ---- */

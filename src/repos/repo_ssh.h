@@ -13,12 +13,13 @@ struct repo_ssh_key {
 int repo_ssh_keys(struct db *db, struct arena *a, const char *key, struct list *ret);
 
 struct repo_ssh_agent {
-	const char *tenant_id, *agent_id, *tenant_slug, *agent_slug;
-	bool reads_only; /* it is beyond the tenant's plan */
+	const char *tenant_id, *agent_id;
+	const char *ssh_public_key; /* or NULL */
+	bool reads_only;	    /* it is beyond the tenant's plan */
 };
 /* ERR_NOT_FOUND where it does not work, or its tenant is not open. */
-int repo_ssh_agent(
-	struct db *db, struct arena *a, const char *agent_id, struct repo_ssh_agent *ret);
+int repo_ssh_agent(struct db *db, struct arena *a, const char *tenant_slug, const char *agent_slug,
+	struct repo_ssh_agent *ret);
 extern const struct statement_set repo_ssh_sql;
 
 /* What a client asks for: git-upload-pack 'TENANT/AGENT.git'. */

@@ -18,7 +18,7 @@
 #include "serve/open.h"
 #include "serve/setting_value.h"
 
-enum { TRIES = 10, IDS_MAX = 64, SLOT_WAIT_MS = 5000 };
+enum { TRIES = 10, SLOT_WAIT_MS = 5000 };
 
 /* What the command is about, from the arguments to the transaction. */
 struct git_errand {
@@ -91,24 +91,17 @@ static const char *key_at(struct git_errand *e, size_t i)
 		       : key;
 }
 
-/* One line for a key, whose command names all agents that have it; sshd takes the first that fits. */
-static void print_key(struct git_errand *e, const char *program, size_t first, const char **keys)
+/* One line for a key, however many agents have it: sshd takes the first that fits, and whose it is is looked up once it is known
+ * which repository is asked for. */
+static void print_key(struct git_errand *e, const char *program, const char *key)
 {
-	const char *between = " ";
-	char config[PATH_MAX] = "";
-	size_t count = 0;
+	char config[PATH_MAX] = "", print[SSH_KEY_PRINT_LEN + 1];
 
 	if (!*e->s->config || !realpath(e->s->config, config))
 		*config = '\0';
-
-	printf("restrict,command=\"%s git-serve%s%s", program, *config ? " --config " : "", config);
-	for (size_t i = first; i < e->keys.count && count < IDS_MAX; i++)
-		if (keys[i] && strcmp(keys[i], keys[first]) == 0) {
-			printf("%s%s", between, ((struct repo_ssh_key *)e->keys.at + i)->agent_id);
-			between = ",";
-			count++;
-		}
-	printf("\" %s\n", keys[first]);
+	ssh_key_print(key, print);
+	printf("restrict,command=\"%s git-serve%s%s %s\" %s\n", program,
+		*config ? " --config " : "", config, print, key);
 }
 
 static bool is_first(const char **keys, size_t i)
@@ -160,7 +153,7 @@ int command_ssh_keys(const struct settings *s, struct arena *a)
 	}
 	for (size_t i = 0; !err && i < e.keys.count; i++)
 		if (keys[i] && is_first(keys, i))
-			print_key(&e, program, i, keys);
+			print_key(&e, program, keys[i]);
 	return end_errand(&e, err);
 }
 
@@ -171,23 +164,19 @@ static int refuse(struct git_errand *e, int err, const char *sentence)
 	return problem_set(&e->problem, e->a, err, "%s", sentence);
 }
 
-/* The one of the agents with this key that is asked for. */
+/* The agent that is asked for, if this is its key. */
 static int find_agent(struct git_errand *e)
 {
-	const char *ids = e->s->arguments[0];
+	int err = repo_ssh_agent(e->db, e->a, e->asked.tenant_slug, e->asked.agent_slug, &e->agent);
+	char print[SSH_KEY_PRINT_LEN + 1];
+	const char *key = NULL;
 
-	for (size_t count = 0; *ids && count < IDS_MAX; count++) {
-		size_t n = strcspn(ids, ",");
-		int err = repo_ssh_agent(e->db, e->a, arena_strndup(e->a, ids, n), &e->agent);
-
-		if (!err && strcmp(e->agent.tenant_slug, e->asked.tenant_slug) == 0 &&
-			strcmp(e->agent.agent_slug, e->asked.agent_slug) == 0)
-			return 0;
-		if (err && err != ERR_NOT_FOUND)
-			return err;
-		ids += n + (ids[n] == ',');
-	}
-	return refuse(e, ERR_NOT_FOUND, "there is no such repository for this key");
+	if (err)
+		return err;
+	if (!e->agent.ssh_public_key || ssh_key_fault(e->a, e->agent.ssh_public_key, &key))
+		return ERR_NOT_FOUND;
+	ssh_key_print(key, print);
+	return strcmp(print, e->s->arguments[0]) == 0 ? 0 : ERR_NOT_FOUND;
 }
 
 static int find_asked(struct git_errand *e)

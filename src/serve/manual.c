@@ -136,9 +136,9 @@ const struct subcommand subcommands[] = {
 		"For AuthorizedKeysCommand of OpenSSH: print the keys of agents as lines of authorized_keys, each of which runs git-serve "
 		"and nothing else; with KIND and KEY (%t and %k) that key alone.",
 		command_ssh_keys },
-	{ "git-serve", "AGENT_ID",
-		"For such a line: serve one fetch or one push of the agent's own repositories, as SSH_ORIGINAL_COMMAND asks. Several "
-		"agents with one key have commas between them.",
+	{ "git-serve", "FINGERPRINT",
+		"For such a line: serve one fetch or one push of the repositories of agents with that key (SHA-256 of its kind and "
+		"bytes), as SSH_ORIGINAL_COMMAND asks.",
 		command_git_serve },
 	{ "repos keep", "[--all]",
 		"Put the files of the repositories that changed since the last time in order, as the service does at repo_keep_hour: "

@@ -1,5 +1,6 @@
 // console_repo.test.mjs - an agent's repository in the console: made, cloned by the commands that are copied there, pushed to and seen at
 // once; its files, whatever they are called and hold; its branches and the pin; its prompts and which side of them counts.
+import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { console_stage } from "./console_stage.mjs";
@@ -53,10 +54,11 @@ test("a repository is made, cloned by what is copied, pushed to and seen, follow
   await copied(view, "Copy the command to clone by HTTP", h.work, h.env);
   equal(readFileSync(join(h.work, "desk/prompts/initial_greeting.md"), "utf8"), "Hello.\n", "what is cloned");
   // By ssh: what sshd would hand to the program.
-  await h.ask("PATCH", h.base, { ssh_public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5Q0ZxZ1xGm5V8m0R2h0JY2b7Cw5bT0mGJbqk0uYQ1x desk" });
+  const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5Q0ZxZ1xGm5V8m0R2h0JY2b7Cw5bT0mGJbqk0uYQ1x", print = createHash("sha256").update(key).digest("hex");
+  await h.ask("PATCH", h.base, { ssh_public_key: `${key} desk` });
   const ssh = join(h.work, "ssh"), config = join(h.work, "lodge.conf");
   writeFileSync(config, `data = ${server.place.data}\nstore = ${server.place.store}\n`);
-  writeFileSync(ssh, `#!/bin/sh\nfor last; do :; done\necho "$@" >>${h.work}/asked\nSSH_ORIGINAL_COMMAND="$last" ASAN_OPTIONS=detect_leaks=0 exec ${bin} git-serve --config ${config} ${h.agent}\n`);
+  writeFileSync(ssh, `#!/bin/sh\nfor last; do :; done\necho "$@" >>${h.work}/asked\nSSH_ORIGINAL_COMMAND="$last" ASAN_OPTIONS=detect_leaks=0 exec ${bin} git-serve --config ${config} ${print}\n`);
   chmodSync(ssh, 0o755);
   mkdirSync(join(h.work, "by-ssh"));
   await copied(view, "Copy the command to clone by ssh", join(h.work, "by-ssh"), { GIT_SSH: ssh });

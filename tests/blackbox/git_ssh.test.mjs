@@ -19,7 +19,7 @@ async function daemon(t, h) {
   const folder = h.work;
   const config = join(folder, "lodge.conf");
   writeFileSync(config, `data = ${h.place.data}\nstore = ${h.place.store}\n`);
-  for (const name of ["host", "desk", "other", "stranger"])
+  for (const name of ["host", "desk", "other", "shared", "stranger"])
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", join(folder, name)]);
   // sshd asks for a program that only root can write, in folders of which the same is true.
   const asks = join("/usr/local/libexec", `lodge-keys-${process.pid}`);
@@ -83,6 +83,16 @@ test("an agent reaches its own repository with its key, and nothing else", async
   await refused(/as many others are served by ssh as may be at once: try again in a moment/, ["ls-remote", d.url("demo/desk.git")]);
   for (const one of others) one.stdin.end();
   await good(at, ["ls-remote", d.url("demo/desk.git")], with_("desk"));
+  // However many others have the same key before it.
+  for (let i = 0; i < 65; i++) {
+    const made = await agentOf(h.server, h.tenant, `crowd-${i}`);
+    equal((await h.server.request("PATCH", `/agents/${made}`, { body: { ssh_public_key: d.key("shared") } })).status, 200, "a key");
+  }
+  const late = await agentOf(h.server, h.tenant, "late");
+  await repository(h.place, h.tenant, late);
+  await h.server.request("PATCH", `/agents/${late}`, { body: { ssh_public_key: `${d.key("shared")} late` } });
+  await good(at, ["ls-remote", d.url("demo/late.git")], with_("shared"));
+  await refused(/no such repository for this key/, ["ls-remote", d.url("demo/desk.git")], "shared");
   match((await d.shell("desk", "id")).stderr, /serves git, and nothing else/, "a command");
   match((await d.shell("desk")).stderr, /serves git, and nothing else/, "no command");
   await h.server.request("PATCH", `/agents/${h.agent}`, { body: { is_active: false } });
