@@ -32,6 +32,8 @@ void bare_close(struct bare *b);
 
 /* What is wrong with the name of a branch or tag, as in "must not ...", by git's rules; NULL if nothing is. */
 const char *ref_name_fault(const char *name);
+/* It reads as the full id of an object. */
+bool ref_name_is_id(const char *name);
 
 enum bare_refs { BARE_BRANCHES, BARE_TAGS };
 /* Their names in order, without refs/heads/ or refs/tags/.  *ret_complete is false where there are more than are listed, or one
@@ -40,7 +42,8 @@ int bare_refs(struct bare *b, enum bare_refs which, struct arena *a, struct list
 	bool *ret_complete, struct problem *p);
 /* Whether there is a branch or tag of exactly that name. */
 int bare_has_ref(struct bare *b, const char *name, bool *ret, struct arena *a, struct problem *p);
-/* The commit of a branch, of a tag, or of its own id.  ERR_NOT_FOUND. */
+/* The commit of a branch, of a tag, or of its own id, which is what a name of 40 digits is, whatever a branch is called.
+ * ERR_NOT_FOUND. */
 int bare_commit_of(struct bare *b, const char *ref, char ret[BARE_ID_LEN + 1], struct arena *a,
 	struct problem *p);
 /* The same of a branch alone. */

@@ -164,14 +164,18 @@ int bare_commit_of(struct bare *b, const char *ref, char ret[BARE_ID_LEN + 1], s
 	struct problem *p)
 {
 	git_oid id;
-	int err = ref_name_fault(ref) ? ERR_NOT_FOUND : 0;
+	int err;
 
-	if (!err)
+	if (!ref_name_is_id(ref)) {
+		if (ref_name_fault(ref))
+			return ERR_NOT_FOUND;
 		err = commit_of_ref(b, prefixes[BARE_BRANCHES], ref, ret, a, p);
-	if (err == ERR_NOT_FOUND && !ref_name_fault(ref))
-		err = commit_of_ref(b, prefixes[BARE_TAGS], ref, ret, a, p);
-	if (err != ERR_NOT_FOUND || strlen(ref) != BARE_ID_LEN || git_oid_fromstr(&id, ref))
-		return err;
+		return err == ERR_NOT_FOUND ? commit_of_ref(b, prefixes[BARE_TAGS], ref, ret, a, p)
+					    : err;
+	}
+	/* Never a branch that somebody named like a commit. */
+	if (git_oid_fromstr(&id, ref))
+		return ERR_NOT_FOUND;
 	err = peel(b, &id, a, p);
 	if (!err)
 		git_oid_tostr(ret, BARE_ID_LEN + 1, &id);

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PUSH_REF_MAX = 250 }; /* bytes of a whole name */
+enum {
+	PUSH_REF_MAX = 250, /* bytes of a whole name */
+	PUSH_REF_PARTS = 8, /* between slashes, behind refs/heads or refs/tags */
+};
 
 /* NULL, or what is wrong with it. */
 const char *push_ref_fault(const char *name);

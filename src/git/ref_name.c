@@ -55,6 +55,11 @@ const char *ref_name_fault(const char *name)
 	return fault;
 }
 
+bool ref_name_is_id(const char *name)
+{
+	return strlen(name) == BARE_ID_LEN && strspn(name, "0123456789abcdefABCDEF") == BARE_ID_LEN;
+}
+
 /* Also as file systems that know no case, or that leave out what they cannot write, would take it. */
 static bool is_git_folder(const char *part, size_t len)
 {

@@ -283,6 +283,20 @@ TEST(bare_refs_are_listed_whole_or_said_not_to_be)
 	CHECK_STR(of, id);
 	CHECK_INT(bare_commit_of(at.bare, id, of, &at.a, &at.p), 0);
 	CHECK_STR(of, id);
+	/* A branch that is called like a commit is not what its name means. */
+	said(&at,
+		arena_printf(&at.a,
+			"c=$(git commit-tree -m evil main^{tree}); git update-ref refs/heads/%s $c; "
+			"git update-ref refs/tags/%s $c; git update-ref refs/tags/%040d $c",
+			id, id, 7));
+	CHECK_INT(bare_commit_of(at.bare, id, of, &at.a, &at.p), 0);
+	CHECK_STR(of, id);
+	CHECK_INT(bare_commit_of(at.bare, arena_printf(&at.a, "%040d", 7), of, &at.a, &at.p),
+		ERR_NOT_FOUND);
+	said(&at, arena_printf(&at.a,
+			  "git update-ref -d refs/heads/%s; git update-ref -d refs/tags/%s; "
+			  "git update-ref -d refs/tags/%040d",
+			  id, id, 7));
 	CHECK_INT(bare_commit_of(at.bare, "tree", of, &at.a, &at.p), ERR_NOT_FOUND);
 	CHECK_INT(bare_commit_of(at.bare, "../HEAD", of, &at.a, &at.p), ERR_NOT_FOUND);
 	/* Packed, in files, in both, gone again, and locks beside them: as git lists them. */

@@ -113,6 +113,12 @@ TEST(git_ref_names_are_those_of_git)
 		{ "refs/heads/a\\b", false },
 		{ "refs/heads/a@{1}", false },
 		{ "refs/heads/\xff", false },
+		{ "refs/heads/a/b/c/d/e/f/g/h", true },
+		{ "refs/heads/a/b/c/d/e/f/g/h/i", false },
+		{ "refs/heads/" ID_A, false },
+		{ "refs/tags/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA0", false },
+		{ "refs/heads/" ID_A "a", true },
+		{ "refs/heads/x/" ID_A, true },
 	};
 	char longest[PUSH_REF_MAX + 2] = "refs/heads/";
 
