@@ -59,7 +59,10 @@ static const char *const config[][2] = {
 	{ "transfer.hideRefs", "refs" },
 	{ "transfer.hideRefs", "!refs/heads" },
 	{ "transfer.hideRefs", "!refs/tags" },
+	/* What comes packed stays so: as files of their own, objects that are small as differences have all of their bytes. */
+	{ "transfer.unpackLimit", "1" },
 	{ "receive.fsckObjects", "true" },
+	{ "receive.unpackLimit", "1" },
 	{ "receive.denyNonFastForwards", "true" },
 	{ "receive.denyDeletes", "true" },
 	{ "receive.denyCurrentBranch", "ignore" },
@@ -67,6 +70,7 @@ static const char *const config[][2] = {
 	{ "receive.updateServerInfo", "false" },
 	{ "receive.advertisePushOptions", "false" },
 	{ "receive.shallowUpdate", "false" },
+	{ "fetch.unpackLimit", "1" },
 	{ "uploadpack.allowFilter", "true" },
 };
 enum { CONFIG_COUNT = sizeof config / sizeof *config };

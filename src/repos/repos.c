@@ -80,7 +80,7 @@ void repos_stop(struct repos *r)
 	r->keeper = NULL;
 }
 
-enum { FOLDERS_OPEN = 16 };
+enum { FOLDERS_OPEN = 16, BLOCK = 512 /* bytes, as stat() counts them */ };
 
 /* The walk of the C library has nowhere to put it. */
 static _Thread_local int64_t measured;
@@ -89,8 +89,12 @@ static int measure_file(const char *path, const struct stat *st, int kind, struc
 {
 	(void)path;
 	(void)at;
-	if (kind == FTW_F)
-		measured += (int64_t)st->st_size;
+	/* Folders too, and whole blocks: names of refs are many small ones. */
+	if (kind == FTW_F || kind == FTW_D) {
+		int64_t blocks = (int64_t)st->st_blocks * BLOCK;
+
+		measured += blocks > (int64_t)st->st_size ? blocks : (int64_t)st->st_size;
+	}
 	return 0;
 }
 

@@ -158,3 +158,29 @@ TEST(git_wire_leaves_nothing_of_what_it_refuses)
 	STATUS(r, 502);
 	fixture_close(f);
 }
+
+/* What comes small stays small: no object has a file of its own, however few come. */
+TEST(git_wire_keeps_packed_what_comes_packed)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 200);
+	CHECK_STR(
+		shell(f, arena_printf(&f->arena, "ls %s/objects/pack | grep -c 'pack$'", w.folder)),
+		"1");
+	CHECK_STR(
+		shell(f, arena_printf(&f->arena,
+				 "cd %s/objects && find ?? -type f 2>/dev/null | wc -l", w.folder)),
+		"0");
+	test_step("its size is that of blocks and folders");
+	shell(f,
+		arena_printf(&f->arena,
+			"cd %s/refs/heads && for i in 1 2 3 4 5 6 7 8 9; do mkdir -p $i/a/b/c/d/e/f/g && "
+			"cp main $i/a/b/c/d/e/f/g/h; done",
+			w.folder));
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/next"), 200);
+	CHECK_INT(
+		fixture_count(f, "select count(*) from repositories where size_bytes > 300000"), 1);
+	fixture_close(f);
+}
