@@ -11,12 +11,19 @@
 #include "base/clock.h"
 #include "git/stale_lock.h"
 
-enum { AT_ONCE = 64 * 1024, REPORT_MAX = 1024 * 1024, DRAIN_MS = 60 * 1000 };
+enum {
+	AT_ONCE = 64 * 1024,
+	REPORT_MAX = 1024 * 1024,
+	DRAIN_MS = 60 * 1000,
+	IDLE_MS = 180 * 1000,
+	LOOK_MS = 250
+};
 
 struct relay {
 	int from, to; /* the client's */
 	int in, out;  /* git's; -1: closed */
 	int64_t until;
+	int64_t moved;	   /* when the last byte went either way */
 	struct buf head;   /* the commands, until they are judged */
 	struct buf report; /* what git says after them */
 	bool judged, refused, broken;
@@ -28,15 +35,31 @@ struct relay {
 	const char *fault;
 };
 
-static bool write_all(int fd, const char *at, size_t n)
+/* There is time left, and the other side has not been still for too long. */
+static bool is_in_time(const struct relay *r)
 {
-	while (n) {
-		ssize_t wrote = write(fd, at, n);
+	int64_t now = clock_mono_ms();
 
-		if (wrote < 0 && errno != EINTR)
+	return now < r->until && now < r->moved + IDLE_MS;
+}
+
+/* To the client, whose side does not make us wait: it may never read. */
+static bool tell_client(struct relay *r, const char *at, size_t n)
+{
+	struct pollfd to = { .fd = r->to, .events = POLLOUT };
+
+	while (n) {
+		ssize_t wrote = write(r->to, at, n);
+
+		if (wrote < 0 && errno != EINTR && errno != EAGAIN)
 			return false;
-		at += wrote > 0 ? wrote : 0;
-		n -= wrote > 0 ? (size_t)wrote : 0;
+		if (wrote > 0) {
+			r->moved = clock_mono_ms();
+			at += wrote;
+			n -= (size_t)wrote;
+		} else if (!is_in_time(r) || (poll(&to, 1, LOOK_MS) < 0 && errno != EINTR)) {
+			return false;
+		}
 	}
 	return true;
 }
@@ -71,6 +94,7 @@ static void hear_client(struct relay *r)
 			r->broken = true;
 		return;
 	}
+	r->moved = clock_mono_ms();
 	r->at = 0;
 	r->len = (size_t)n;
 	if (r->judged)
@@ -94,7 +118,7 @@ static void hear_git(struct relay *r)
 	}
 	if (r->judged)
 		buf_put(&r->report, bytes, (size_t)n);
-	if (!write_all(r->to, bytes, (size_t)n))
+	if (!tell_client(r, bytes, (size_t)n))
 		r->broken = true;
 }
 
@@ -105,6 +129,8 @@ static void tell_git(struct relay *r)
 	const char *at = head ? r->head.at : r->bytes + r->at;
 	ssize_t n = write(r->in, at, head ? r->head.len : r->len);
 
+	if (n > 0)
+		r->moved = clock_mono_ms();
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n < 0) { /* it hears no more, but may have something to say */
@@ -128,7 +154,7 @@ static bool owes_git(const struct relay *r)
 /* Until git has said its last. */
 static void pass_on(struct relay *r)
 {
-	while (r->out >= 0 && !r->broken && !r->refused && clock_mono_ms() < r->until) {
+	while (r->out >= 0 && !r->broken && !r->refused && is_in_time(r)) {
 		struct pollfd fds[3] = {
 			{ .fd = owes_git(r) ? -1 : r->from, .events = POLLIN },
 			{ .fd = r->out, .events = POLLIN },
@@ -139,7 +165,7 @@ static void pass_on(struct relay *r)
 			close(r->in);
 			r->in = -1;
 		}
-		if (poll(fds, 3, 1000) < 0 && errno != EINTR)
+		if (poll(fds, 3, LOOK_MS) < 0 && errno != EINTR)
 			break;
 		if (fds[1].revents)
 			hear_git(r);
@@ -156,15 +182,19 @@ static void refuse(struct relay *r)
 	struct pollfd from = { .fd = r->from, .events = POLLIN };
 	int64_t until = clock_mono_ms() + DRAIN_MS;
 	struct buf answer;
+	ssize_t n;
 
 	if (!r->judged || !r->push->reports)
 		return;
 	buf_init(&answer, REPORT_MAX);
 	push_write_refusal(r->push, &answer);
-	if (write_all(r->to, answer.at, answer.len))
-		while (clock_mono_ms() < until && poll(&from, 1, 1000) >= 0)
-			if (from.revents && read(r->from, r->bytes, AT_ONCE) <= 0)
+	r->until = until;
+	if (tell_client(r, answer.at, answer.len))
+		while (clock_mono_ms() < until && poll(&from, 1, LOOK_MS) >= 0) {
+			n = from.revents ? read(r->from, r->bytes, AT_ONCE) : 1;
+			if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 				break;
+		}
 	buf_free(&answer);
 }
 
@@ -198,7 +228,7 @@ enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, 
 	struct relay *r = arena_new(a, struct relay);
 	enum push_relay_end end = RELAY_BROKEN;
 	pid_t pid = 0;
-	int status;
+	int status, flags = fcntl(to, F_GETFL);
 
 	*ret = (struct push){ 0 };
 	r->from = from;
@@ -206,7 +236,9 @@ enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, 
 	r->push = ret;
 	r->path = setup->path;
 	r->arena = a;
-	r->until = clock_mono_ms() + wall_ms;
+	r->moved = clock_mono_ms();
+	r->until = r->moved + wall_ms;
+	fcntl(to, F_SETFL, flags | O_NONBLOCK);
 	buf_init(&r->head, PUSH_HEAD_MAX + AT_ONCE);
 	buf_init(&r->report, REPORT_MAX);
 	run_relay(r, setup, &pid);
@@ -219,6 +251,7 @@ enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, 
 		end = RELAY_DONE;
 	}
 	*ret_fault = r->fault;
+	fcntl(to, F_SETFL, flags);
 	if (r->out >= 0)
 		close(r->out);
 	buf_free(&r->head);
