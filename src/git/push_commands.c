@@ -10,6 +10,7 @@ enum {
 	SHORT_BAND = 1000,	  /* of clients that know the first kind of side band alone */
 	REPORT_MAX = 1024 * 1024, /* bytes of a report */
 	NAME_TOLD = 4096,	  /* of a name that is none, but can be told back */
+	ABILITIES_MAX = 4096,
 	/* "old new r": the shortest line that a command can have. */
 	COMMAND_MIN = 2 * (GIT_ID_LEN + 1) + 1,
 };
@@ -39,6 +40,8 @@ static bool begins(struct slice s, const char *word)
 /* What the client can do, behind the first command: words with spaces between. */
 static const char *read_abilities(struct push *p, struct slice all)
 {
+	if (all.len > ABILITIES_MAX)
+		return "A command of the push is none that git writes.";
 	while (all.len) {
 		const char *space = memchr(all.at, ' ', all.len);
 		struct slice one = { all.at, space ? (size_t)(space - all.at) : all.len };
@@ -51,6 +54,8 @@ static const char *read_abilities(struct push *p, struct slice all)
 			p->band_line = SHORT_BAND;
 		else if (begins(one, "object-format=") && !is_word(one, "object-format=sha1"))
 			return "Objects have SHA-1 names here: other kinds of repositories are not taken.";
+		else if (is_word(one, "atomic"))
+			p->atomic = true;
 		else if (is_word(one, "push-options"))
 			return "Options of a push are not taken here.";
 		all.at += one.len + (space ? 1 : 0);
@@ -147,6 +152,29 @@ enum push_head push_head_read(
 		if (*ret_fault)
 			return PUSH_REFUSED;
 	}
+}
+
+void push_head_bind(const struct push *p, const char *bytes, size_t len, struct buf *out)
+{
+	static const char word[] = "\0 atomic ";
+	struct pkt_reader r = { bytes, len };
+	struct slice line = { bytes, 0 };
+	const char *nul, *end;
+
+	do {
+		if (p->atomic || pkt_next(&r, &line) != PKT_LINE) {
+			buf_put(out, bytes, len);
+			return;
+		}
+	} while (is_shallow_line(pkt_text(line)));
+	nul = memchr(line.at, '\0', line.len);
+	end = nul ? nul : line.at + pkt_text(line).len;
+	buf_put(out, bytes, (size_t)(line.at - bytes) - PKT_HEAD);
+	buf_printf(out, "%04zx", PKT_HEAD + line.len + PUSH_BIND_MAX - (nul ? 1 : 0));
+	buf_put(out, line.at, (size_t)(end - line.at));
+	buf_put(out, word, PUSH_BIND_MAX);
+	end += nul ? 1 : 0;
+	buf_put(out, end, len - (size_t)(end - bytes));
 }
 
 /* ---- the report ---- */

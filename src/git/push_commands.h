@@ -10,6 +10,7 @@
 
 enum {
 	PUSH_HEAD_MAX = 64 * 1024, /* bytes of the commands with the flush after them */
+	PUSH_BIND_MAX = 9,	   /* bytes by which push_head_bind() makes it longer */
 	GIT_ID_LEN = 40,
 };
 
@@ -23,6 +24,7 @@ struct push_command {
 struct push {
 	struct push_command *commands;
 	size_t count;
+	bool atomic;	  /* the client asks for all of it or nothing */
 	bool reports;	  /* the client wants to hear what became of each */
 	size_t band_line; /* bytes of a line of the side band; 0: there is none */
 	bool refused;	  /* one of them at least is */
@@ -34,6 +36,9 @@ enum push_head { PUSH_READ, PUSH_BREAKS_OFF, PUSH_REFUSED };
  * report, with a sentence.  A push without a command is a client that asks whether it may. */
 enum push_head push_head_read(
 	struct push *ret, struct arena *a, const char *bytes, size_t len, const char **ret_fault);
+
+/* Writes a head that was read so that git does all of its commands or none, whether or not the client asks for that. */
+void push_head_bind(const struct push *p, const char *bytes, size_t len, struct buf *out);
 
 /* The answer where one command is refused: none of them is done. */
 void push_write_refusal(const struct push *p, struct buf *out);

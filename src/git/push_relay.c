@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "git/push_many.h"
 #include "git/stale_lock.h"
 
 enum {
@@ -67,6 +68,8 @@ static bool tell_client(struct relay *r, const char *at, size_t n)
 /* What is whole is judged; what may go on is what git hears first. */
 static void judge_head(struct relay *r)
 {
+	struct buf bound;
+
 	switch (push_head_read(r->push, r->arena, r->head.at, r->head.len, &r->fault)) {
 	case PUSH_BREAKS_OFF:
 		return;
@@ -77,7 +80,13 @@ static void judge_head(struct relay *r)
 		break;
 	}
 	r->judged = true;
+	push_many_judge(r->push, r->path);
 	r->refused = r->push->refused;
+	buf_init(&bound, PUSH_HEAD_MAX + AT_ONCE + PUSH_BIND_MAX);
+	push_head_bind(r->push, r->head.at, r->head.len, &bound);
+	buf_free(&r->head);
+	r->head = bound;
+	r->broken = r->broken || bound.overflow;
 	for (size_t i = 0; !r->refused && i < r->push->count; i++)
 		stale_lock_drop(r->path, r->push->commands[i].ref);
 }

@@ -9,6 +9,7 @@
 
 #include "access/audit.h"
 #include "base/clock.h"
+#include "git/push_many.h"
 #include "git/push_relay.h"
 #include "git/ssh_key.h"
 #include "repos/repo_lock.h"
@@ -245,10 +246,10 @@ static int serve_push(struct git_errand *e, const struct git_setup *setup)
 	enum push_relay_end end =
 		push_relay(setup, STDIN_FILENO, STDOUT_FILENO, GIT_WALL_MS, &e->push, e->a, &fault);
 
-	repo_unlock(lock);
-
 	if (end == RELAY_BROKEN || (end == RELAY_DONE && !e->push.reports))
 		repo_push_look(&e->push, setup->path);
+	push_many_pack(&e->push, setup->path);
+	repo_unlock(lock);
 	e->size = repo_size(e->repos, e->a, e->row.id);
 	if (end != RELAY_REFUSED && repo_push_did(&e->push))
 		err = transact(e, READ_WRITE, note_push);

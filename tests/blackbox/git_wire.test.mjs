@@ -70,6 +70,8 @@ test("a push moves nothing back, deletes nothing and moves no tag", async (t) =>
   await refuses(/tags are not deleted by a push/, "origin", ":refs/tags/v1");
   await refuses(/a tag that is there is not moved/, "--force", "origin", "main:refs/tags/v1");
   await refuses(/only branches and tags may be pushed/, "origin", "main:refs/notes/x");
+  await refuses(/new.*atomic/, "--force", "origin", "main:refs/heads/new", "main");
+  equal(await refOf(h, "refs/heads/new"), "", "a branch beside one that would be moved back");
   await refuses(/another ref of the push is refused/, "--force", "origin", "main:refs/heads/new", "main:refs/meta/config");
   equal(await refOf(h, "refs/heads/new"), "", "a branch beside one that is refused");
   equal(await audits(h), "2", "rows of the audit log");

@@ -195,6 +195,43 @@ TEST(git_push_heads_are_read)
 	arena_free(&o.arena);
 }
 
+/* Whatever the client can do, git hears that it is all of it or nothing, and the rest as it was. */
+TEST(git_push_heads_bind_their_commands_together)
+{
+	static const char *const firsts[] = { ID_0 " " ID_A " refs/heads/a| report-status\n",
+		ID_0 " " ID_A " refs/heads/a|report-status", ID_0 " " ID_A " refs/heads/a\n",
+		ID_0 " " ID_A " refs/heads/a", ID_0 " " ID_A " refs/heads/a| atomic" };
+
+	for (size_t i = 0; i < 2 * sizeof firsts / sizeof *firsts; i++) {
+		const char *first = firsts[i / 2], *fault;
+		struct arena a = { 0 };
+		struct buf head, bound;
+		struct push was, is;
+
+		test_step("%zu", i);
+		if (i % 2)
+			write_head(&head,
+				LINES("shallow " ID_B, first, ID_A " " ID_B " refs/heads/b"));
+		else
+			write_head(&head, LINES(first, ID_A " " ID_B " refs/heads/b"));
+		buf_lit(&head, "PACKed");
+		CHECK_INT(push_head_read(&was, &a, head.at, head.len, &fault), PUSH_READ);
+		CHECK(was.atomic == (i / 2 == 4));
+		buf_init(&bound, 1 << 20);
+		push_head_bind(&was, head.at, head.len, &bound);
+		CHECK(bound.len <= head.len + PUSH_BIND_MAX);
+		CHECK_INT(push_head_read(&is, &a, bound.at, bound.len, &fault), PUSH_READ);
+		CHECK(is.atomic && is.reports == was.reports);
+		CHECK_INT(is.count, 2);
+		CHECK_STR(is.commands[0].ref, "refs/heads/a");
+		CHECK_STR(is.commands[1].ref, "refs/heads/b");
+		CHECK(memcmp(bound.at + bound.len - 6, "PACKed", 6) == 0);
+		buf_free(&bound);
+		buf_free(&head);
+		arena_free(&a);
+	}
+}
+
 TEST(git_push_heads_that_git_does_not_write_are_refused)
 {
 	static const char *const rows[] = {

@@ -184,3 +184,69 @@ TEST(git_wire_keeps_packed_what_comes_packed)
 		fixture_count(f, "select count(*) from repositories where size_bytes > 300000"), 1);
 	fixture_close(f);
 }
+
+/* A push of many commands, each "OLD NEW REF"; the pack that goes with it has the tip. */
+static struct answer push_all(const struct wired *w, const char *lines)
+{
+	struct fixture *f = w->f;
+	const char *body = arena_printf(&f->arena, "%s/body", f->repos);
+	char *bytes = arena_alloc(&f->arena, 1 << 20);
+	FILE *file;
+	size_t len;
+
+	shell(f,
+		arena_printf(&f->arena,
+			"cd %s/work && { first=1; { %s; } | while read -r line; do if [ $first ]; then "
+			"printf '%%04x%%s\\0 report-status' $((${#line} + 19)) \"$line\"; first=; else "
+			"printf '%%04x%%s' $((${#line} + 4)) \"$line\"; fi; done; printf 0000; printf %s | " GIT
+			"pack-objects --revs --stdout -q; } > %s",
+			f->repos, lines, w->tip, body));
+	file = fopen(body, "r");
+	len = file ? fread(bytes, 1, 1 << 20, file) : 0;
+	if (file)
+		fclose(file);
+	return ask_bytes(f, f->admin, bytes, len,
+		"POST " WIRE
+		"git-receive-pack\nContent-Type: application/x-git-receive-pack-request");
+}
+
+TEST(git_wire_does_all_of_a_push_or_nothing)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+	const char *other;
+	struct answer r;
+
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 200);
+	other = shell(f, arena_printf(&f->arena,
+				 "cd %s && " GIT "commit-tree -m other $(" GIT "mktree </dev/null)",
+				 w.folder));
+	test_step("one is no fast forward");
+	r = push_all(&w, arena_printf(&f->arena,
+				 "echo " NO_ID " %s refs/heads/new; echo %s %s refs/heads/main",
+				 w.tip, w.tip, other));
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ng refs/heads/main non-fast-forward"));
+	CHECK(strstr(r.body, "ng refs/heads/new "));
+	CHECK_STR(
+		shell(f, arena_printf(&f->arena, "cd %s && " GIT "for-each-ref | wc -l", w.folder)),
+		"1");
+	test_step("many are packed, and there are not too many");
+	r = push_all(&w, arena_printf(&f->arena,
+				 "for i in $(seq 40); do echo " NO_ID
+				 " %s refs/heads/a/b/c/d/e/f/g/$i; done",
+				 w.tip));
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ok refs/heads/a/b/c/d/e/f/g/40"));
+	CHECK_STR(shell(f, arena_printf(&f->arena, "find %s/refs/heads | wc -l", w.folder)), "1");
+	shell(f, arena_printf(&f->arena,
+			 "cd %s && seq -f '%s refs/heads/s%%06.0f' 49950 >> packed-refs", w.folder,
+			 w.tip));
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/z1"), 200);
+	r = push_all(&w,
+		arena_printf(&f->arena,
+			"for i in $(seq 40); do echo " NO_ID " %s refs/heads/y$i; done", w.tip));
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ng refs/heads/y1 the repository has as many refs as it may have"));
+	fixture_close(f);
+}

@@ -11,12 +11,18 @@
 
 #include "base/log.h"
 
-enum { AT_ONCE = 64 * 1024, MEMORY_MAX = 1024 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
+enum {
+	AT_ONCE = 64 * 1024,
+	MEMORY_MAX = 1024 * 1024,
+	GZIP_ONLY = 16 + MAX_WBITS,
+	FRONT = 64, /* bytes before the body, for a head that becomes longer */
+};
 
 struct git_spool {
 	const char *folder;
 	int fd;
 	int64_t size, most;
+	int64_t from; /* where it begins in the file */
 	bool packed, begun, ended, may_be_memory;
 	z_stream z;
 };
@@ -37,6 +43,7 @@ struct git_spool *git_spool_new(
 	struct git_spool *s = arena_new(a, struct git_spool);
 
 	s->folder = folder;
+	s->from = FRONT;
 	s->most = most;
 	s->may_be_memory = may_be_memory;
 	s->fd = -1;
@@ -53,13 +60,15 @@ const char *git_spool_coding(struct git_spool *s, const char *coding)
 		       : "Send the body as it is, or with Content-Encoding: gzip.";
 }
 
-static bool write_all(int fd, const char *at, size_t n)
+/* Where they stand in the body. */
+static bool write_all(int fd, const char *bytes, size_t n, int64_t at)
 {
 	while (n) {
-		ssize_t wrote = write(fd, at, n);
+		ssize_t wrote = pwrite(fd, bytes, n, FRONT + at);
 
 		if (wrote < 0 && errno != EINTR)
 			return false;
+		bytes += wrote > 0 ? wrote : 0;
 		at += wrote > 0 ? wrote : 0;
 		n -= wrote > 0 ? (size_t)wrote : 0;
 	}
@@ -77,9 +86,9 @@ static bool move_to_memory(struct git_spool *s, int64_t size, int64_t coming)
 
 	while (fd >= 0 && at < size) {
 		size_t most = size - at < (int64_t)sizeof part ? (size_t)(size - at) : sizeof part;
-		ssize_t n = pread(s->fd, part, most, at);
+		ssize_t n = pread(s->fd, part, most, FRONT + at);
 
-		if (n <= 0 || !write_all(fd, part, (size_t)n)) {
+		if (n <= 0 || !write_all(fd, part, (size_t)n, at)) {
 			close(fd);
 			fd = -1;
 		}
@@ -97,6 +106,7 @@ static bool move_to_memory(struct git_spool *s, int64_t size, int64_t coming)
 static int write_out(
 	struct git_spool *s, const void *bytes, size_t n, struct arena *a, struct problem *p)
 {
+	int64_t at = s->size;
 	int why;
 
 	s->size += (int64_t)n;
@@ -107,10 +117,10 @@ static int write_out(
 		s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd < 0) /* a file system that has no files without a name */
 		s->fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); /* NOLINT: likewise */
-	if (s->fd >= 0 && write_all(s->fd, bytes, n))
+	if (s->fd >= 0 && write_all(s->fd, bytes, n, at))
 		return 0;
 	why = errno;
-	if (move_to_memory(s, s->size - (int64_t)n, (int64_t)n) && write_all(s->fd, bytes, n))
+	if (move_to_memory(s, at, (int64_t)n) && write_all(s->fd, bytes, n, at))
 		return 0;
 	log_warn("a request of git cannot be kept", LOG_S("folder", s->folder),
 		LOG_S("why", strerrorname_np(why)));
@@ -159,5 +169,20 @@ bool git_spool_whole(const struct git_spool *s)
 
 int git_spool_read(const struct git_spool *s)
 {
-	return s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) == 0 ? s->fd : -1;
+	return s->fd >= 0 && lseek(s->fd, s->from, SEEK_SET) == s->from ? s->fd : -1;
+}
+
+ssize_t git_spool_peek(const struct git_spool *s, void *ret, size_t most)
+{
+	return s->fd >= 0 ? pread(s->fd, ret, most, s->from) : 0;
+}
+
+bool git_spool_begin_with(struct git_spool *s, const char *head, size_t n, size_t instead_of)
+{
+	int64_t from = s->from + (int64_t)instead_of - (int64_t)n;
+
+	if (s->fd < 0 || from < 0)
+		return false;
+	s->from = from;
+	return write_all(s->fd, head, n, from - FRONT);
 }

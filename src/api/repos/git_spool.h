@@ -1,6 +1,8 @@
 /* git_spool.h - the body of one of git's requests, kept in a file without a name until all of it is there: so a slow sender holds
  * no program and no thread, and git reads a file.  Bodies may come compressed; what they come to has a most. */
 #pragma once
+#include <sys/types.h>
+
 #include "call/call.h"
 
 struct git_spool;
@@ -18,3 +20,7 @@ int git_spool_add(
 bool git_spool_whole(const struct git_spool *s);
 /* At its beginning, to be read; -1: nothing came. */
 int git_spool_read(const struct git_spool *s);
+/* Its beginning, which stays to be read. */
+ssize_t git_spool_peek(const struct git_spool *s, void *ret, size_t most);
+/* Puts a beginning that is a few bytes longer in the place of what there is. */
+bool git_spool_begin_with(struct git_spool *s, const char *head, size_t n, size_t instead_of);

@@ -15,6 +15,7 @@
 #include "call/operation.h"
 #include "git/git_child.h"
 #include "git/pkt_line.h"
+#include "git/push_many.h"
 #include "git/stale_lock.h"
 #include "repos/repo_lock.h"
 #include "repos/repo_push.h"
@@ -306,11 +307,13 @@ static bool keep_report(void *ctx, const char *bytes, size_t n)
 }
 
 /* The commands, before git sees them.  1: there is nothing for git to do, and the answer is there. */
-static int read_push(struct call *c, struct wire *w, int fd)
+static int read_push(struct call *c, struct wire *w)
 {
 	char *head = arena_raw(c->arena, PUSH_HEAD_MAX, 1);
-	ssize_t n = fd >= 0 ? pread(fd, head, PUSH_HEAD_MAX, 0) : 0;
+	ssize_t n = git_spool_peek(w->body, head, PUSH_HEAD_MAX);
 	const char *fault = NULL;
+	struct buf bound;
+	bool done;
 
 	if (n < 0)
 		return call_fail(c, ERR_STORE, "The push cannot be read just now.");
@@ -322,11 +325,18 @@ static int read_push(struct call *c, struct wire *w, int fd)
 	case PUSH_READ:
 		break;
 	}
+	push_many_judge(&w->push, w->path);
 	if (w->push.refused && !w->push.reports)
 		return call_fail(c, ERR_INVALID, "A ref of this push may not be changed so.");
 	if (w->push.refused)
 		push_write_refusal(&w->push, &w->report);
-	return w->push.refused || !w->push.count;
+	if (w->push.refused || !w->push.count)
+		return 1;
+	buf_init(&bound, PUSH_HEAD_MAX + PUSH_BIND_MAX);
+	push_head_bind(&w->push, head, (size_t)n, &bound);
+	done = !bound.overflow && git_spool_begin_with(w->body, bound.at, bound.len, (size_t)n);
+	buf_free(&bound);
+	return done ? 0 : call_fail(c, ERR_STORE, "The push cannot be read just now.");
 }
 
 static int pushGit_prepare(struct call *c)
@@ -336,7 +346,6 @@ static int pushGit_prepare(struct call *c)
 				       .stateless = true,
 				       .path = w->path,
 				       .input_max = w->room },
-		.in = git_spool_read(w->body),
 		.stop = &c->work.withdrawn,
 		.take = keep_report,
 		.wanted = pour_is_wanted,
@@ -350,19 +359,24 @@ static int pushGit_prepare(struct call *c)
 	}
 	c->only_reads = true;
 	err = find_files(c, w);
-	if (!err)
-		err = read_push(c, w, run.in);
 	if (err)
+		return err;
+	lock = repo_lock_push(service_of(c->app)->repos, c->arena, w->row.id);
+	err = read_push(c, w);
+	if (err) {
+		repo_unlock(lock);
 		return err < 0 ? err : 0;
+	}
+	run.in = git_spool_read(w->body);
 	for (size_t i = 0; i < w->push.count; i++)
 		stale_lock_drop(w->path, w->push.commands[i].ref);
-	lock = repo_lock_push(service_of(c->app)->repos, c->arena, w->row.id);
 	git_run(&run, &result);
-	repo_unlock(lock);
 	push_read_report(&w->push, w->report.at, w->report.len);
 	w->err = judge_end(c, &result, w->report.len > 0);
 	if (w->err || !w->push.reports) /* it may have done some of it all the same */
 		repo_push_look(&w->push, w->path);
+	push_many_pack(&w->push, w->path);
+	repo_unlock(lock);
 	c->only_reads = !repo_push_did(&w->push);
 	w->size = repo_size(service_of(c->app)->repos, c->arena, w->row.id);
 	return c->only_reads ? w->err : 0;
