@@ -10,7 +10,7 @@ enum repo_kept {
 	REPO_KEPT_WELL,
 	REPO_KEPT_AS_IT_WAS, /* there was nothing to gain */
 	REPO_KEPT_PUSHED, /* somebody pushes, or it is fetched, or the service stops: another time */
-	REPO_KEPT_MISSING,   /* its files are not here */
+	REPO_KEPT_MISSING, /* its files are not here */
 	REPO_KEPT_FAILED,
 };
 

@@ -36,6 +36,7 @@ int repos_new(struct repos **ret, const struct repos_settings *settings, struct 
 		settings->image.base ? settings->image.base : IMAGE_BASE);
 	r->image = (struct image_choice){ r->image_base, settings->image.pipeline };
 	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->bodies_lock, NULL);
 	*ret = r;
 	return 0;
 }
@@ -45,6 +46,7 @@ void repos_free(struct repos *r)
 	if (!r)
 		return;
 	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&r->bodies_lock);
 	free(r->folder);
 	free(r);
 }

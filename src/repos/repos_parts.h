@@ -4,6 +4,13 @@
 #include <stdatomic.h>
 
 #include "repos/repo.h"
+#include "repos/repo_bodies.h"
+
+/* What one tenant's requests have on the disk until they are whole. */
+struct repo_body_share {
+	char tenant_id[ID_LEN + 1];
+	int64_t bytes; /* 0: it is nobody's */
+};
 
 struct repos {
 	char *folder;
@@ -17,5 +24,8 @@ struct repos {
 	int64_t kept_day;     /* of who calls repo_keep_submit(), as the next */
 	struct pool *keeper;  /* one thread; NULL until there is need */
 	_Atomic bool keeping;
+	pthread_mutex_t bodies_lock; /* over the next two */
+	struct repo_body_share bodies[REPO_BODIES_TENANTS];
+	int64_t bodies_bytes;
 	_Atomic uint64_t keep_kept, keep_failed, keep_put_off;
 };

@@ -16,12 +16,18 @@ enum {
 	MEMORY_MAX = 1024 * 1024,
 	GZIP_ONLY = 16 + MAX_WBITS,
 	FRONT = 64, /* bytes before the body, for a head that becomes longer */
+	/* What a compressed body may come to: requests of git, which are names of commits, come to three times their bytes. */
+	RATIO_MAX = 100,
+	RATIO_FROM = 1024 * 1024,
 };
 
 struct git_spool {
-	const char *folder;
+	struct repos *repos;
+	const char *folder, *tenant_id;
 	int fd;
 	int64_t size, most;
+	int64_t came; /* of a compressed body, as it is sent */
+	int64_t held; /* of what all bodies may have */
 	int64_t from; /* where it begins in the file */
 	bool packed, begun, ended, may_be_memory;
 	z_stream z;
@@ -35,17 +41,19 @@ static void end_spool(void *data)
 		close(s->fd);
 	if (s->begun)
 		inflateEnd(&s->z);
+	repo_bodies_give(s->repos, s->tenant_id, s->held);
 }
 
-struct git_spool *git_spool_new(
-	struct arena *a, const char *folder, int64_t most, bool may_be_memory)
+struct git_spool *git_spool_new(struct arena *a, const struct git_spool_setup *setup)
 {
 	struct git_spool *s = arena_new(a, struct git_spool);
 
-	s->folder = folder;
+	s->repos = setup->repos;
+	s->tenant_id = setup->tenant_id;
+	s->folder = setup->folder;
 	s->from = FRONT;
-	s->most = most;
-	s->may_be_memory = may_be_memory;
+	s->most = setup->most;
+	s->may_be_memory = setup->may_be_memory;
 	s->fd = -1;
 	arena_defer(a, end_spool, s);
 	return s;
@@ -113,6 +121,10 @@ static int write_out(
 	if (s->size > s->most)
 		return problem_set(p, a, ERR_TOO_LARGE,
 			"A request of git may have %lld bytes here.", (long long)s->most);
+	if (!repo_bodies_take(s->repos, s->tenant_id, (int64_t)n))
+		return problem_set(p, a, ERR_BUSY,
+			"As much is being sent to repositories as may be at once: try again in a moment.");
+	s->held += (int64_t)n;
 	if (s->fd < 0)
 		s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd < 0) /* a file system that has no files without a name */
@@ -141,6 +153,7 @@ static int unpack(
 	s->begun = true;
 	s->z.next_in = (Bytef *)bytes; /* it only reads them */
 	s->z.avail_in = (uInt)n;
+	s->came += (int64_t)n;
 	do {
 		int z;
 
@@ -152,6 +165,10 @@ static int unpack(
 				p, a, ERR_MALFORMED, "The body is not gzip, as it says.");
 		s->ended = z == Z_STREAM_END;
 		err = write_out(s, out, AT_ONCE - s->z.avail_out, a, p);
+		if (!err && s->size > RATIO_FROM && s->size / RATIO_MAX > s->came)
+			err = problem_set(p, a, ERR_TOO_LARGE,
+				"The body comes to more than %d times what is sent of it.",
+				RATIO_MAX);
 	} while (!err && (s->z.avail_in || (!s->z.avail_out && !s->ended)));
 	return err;
 }

@@ -21,9 +21,9 @@
 #include "repos/repo_push.h"
 
 enum {
-	FETCH_MAX = 16 * 1024 * 1024, /* bytes of what a client says that it has and wants */
-	REPORT_MAX = 1024 * 1024,     /* of git's answer to a push */
-	BESIDES = 1024 * 1024,	      /* of a push that are no objects */
+	FETCH_MAX = 8 * 1024 * 1024, /* bytes of what a client says that it has and wants */
+	REPORT_MAX = 1024 * 1024,    /* of git's answer to a push */
+	BESIDES = 1024 * 1024,	     /* of a push that are no objects */
 };
 
 #define NOTHING_HERE "There is no such repository."
@@ -218,7 +218,12 @@ static int begin_body(struct call *c, struct wire *w, int64_t most)
 	const char *fault;
 
 	if (!w->body)
-		w->body = git_spool_new(c->arena, w->path, most, w->service == GIT_UPLOAD_PACK);
+		w->body = git_spool_new(
+			c->arena, &(struct git_spool_setup){ .repos = service_of(c->app)->repos,
+					  .tenant_id = c->caller.tenant_id,
+					  .folder = w->path,
+					  .most = most,
+					  .may_be_memory = w->service == GIT_UPLOAD_PACK });
 	fault = git_spool_coding(w->body, http_header(r, "content-encoding"));
 	if (fault)
 		return call_fail(c, ERR_MEDIA_TYPE, "%s", fault);
