@@ -103,7 +103,7 @@ int repo_urls_follow(struct db *db, const char *base);
 
 /* ---- now and then ---- */
 
-/* Removes folders whose time has come, and (once a day) those that are older than a day and no row ever named; on threads of
+/* Removes folders whose time has come, and (once a day) those that no row has named for a week; on threads of
  * the pool and of the store, one at a time.  Does not wait. */
 void repo_sweep_submit(struct repos *r, struct store *store, struct pool *pool, int64_t now);
 /* No sweep is under way. */

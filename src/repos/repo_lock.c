@@ -10,7 +10,7 @@
 #include "repos/remote_git.h"
 #include "repos/repos_parts.h"
 
-enum { NAP_MS = 50 };
+enum { NAP_MS = 50, ENDING_MS = 3000 };
 
 /* Whoever makes one as root leaves it to the service's user, who must be able to take it too. */
 static int take(const struct repos *r, const char *path, int how)
@@ -34,6 +34,28 @@ int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits)
 {
 	return take(r, arena_printf(a, "%s/keeping.lock", r->folder),
 		waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+}
+
+static const char *serving_lock(const struct repos *r, struct arena *a)
+{
+	return arena_printf(a, "%s/serving.lock", r->folder);
+}
+
+bool repo_lock_serving(struct repos *r, struct arena *a, bool shared)
+{
+	const int64_t until = clock_mono_ms() + ENDING_MS;
+
+	do {
+		r->serving = take(r, serving_lock(r, a), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+		if (r->serving < 0)
+			poll(NULL, 0, NAP_MS);
+	} while (r->serving < 0 && clock_mono_ms() < until);
+	return r->serving >= 0;
+}
+
+int repo_lock_unserved(const struct repos *r, struct arena *a)
+{
+	return take(r, serving_lock(r, a), LOCK_EX | LOCK_NB);
 }
 
 static const char *push_lock(const struct repos *r, struct arena *a, const char *id)

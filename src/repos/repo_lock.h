@@ -11,6 +11,11 @@ enum {
 
 /* Files are put in order, or copied: one of these at a time.  With `waits`, until it can be had. */
 int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits);
+/* The folder is served, until repos_free(): by one process, or (`shared`) by those of one store.  Waits a little for one that is just ending;
+ * false: another serves it, or puts a copy into it. */
+bool repo_lock_serving(struct repos *r, struct arena *a, bool shared);
+/* Nobody serves it while this is held; -1: somebody does. */
+int repo_lock_unserved(const struct repos *r, struct arena *a);
 /* A push is under way: it does not wait for those who keep, they end. */
 int repo_lock_push(const struct repos *r, struct arena *a, const char *id);
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id);

@@ -1,19 +1,26 @@
 /* repo_sweep.c - folders of repositories that are to go: read from the store, removed on the threads for disks, and only
  * then forgotten, so that whoever dies in the middle begins again.
  *
- * Once a day the folders are held against the rows: one that is a day old and that no
- * row names was made by a process that died before it could write the row. */
+ * Once a day the folders are held against the rows: one that is a day old and that no row names was made by a process
+ * that died before it could write the row, or its row is newer than a copy of the store that was put
+ * back.  That is noted in it, and it is removed when the note is a week old. */
 #include "repos/repos_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "repos/repo_lock.h"
+#include "repos/repo_mark.h"
 #include "store/pool.h"
+
+#define NOTE "lodge-unnamed"
+#define UNNAMED_US (7 * DAY_US)
 
 enum { PIECE = 100 };
 
@@ -39,8 +46,8 @@ struct repo_sweep {
 	struct pool *pool;
 	int64_t now;
 	struct arena arena; /* of a piece */
-	struct list ids;    /* struct one_text */
-	bool collects;	    /* they are folders that are held against the rows */
+	struct list
+		ids; /* struct one_text; struct old_folder, where folders are held against the rows */
 };
 
 static void sweep_over(struct repo_sweep *s)
@@ -126,7 +133,7 @@ static void folders_removed(struct work *w, int err)
 {
 	struct repo_sweep *s = (struct repo_sweep *)w;
 
-	if (err || !s->ids.count || s->collects ||
+	if (err || !s->ids.count ||
 		!submit_to_store(s, forget_folders, folders_forgotten, READ_WRITE))
 		sweep_over(s);
 }
@@ -159,11 +166,20 @@ static void read_due(struct repo_sweep *s)
 
 /* ---- what no row names ---- */
 
+struct old_folder {
+	const char *id;
+	bool noted; /* that no row named it */
+	bool named;
+};
+
+static const char *note_path(const struct repo_sweep *s, struct arena *a, const char *id)
+{
+	return arena_printf(a, "%s/" NOTE, repo_path(s->repos, a, id));
+}
+
 static bool is_old_folder(const struct repo_sweep *s, const char *name)
 {
-	size_t len = strlen(name);
-
-	return len > ID_LEN && id_valid(name, ID_LEN) && name[ID_LEN] == '.' &&
+	return strlen(name) > ID_LEN && id_valid(name, ID_LEN) && name[ID_LEN] == '.' &&
 	       id_moment(name) < s->now - DAY_US;
 }
 
@@ -172,52 +188,117 @@ static int list_folders(struct work *w, struct db *none)
 {
 	enum { FOLDERS_MAX = 20000 };
 	struct repo_sweep *s = (struct repo_sweep *)w;
-	DIR *folder = opendir(s->repos->folder);
-	struct one_text *found;
+	struct old_folder *found;
 	const struct dirent *e;
+	DIR *folder;
 
 	(void)none;
 	arena_reset(&s->arena);
 	s->ids = (struct list){ 0 };
+	if (!repo_mark_holds(s->repos, &s->arena))
+		return ERR_CONFLICT; /* another store's, or a disk that is not mounted */
+	folder = opendir(s->repos->folder);
 	if (!folder)
 		return ERR_UPSTREAM;
-	found = arena_array(&s->arena, struct one_text, FOLDERS_MAX);
+	found = arena_array(&s->arena, struct old_folder, FOLDERS_MAX);
 	while (s->ids.count < FOLDERS_MAX && (e = readdir(folder)))
-		if (is_old_folder(s, e->d_name))
-			found[s->ids.count++].value = arena_strndup(&s->arena, e->d_name, ID_LEN);
+		if (is_old_folder(s, e->d_name)) {
+			const char *id = arena_strndup(&s->arena, e->d_name, ID_LEN);
+
+			found[s->ids.count++] = (struct old_folder){ .id = id,
+				.noted = access(note_path(s, &s->arena, id), F_OK) == 0 };
+		}
 	closedir(folder);
 	s->ids.at = found;
 	return 0;
 }
 
+/* Left are those that no row names, and those of which that was noted and is no longer so. */
 static int keep_unnamed(struct work *w, struct db *db)
 {
 	struct repo_sweep *s = (struct repo_sweep *)w;
-	const struct one_text *id = s->ids.at;
-	struct one_text *unnamed = arena_array(&s->arena, struct one_text, PIECE);
+	const struct old_folder *all = s->ids.at;
+	struct old_folder *left = arena_array(&s->arena, struct old_folder, PIECE);
 	size_t count = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->ids.count && count < PIECE; i++) {
 		int64_t named = 0;
 
-		err = db_int(db, &sql[NAMED], &named, ARGS(T(id[i].value)));
-		if (!err && !named)
-			unnamed[count++] = id[i];
+		err = db_int(db, &sql[NAMED], &named, ARGS(T(all[i].id)));
+		if (!err && (!named || all[i].noted))
+			left[count++] = (struct old_folder){
+				.id = all[i].id, .noted = all[i].noted, .named = named
+			};
 	}
 	if (!err)
-		s->ids = (struct list){ unnamed, count };
+		s->ids = (struct list){ left, count };
 	return err;
+}
+
+/* From the moment of this note on it is kept for a week: a row may come back with a copy of the store. */
+static void note_unnamed(const struct repo_sweep *s, struct arena *a, const char *id)
+{
+	struct timespec moment = { .tv_sec = s->now / SECOND_US };
+	int fd = open(note_path(s, a, id), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	futimens(fd, (struct timespec[2]){ moment, moment });
+	close(fd);
+	log_warn("the folder of a repository is one that no row names; it is removed in a week",
+		LOG_S("id", id));
+}
+
+static void treat_old(const struct repo_sweep *s, struct arena *a, const struct old_folder *o)
+{
+	struct stat st;
+	int err;
+
+	if (o->named) {
+		unlink(note_path(s, a, o->id));
+		return;
+	}
+	if (access(repo_path(s->repos, a, o->id), F_OK) == 0) {
+		if (stat(note_path(s, a, o->id), &st)) {
+			note_unnamed(s, a, o->id);
+			return;
+		}
+		if (st.st_mtim.tv_sec > (s->now - UNNAMED_US) / SECOND_US)
+			return;
+		log_warn("the folder of a repository that no row names is removed",
+			LOG_S("id", o->id));
+	}
+	err = repo_forget(s->repos, a, o->id);
+	if (err)
+		log_error("a repository cannot be removed; it is tried again", LOG_S("id", o->id),
+			LOG_S("error", strerror(err)));
+}
+
+static int treat_folders(struct work *w, struct db *none)
+{
+	struct repo_sweep *s = (struct repo_sweep *)w;
+	const struct old_folder *o = s->ids.at;
+	int lock = repo_lock_keeping(s->repos, &s->arena, false);
+
+	(void)none;
+	for (size_t i = 0; lock >= 0 && i < s->ids.count; i++)
+		treat_old(s, &s->arena, &o[i]);
+	repo_unlock(lock);
+	return 0;
+}
+
+static void folders_treated(struct work *w, int err)
+{
+	(void)err;
+	sweep_over((struct repo_sweep *)w);
 }
 
 static void unnamed_kept(struct work *w, int err)
 {
 	struct repo_sweep *s = (struct repo_sweep *)w;
 
-	if (!err && s->ids.count)
-		log_warn("folders of repositories that no row names are removed",
-			LOG_N("folders", (int64_t)s->ids.count));
-	if (err || !s->ids.count || !submit_to_disk(s, remove_folders, folders_removed))
+	if (err || !s->ids.count || !submit_to_disk(s, treat_folders, folders_treated))
 		sweep_over(s);
 }
 
@@ -236,7 +317,6 @@ static void collect(struct repo_sweep *s)
 		return;
 	}
 	s->repos->collected_us = s->now;
-	s->collects = true;
 	if (!submit_to_disk(s, list_folders, folders_listed))
 		sweep_over(s);
 }

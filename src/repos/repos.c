@@ -28,6 +28,7 @@ int repos_new(struct repos **ret, const struct repos_settings *settings, struct 
 		return problem_set(p, a, ERR_USAGE, "the folder of repositories, %s: it is a file",
 			settings->folder);
 	r = memory_zeroed(sizeof *r);
+	r->serving = -1;
 	r->folder = memory_must(strlen(settings->folder) + 1);
 	strcpy(r->folder, settings->folder);
 	r->bytes_max = settings->bytes_max;
@@ -47,6 +48,8 @@ void repos_free(struct repos *r)
 		return;
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->bodies_lock);
+	if (r->serving >= 0)
+		close(r->serving);
 	free(r->folder);
 	free(r);
 }

@@ -14,6 +14,8 @@ struct repo_body_share {
 
 struct repos {
 	char *folder;
+	char id[ID_LEN + 1]; /* of its mark, once it is claimed; or "" */
+	int serving;	     /* the lock of the one that serves it; -1: it does not */
 	int64_t bytes_max;
 	struct image_choice image;
 	char image_base[IMAGE_BASE_MAX + 1];

@@ -140,6 +140,11 @@ const struct subcommand subcommands[] = {
 		"For such a line: serve one fetch or one push of the repositories of agents with that key (SHA-256 of its kind and "
 		"bytes), as SSH_ORIGINAL_COMMAND asks.",
 		command_git_serve },
+	{ "repos adopt", NULL,
+		"Give the folder that the setting repo_folder names the mark of this store, whatever mark it has so far: after its disk "
+		"was lost, or a copy of it was put there by hand. The service of another store then no longer starts with it "
+		"(docs/repositories.md).",
+		command_repos_adopt },
 	{ "repos keep", "[--all]",
 		"Put the files of the repositories that changed since the last time in order, as the service does at repo_keep_hour: "
 		"objects into packs, and the index by which histories are read fast. One at a time, and not one that somebody pushes to. "

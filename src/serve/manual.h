@@ -52,6 +52,7 @@ int command_machine_key_list(const struct settings *s, struct arena *a);
 int command_machine_key_revoke(const struct settings *s, struct arena *a);
 int command_ssh_keys(const struct settings *s, struct arena *a);
 int command_git_serve(const struct settings *s, struct arena *a);
+int command_repos_adopt(const struct settings *s, struct arena *a);
 int command_repos_keep(const struct settings *s, struct arena *a);
 int command_image_build(const struct settings *s, struct arena *a);
 int command_mail_dkim(const struct settings *s, struct arena *a);

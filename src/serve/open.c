@@ -18,6 +18,8 @@
 #include "outside/secret_file.h"
 #include "call/call.h"
 #include "repos/repo.h"
+#include "repos/repo_lock.h"
+#include "repos/repo_mark.h"
 #include "contract/value.h"
 
 enum { QUEUE_MAX = 10000, EMAIL_MAX = 253 };
@@ -241,15 +243,53 @@ int open_bucket_at(struct bucket **ret, const struct settings *s, const char *wh
 	return err ? err : claim_bucket(ret, &in, db, BUCKET_JOINS, a, p);
 }
 
-int open_repos(struct repos **ret, const struct settings *s, struct arena *a, struct problem *p)
+int open_repos_apart(const struct settings *s, struct arena *a, struct problem *p)
 {
-	return repos_new(ret,
+	struct stat repos, bucket;
+
+	if (bucket_where_is_s3(s->bucket) || stat(s->repo_folder, &repos) ||
+		stat(s->bucket + strlen("dir:"), &bucket) || repos.st_dev != bucket.st_dev ||
+		repos.st_ino != bucket.st_ino)
+		return 0;
+	return problem_set(p, a, ERR_USAGE,
+		"repo_folder: %s is the folder of the bucket too; give the repositories a folder of their own",
+		s->repo_folder);
+}
+
+static int claim_repos(struct repos *r, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p)
+{
+	int err = open_repos_apart(s, a, p);
+
+	if (!err)
+		err = repo_claim(r, db, REPOS_SERVE, a, p);
+	if (!err && !repo_lock_serving(r, a, !db_is_sqlite(db)))
+		err = problem_set(p, a, ERR_USAGE,
+			"the repositories in %s are being served by another lodge, or a copy is being put there (lodge "
+			"restore): stop that one, or name another folder with repo_folder",
+			s->repo_folder);
+	return err;
+}
+
+int open_repos(struct repos **ret, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p)
+{
+	struct repos *r = NULL;
+	int err = repos_new(&r,
 		&(struct repos_settings){ .folder = s->repo_folder,
 			.bytes_max = s->repo_max_bytes.bytes,
 			.keep_hour = s->repo_keep_hour,
 			.makes = true,
 			.image = { s->image_base, s->image_pipeline } },
 		a, p);
+
+	if (!err)
+		err = claim_repos(r, s, db, a, p);
+	if (err)
+		repos_free(r);
+	else
+		*ret = r;
+	return err;
 }
 
 /* Other processes may be writing. */

@@ -22,7 +22,10 @@ int open_bucket_at(struct bucket **ret, const struct settings *s, const char *wh
 	struct arena *a, struct problem *p);
 /* The folder of repositories, for the one that serves; and the addresses of them, once its own is known. */
 struct repos;
-int open_repos(struct repos **ret, const struct settings *s, struct arena *a, struct problem *p);
+int open_repos(struct repos **ret, const struct settings *s, struct db *db, struct arena *a,
+	struct problem *p);
+/* That they do not lie in the folder of the bucket. */
+int open_repos_apart(const struct settings *s, struct arena *a, struct problem *p);
 struct app;
 int open_repo_urls(const struct app *app, struct arena *a, struct problem *p);
 /* For the one that serves or migrates.  Unless it may make one, a store that is missing beside a master key is

@@ -1,4 +1,5 @@
-/* repo_commands.c - `lodge repos keep`: the files of repositories put in order when the operator wants it. */
+/* repo_commands.c - `lodge repos keep`: the files of repositories put in order when the operator wants it; and `lodge repos adopt`,
+ * a folder of them given to this store. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include "base/clock.h"
 #include "repos/repo_keep.h"
 #include "repos/repo_lock.h"
+#include "repos/repo_mark.h"
 #include "serve/manual.h"
 #include "serve/open.h"
 
@@ -130,4 +132,32 @@ int command_repos_keep(const struct settings *s, struct arena *a)
 	if (err)
 		return complain(&e.problem);
 	return e.counts[REPO_KEPT_FAILED] || e.counts[REPO_KEPT_MISSING] ? 1 : 0;
+}
+
+int command_repos_adopt(const struct settings *s, struct arena *a)
+{
+	struct store *store = NULL;
+	struct problem p = { 0 };
+	struct repos *repos = NULL;
+	struct db *db = NULL;
+	int err = open_current(&store, s, STORE_BESIDE, a, &p);
+
+	if (!err)
+		err = repos_new(
+			&repos, &(struct repos_settings){ .folder = s->repo_folder }, a, &p);
+	if (!err)
+		err = open_repos_apart(s, a, &p);
+	if (!err)
+		err = store_connect(store, &db, a, &p);
+	if (!err)
+		err = repo_claim(repos, db, REPOS_ADOPT, a, &p);
+	db_close(db);
+	repos_free(repos);
+	store_close(store);
+	if (err)
+		return complain(&p);
+	printf("%s bears the mark of this store now, and no other store's service starts with it.\n"
+	       "Whether its repositories are there, lodge check --repositories says.\n",
+		s->repo_folder);
+	return 0;
 }

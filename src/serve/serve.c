@@ -223,7 +223,7 @@ static int prepare_store(struct serving *v)
 	if (!err)
 		err = warn_of_mail(v, db);
 	if (!err)
-		err = open_repos(&v->service.repos, v->settings, v->arena, &v->problem);
+		err = open_repos(&v->service.repos, v->settings, db, v->arena, &v->problem);
 	if (!err)
 		err = first_start(db, v->arena, &v->problem);
 	if (err)

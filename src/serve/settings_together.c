@@ -96,7 +96,7 @@ int settings_check_together(const struct settings *s, struct arena *a, struct pr
 
 void settings_derive(struct settings *s, struct arena *a)
 {
-	size_t n = strlen(s->public_url);
+	size_t n;
 
 	if (!setting_is_flag(s->allow_private_addresses, &s->private_all))
 		s->private_all = false;
@@ -110,6 +110,10 @@ void settings_derive(struct settings *s, struct arena *a)
 		s->image_base = IMAGE_BASE;
 	if (!*s->repo_folder)
 		s->repo_folder = arena_printf(a, "%s/repositories", s->data);
+	for (n = strlen(s->repo_folder); n > 1 && s->repo_folder[n - 1] == '/';)
+		n--;
+	s->repo_folder = arena_strndup(a, s->repo_folder, n);
+	n = strlen(s->public_url);
 	if (!*s->bucket_endpoint)
 		s->bucket_endpoint =
 			arena_printf(a, "https://s3.%s.amazonaws.com", s->bucket_region);

@@ -17,6 +17,7 @@
 #include "broker/broker.h"
 #include "bucket/bucket.h"
 #include "repos/repo.h"
+#include "repos/repo_mark.h"
 #include "mailboxes/mail_reading.h"
 #include "mailboxes/mail_send_job.h"
 #include "mailboxes/mailbox.h"
@@ -281,6 +282,7 @@ static void open_bucket(struct fixture *f)
 static void open_repos(struct fixture *f)
 {
 	struct problem p = { 0 };
+	struct db *db = NULL;
 
 	f->repos = fixture_is_sqlite()
 			   ? arena_printf(&f->arena, "%s/repositories", f->folder)
@@ -288,8 +290,11 @@ static void open_repos(struct fixture *f)
 	if (repos_new(&f->service.repos,
 		    &(struct repos_settings){
 			    .folder = f->repos, .bytes_max = 8 << 20, .makes = true },
-		    &f->arena, &p))
+		    &f->arena, &p) ||
+		store_connect(f->app.store, &db, &f->arena, &p) ||
+		repo_claim(f->service.repos, db, REPOS_ADOPT, &f->arena, &p))
 		test_fail(__FILE__, __LINE__, "%s", p.detail);
+	db_close(db);
 }
 
 static struct fixture *open_with(enum tenant_start start)

@@ -204,17 +204,39 @@ TEST(repos_that_are_let_go_of_are_kept_for_a_month_and_then_gone)
 	fixture_close(f);
 }
 
-TEST(repos_that_no_row_names_are_removed_after_a_day)
+TEST(repos_that_no_row_names_are_removed_a_week_after_that_was_seen)
 {
 	struct fixture *f = fixture_open();
 	const char *agent = repo_agent(f, "kept"), *folder = repo_folder_of(f, agent);
 	const char *lost = repo_path(f->service.repos, &f->arena, id_at(clock_now_us()).text);
+	int64_t now = clock_now_us();
 
 	CHECK(mkdir(lost, 0700) == 0);
-	sweep(f, clock_now_us());
+	sweep(f, now);
+	sweep(f, now + 30 * DAY_US); /* the service may have been stopped for long */
+	sweep(f, now + 36 * DAY_US);
 	CHECK(is_there(lost));
-	sweep(f, clock_now_us() + 2 * DAY_US);
+	sweep(f, now + 38 * DAY_US);
 	CHECK(!is_there(lost));
 	CHECK(is_there(folder));
+	fixture_close(f);
+}
+
+/* A copy of the store is put back that does not know it yet, and then the newer one again: the week begins anew. */
+TEST(repos_that_a_row_names_again_lose_the_note)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "again"), *folder = repo_folder_of(f, agent);
+	int64_t now = clock_now_us() + 2 * DAY_US;
+
+	fixture_sql(f, "update repositories set id = 'x' || id", NO_ARGS);
+	sweep(f, now);
+	fixture_sql(f, "update repositories set id = substr(id, 2)", NO_ARGS);
+	sweep(f, now + 2 * DAY_US);
+	fixture_sql(f, "update repositories set id = 'x' || id", NO_ARGS);
+	sweep(f, now + 8 * DAY_US);
+	CHECK(is_there(folder));
+	sweep(f, now + 16 * DAY_US);
+	CHECK(!is_there(folder));
 	fixture_close(f);
 }

@@ -1,0 +1,18 @@
+/* repo_mark.h - whose the folder of repositories is, by a mark in it, and that somebody serves it. */
+#pragma once
+#include "repos/repo.h"
+
+#define REPO_MARK "lodge-repositories"
+
+enum repo_claim {
+	REPOS_SERVE, /* a folder without a mark is given this store's, unless it looks like another's */
+	REPOS_LOOK,  /* only whether it would be taken */
+	REPOS_ADOPT, /* it is this store's from now on, whatever mark it has */
+};
+
+/* ERR_USAGE, with what to do, if the folder is not to be had or is not this store's. */
+int repo_claim(
+	struct repos *r, struct db *db, enum repo_claim how, struct arena *a, struct problem *p);
+/* It was claimed, and has the same mark still: what no row names may be removed. */
+bool repo_mark_holds(const struct repos *r, struct arena *a);
+extern const struct statement_set repo_mark_sql;
