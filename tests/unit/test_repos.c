@@ -1,5 +1,8 @@
 /* test_repos.c - the repositories of agents as clients make, read and let go of them. */
+#include <dirent.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -238,5 +241,37 @@ TEST(repos_that_a_row_names_again_lose_the_note)
 	CHECK(is_there(folder));
 	sweep(f, now + 16 * DAY_US);
 	CHECK(!is_there(folder));
+	fixture_close(f);
+}
+
+static int folders_of(const struct fixture *f)
+{
+	const struct dirent *e;
+	DIR *d = opendir(f->repos);
+	int count = 0;
+
+	while (d && (e = readdir(d)))
+		count += strstr(e->d_name, ".git") || strstr(e->d_name, ".gone");
+	closedir(d);
+	return count;
+}
+
+/* As on a disk that is full: folders can be made, and nothing be written into files. */
+TEST(repos_that_cannot_be_made_leave_no_folder)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "full");
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+	struct rlimit whole, none;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &whole) == 0);
+	none = (struct rlimit){ 4, whole.rlim_max };
+	CHECK(setrlimit(RLIMIT_FSIZE, &none) == 0);
+	STATUS(ask(f, f->admin, NULL, "POST " R "/repo", f->tenant_id, agent), 502);
+	CHECK(setrlimit(RLIMIT_FSIZE, &whole) == 0);
+	signal(SIGXFSZ, before);
+	CHECK_INT(folders_of(f), 0);
+	STATUS(ask(f, f->admin, NULL, "POST " R "/repo", f->tenant_id, agent), 201);
+	CHECK_INT(folders_of(f), 1);
 	fixture_close(f);
 }

@@ -91,7 +91,10 @@ static int make_first(struct call *c)
 				.at = c->now / SECOND_US },
 			m->tip, c->arena, &c->problem);
 	bare_close(b);
-	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
+	if (err)
+		repo_forget(repos, c->arena, m->id.text);
+	else
+		m->size_bytes = repo_size(repos, c->arena, m->id.text);
 	return err;
 }
 

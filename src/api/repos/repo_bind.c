@@ -92,6 +92,7 @@ BODY_STEP(updateAgentRepo, look, AgentRepoUpdate)
 
 BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 {
+	struct repos *repos = service_of(c->app)->repos;
 	struct binding *b = c->own;
 	const char *moved = NULL;
 	struct remote remote = { .url = b->url,
@@ -100,6 +101,7 @@ BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 		.ret_url = &moved };
 	struct remote_said said;
 	struct ls_refs refs;
+	int err;
 
 	if (!b->asks)
 		return 0;
@@ -115,8 +117,10 @@ BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 	if (!in->url)
 		return 0;
 	b->id = id_new(NULL);
-	return bare_make(repo_path(service_of(c->app)->repos, c->arena, b->id.text), REPO_MAIN,
-		c->arena, &c->problem);
+	err = bare_make(repo_path(repos, c->arena, b->id.text), REPO_MAIN, c->arena, &c->problem);
+	if (err)
+		repo_forget(repos, c->arena, b->id.text);
+	return err;
 }
 
 /* The former one is let go of as if it had been deleted. */

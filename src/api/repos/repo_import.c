@@ -42,7 +42,10 @@ int repo_make_first(struct call *c, struct repo_making *m)
 				.at = c->now / SECOND_US },
 			m->tip, c->arena, &c->problem);
 	bare_close(b);
-	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
+	if (err) /* a disk that is full takes the folder, and not what belongs into it */
+		repo_forget(repos, c->arena, m->id.text);
+	else
+		m->size_bytes = repo_size(repos, c->arena, m->id.text);
 	return err;
 }
 
