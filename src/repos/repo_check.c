@@ -10,7 +10,7 @@
 
 enum { PIECE = 200 };
 
-enum { HERE, NAMED };
+enum { HERE, NAMED, WHOSE };
 
 static const struct statement sql[] = {
 	[HERE] = { "repo_check_rows",
@@ -21,6 +21,11 @@ static const struct statement sql[] = {
 		"select case when exists (select 1 from repositories r where r.id = $1) "
 		"or exists (select 1 from repository_trash t where t.id = $1) then 1 else 0 end",
 		.across = "folders know no tenant" },
+	[WHOSE] = { "repo_check_whose",
+		"select t.slug || '/' || a.slug as value from repositories r "
+		"join agents a on a.tenant_id = r.tenant_id and a.id = r.agent_id "
+		"join tenants t on t.id = r.tenant_id where r.id = $1",
+		.row = &one_text_schema, .across = "it is asked by the operator" },
 };
 STATEMENT_SET(repo_check_sql, sql);
 
@@ -65,6 +70,16 @@ static int check_rows(struct repos *r, struct db *db, enum repo_check_depth dept
 	return err;
 }
 
+/* Its agent may be on its way out. */
+static int name_first(struct db *db, struct arena *a, struct repo_report *ret)
+{
+	struct one_text whose = { 0 };
+	int err = db_one(db, a, &sql[WHOSE], &whose, ARGS(T(ret->first)));
+
+	ret->whose = err ? "an agent that is being removed" : whose.value;
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 static int check_folders(struct repos *r, struct db *db, struct repo_report *ret)
 {
 	const struct dirent *e;
@@ -94,5 +109,7 @@ int repo_check(struct repos *r, struct db *db, enum repo_check_depth depth, stru
 
 	*ret = (struct repo_report){ 0 };
 	err = check_rows(r, db, depth, a, ret);
+	if (!err && ret->first)
+		err = name_first(db, a, ret);
 	return err ? err : check_folders(r, db, ret);
 }

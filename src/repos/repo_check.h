@@ -12,6 +12,7 @@ struct repo_report {
 	int64_t rows, missing, broken;
 	int64_t unnamed;   /* folders without a row */
 	const char *first; /* that is missing or broken; or NULL */
+	const char *whose; /* the slugs of its tenant and agent */
 	const char *why;   /* what git says of it */
 };
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/folder.h"
@@ -173,7 +172,7 @@ static int copy_one(struct copying *c, const char *from, const char *to)
 	return err;
 }
 
-static bool is_repository(const char *name)
+bool repo_copy_is_one(const char *name)
 {
 	return strlen(name) == ID_LEN + 4 && id_valid(name, ID_LEN) &&
 	       strcmp(name + ID_LEN, ".git") == 0;
@@ -204,7 +203,7 @@ int repo_copy_all(const char *from, const char *to, struct repo_copied *ret, str
 	if (!d || mkdir(to, 0700))
 		err = fail(&c, d ? to : from);
 	while (!err && (e = readdir(d)))
-		if (is_repository(e->d_name)) {
+		if (repo_copy_is_one(e->d_name)) {
 			arena_reset(&c.a);
 			err = copy_one(&c, under(&c, from, e->d_name), under(&c, to, e->d_name));
 		}
@@ -219,8 +218,6 @@ int repo_copy_all(const char *from, const char *to, struct repo_copied *ret, str
 	return err ? ERR_STORE : 0;
 }
 
-/* ---- back ---- */
-
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
@@ -232,50 +229,4 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 void repo_copy_drop(const char *folder)
 {
 	nftw(folder, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The walk of the C library has nowhere to put it. */
-static _Thread_local struct stat owner;
-
-static int own_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return lchown(path, owner.st_uid, owner.st_gid);
-}
-
-static int give_away(const char *folder, const char *like)
-{
-	if (geteuid() != 0 || stat(like, &owner))
-		return 0;
-	return nftw(folder, own_one, FOLDERS_OPEN, FTW_PHYS);
-}
-
-int repo_copy_back(const char *copy, const char *folder, const char *like, struct repo_copied *ret,
-	const char **ret_kept, struct arena *a, struct problem *p)
-{
-	const char *part = arena_printf(a, "%s.part", folder);
-	char moment[32];
-	time_t now = time(NULL);
-	struct tm tm;
-	int err;
-
-	*ret_kept = NULL;
-	repo_copy_drop(part); /* of one that was broken off */
-	err = repo_copy_all(copy, part, ret, a, p);
-	if (!err && give_away(part, like))
-		err = problem_set(p, a, ERR_STORE, "the owner of %s: %s", part, strerror(errno));
-	if (err)
-		return err;
-	strftime(moment, sizeof moment, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-	if (access(folder, F_OK) == 0) {
-		*ret_kept = arena_printf(a, "%s.%s", folder, moment);
-		if (rename(folder, *ret_kept))
-			return problem_set(p, a, ERR_STORE, "%s cannot be put aside: %s", folder,
-				strerror(errno));
-	}
-	if (rename(part, folder) || folder_sync(folder))
-		return problem_set(p, a, ERR_STORE, "%s: %s", folder, strerror(errno));
-	return 0;
 }

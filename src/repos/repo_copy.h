@@ -1,4 +1,4 @@
-/* repo_copy.h - all repositories of a folder copied while others push to them, and put back.
+/* repo_copy.h - all repositories of a folder copied while others push to them.
  *
  * Of each the refs are copied first and the objects after them: objects only
  * come, as long as nobody puts files in order (repo_lock_keeping()), so that
@@ -13,9 +13,7 @@ struct repo_copied {
 /* To a folder that is not there yet; it is on the disk when this returns.  Whoever calls it holds repo_lock_keeping(). */
 int repo_copy_all(const char *from, const char *to, struct repo_copied *ret, struct arena *a,
 	struct problem *p);
-/* Puts such a copy in the place of a folder, owned by whom `like` belongs to.  The former folder is kept as *ret_kept; NULL if there
- * was none. */
-int repo_copy_back(const char *copy, const char *folder, const char *like, struct repo_copied *ret,
-	const char **ret_kept, struct arena *a, struct problem *p);
+/* Whether a folder of that name is that of a repository. */
+bool repo_copy_is_one(const char *name);
 /* A folder of ours and all in it. */
 void repo_copy_drop(const char *folder);

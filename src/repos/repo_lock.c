@@ -1,8 +1,11 @@
 /* repo_lock.c - see repo_lock.h. */
 #include "repos/repo_lock.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,16 +27,48 @@ static int take(const struct repos *r, const char *path, int how)
 		return -1;
 	}
 	if (fd >= 0 && flock(fd, how)) {
+		int why = errno;
+
 		close(fd);
+		errno = why;
 		return -1;
 	}
 	return fd;
 }
 
+static const char *keeping_lock(const struct repos *r, struct arena *a)
+{
+	return arena_printf(a, "%s/keeping.lock", r->folder);
+}
+
+/* For whoever waits: a lock of a file does not say who has it. */
+static void sign(int fd)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof host - 1);
+	if (ftruncate(fd, 0) == 0)
+		dprintf(fd, "process %d on %s", (int)getpid(), host);
+}
+
 int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits)
 {
-	return take(r, arena_printf(a, "%s/keeping.lock", r->folder),
-		waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+	int fd = take(r, keeping_lock(r, a), waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		sign(fd);
+	return fd;
+}
+
+const char *repo_lock_keeper(const struct repos *r, struct arena *a)
+{
+	int fd = open(keeping_lock(r, a), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char who[HOST_NAME_MAX + 64] = "";
+	ssize_t n = fd < 0 ? -1 : read(fd, who, sizeof who - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? arena_strndup(a, who, (size_t)n) : "another process";
 }
 
 static const char *serving_lock(const struct repos *r, struct arena *a)

@@ -11,6 +11,8 @@ enum {
 
 /* Files are put in order, or copied: one of these at a time.  With `waits`, until it can be had. */
 int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits);
+/* Who has it, as in "process 12 on a-machine". */
+const char *repo_lock_keeper(const struct repos *r, struct arena *a);
 /* The folder is served, until repos_free(): by one process, or (`shared`) by those of one store.  Waits a little for one that is just ending;
  * false: another serves it, or puts a copy into it. */
 bool repo_lock_serving(struct repos *r, struct arena *a, bool shared);

@@ -102,6 +102,15 @@ static int write_mark(const struct repos *r, struct arena *a, const char *id)
 	return err;
 }
 
+int repos_in_use(struct db *db, bool *ret)
+{
+	int64_t any = 0;
+	int err = db_int(db, &sql[IN_USE], &any, NO_ARGS);
+
+	*ret = any != 0;
+	return err;
+}
+
 static int store_fails(const struct claiming *c, int err)
 {
 	return problem_set(c->p, c->a, err, "the store cannot be asked: %s", db_error(c->db));
@@ -134,13 +143,12 @@ static int look_inside(const struct claiming *c, bool *ret_any, bool *ret_ours)
 
 static int refuse_unmarked(const struct claiming *c, bool known)
 {
-	bool any, ours;
-	int64_t in_use = 0;
+	bool any, ours, in_use;
 	int err = look_inside(c, &any, &ours);
 
 	if (err)
 		return err;
-	if (db_int(c->db, &sql[IN_USE], &in_use, NO_ARGS))
+	if (repos_in_use(c->db, &in_use))
 		return store_fails(c, ERR_STORE);
 	if (any && !ours)
 		return problem_set(c->p, c->a, ERR_USAGE,

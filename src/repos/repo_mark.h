@@ -4,6 +4,10 @@
 
 #define REPO_MARK "lodge-repositories"
 
+enum {
+	REPOS_SINCE = 58, /* the version of the store that first has rows of repositories */
+};
+
 enum repo_claim {
 	REPOS_SERVE, /* a folder without a mark is given this store's, unless it looks like another's */
 	REPOS_LOOK,  /* only whether it would be taken */
@@ -15,4 +19,6 @@ int repo_claim(
 	struct repos *r, struct db *db, enum repo_claim how, struct arena *a, struct problem *p);
 /* It was claimed, and has the same mark still: what no row names may be removed. */
 bool repo_mark_holds(const struct repos *r, struct arena *a);
+/* Whether the store names repositories that lie in such a folder. */
+int repos_in_use(struct db *db, bool *ret);
 extern const struct statement_set repo_mark_sql;

@@ -119,33 +119,13 @@ int command_openapi(const struct settings *s, struct arena *a)
 	return ferror(stdout) ? 1 : 0;
 }
 
-/* A connection, and the keys that are proven to be its store's; none if the store has none yet. */
-static int connect_with_keys(const struct settings *s, struct store *store, struct db **ret_db,
-	struct vault_keys *keys, struct arena *a, struct problem *p)
-{
-	const char *mark;
-	int err = store_connect(store, ret_db, a, p);
-
-	*keys = (struct vault_keys){ 0 };
-	if (err)
-		return err;
-	err = key_mark_read(*ret_db, a, &mark);
-	if (!err && mark)
-		err = master_key_load(keys, s->master_key_file, *ret_db, a, p);
-	if (err) {
-		problem_set(p, a, err, "the store cannot be read: %s", db_error(*ret_db));
-		db_close(*ret_db);
-	}
-	return err;
-}
-
 /* Is it the store's, and does it open every secret? */
 static int check_master_key(
 	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
 	struct vault_keys keys;
 	struct db *db;
-	int err = connect_with_keys(s, store, &db, &keys, a, p);
+	int err = master_key_connect(s->master_key_file, store, &db, &keys, a, p);
 
 	if (err)
 		return err;
@@ -293,7 +273,7 @@ static int check_audit(
 	struct chain_break broken = { 0 };
 	char when[TIME_TEXT_LEN + 1] = "";
 	struct db *db;
-	int err = connect_with_keys(s, store, &db, &keys, a, p);
+	int err = master_key_connect(s->master_key_file, store, &db, &keys, a, p);
 
 	if (err)
 		return err;
@@ -471,6 +451,22 @@ static bool has_argument(const struct settings *s, const char *word)
 	return false;
 }
 
+/* A bucket that is not to be had does not hide what is wrong with repositories. */
+static int check_places(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	struct problem repos = { 0 };
+	int err = check_place(s, store, a, p);
+	int also = repo_check_place(s, store, has_argument(s, "--repositories"),
+		has_argument(s, "--objects"), a, &repos);
+
+	if (err && also)
+		complain(&repos);
+	else if (also)
+		*p = repos;
+	return err ? err : also;
+}
+
 int command_check(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -518,10 +514,7 @@ int command_check(const struct settings *s, struct arena *a)
 	if (!err && has_argument(s, "--audit"))
 		err = check_audit(s, store, a, &p);
 	if (!err)
-		err = check_place(s, store, a, &p);
-	if (!err)
-		err = repo_check_place(s, store, has_argument(s, "--repositories"),
-			has_argument(s, "--objects"), a, &p);
+		err = check_places(s, store, a, &p);
 	if (!err)
 		err = host_check(s, a, &p);
 	if (!err && has_argument(s, "--objects"))
@@ -531,101 +524,6 @@ int command_check(const struct settings *s, struct arena *a)
 		return complain(&p);
 	printf("The settings, their files, the tables and the store are sound.\n");
 	return 0;
-}
-
-/* What the store names and no copy of it holds; an older one has no such rows. */
-static void count_objects(
-	struct store *store, struct arena *a, int64_t *ret_objects, int64_t *ret_bytes)
-{
-	struct problem ignored = { 0 };
-	struct db *db = NULL;
-
-	if (store_version_seen(store) < BUCKET_SINCE || store_connect(store, &db, a, &ignored))
-		return;
-	if (bucket_totals(db, ret_objects, ret_bytes))
-		*ret_objects = 0;
-	db_close(db);
-}
-
-int command_backup(const struct settings *s, struct arena *a)
-{
-	struct store *store = NULL;
-	struct problem p = { 0 };
-	int64_t objects = 0, bytes = 0;
-	int lock = -1, err = open_older(&store, s, a, &p);
-
-	if (!err)
-		err = repo_backup_begin(s, &lock, a, &p);
-	if (!err)
-		err = store_backup(store, s->arguments[0], a, &p);
-	if (!err)
-		count_objects(store, a, &objects, &bytes);
-	store_close(store);
-	if (err) {
-		repo_backup_end(lock);
-		return complain(&p);
-	}
-	printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
-	       "stay sealed.\n",
-		s->arguments[0], store_said(s->store, a));
-	printf("It holds every row, and the bytes of pictures, of skills and of small files of sessions.\n");
-	/* After the rows: each of them finds its repository as it was then, or newer. */
-	err = repo_backup(s, s->arguments[0], a, &p);
-	repo_backup_end(lock);
-	if (err)
-		return complain(&p);
-	if (objects)
-		printf("The bytes of tenants' buckets are not in it: copy %s%s%s too, now.\n"
-		       "They are %lld objects of %lld bytes, large files of sessions among them.\n",
-			s->bucket, *s->bucket_also ? " and " : "", s->bucket_also,
-			(long long)objects, (long long)bytes);
-	return 0;
-}
-
-/* Whether the key that is there opens what the restored store has sealed; it may be put there later. */
-static void compare_key(const struct settings *s, struct arena *a)
-{
-	struct vault_keys keys = { 0 };
-	struct problem p = { 0 };
-	struct store *store = NULL;
-	struct db *db = NULL;
-	int err = open_store(&store, s, STORE_BESIDE, a, &p);
-
-	if (!err)
-		err = connect_with_keys(s, store, &db, &keys, a, &p);
-	wipe(&keys, sizeof keys);
-	if (!err)
-		db_close(db);
-	store_close(store);
-	if (err)
-		printf("Before it is served: %s.\n", p.detail);
-}
-
-int command_restore(const struct settings *s, struct arena *a)
-{
-	struct problem p = { 0 };
-	const char *kept = NULL;
-	int err;
-
-	if (strncmp(s->store, "sqlite:", 7) != 0) {
-		err = command_restore_rows(s, a);
-		if (err)
-			return err;
-		err = repo_restore(s, s->arguments[0], a, &p);
-		compare_key(s, a);
-		return err ? complain(&p) : 0;
-	}
-	err = store_restore(s->store, s->arguments[0], &kept, a, &p);
-
-	if (err)
-		return complain(&p);
-	printf("Put %s in the place of the store %s.\n", s->arguments[0], store_said(s->store, a));
-	if (kept)
-		printf("The former store is kept as %s; remove it when it is not needed.\n", kept);
-	printf("Bytes in the bucket that only a newer store names are kept for a week once it is served.\n");
-	err = repo_restore(s, s->arguments[0], a, &p);
-	compare_key(s, a);
-	return err ? complain(&p) : 0;
 }
 
 static int make_user(

@@ -153,9 +153,9 @@ int command_copy(const struct settings *s, struct arena *a)
 	return run_copy(&order, has_flag(s, "--quiet"), a);
 }
 
-int command_restore_rows(const struct settings *s, struct arena *a)
+int command_restore_rows(const struct settings *s, const char *file, struct arena *a)
 {
-	struct copy_order order = { .from = arena_printf(a, "sqlite:%s", s->arguments[0]),
+	struct copy_order order = { .from = arena_printf(a, "sqlite:%s", file),
 		.to = *s->store_direct ? s->store_direct : s->store };
 
 	return run_copy(&order, false, a);

@@ -31,13 +31,15 @@ const struct subcommand subcommands[] = {
 		command_check },
 	{ "backup", "FILE",
 		"Write a copy of the store to FILE while the service runs, and one of the agents' repositories to the folder "
-		"FILE.repositories. A store that is older than the program is copied as it is.",
+		"FILE.repositories. A store that is older than the program is copied as it is. It ends with 1 if the folder of a repository is "
+		"missing.",
 		command_backup },
-	{ "restore", "FILE",
+	{ "restore", "FILE [--repositories FOLDER] [--without-repositories]",
 		"Put a copy that backup made in the place of the SQLite store, with the service stopped. The copy is proven "
 		"first, and the former store is kept beside it. A store on PostgreSQL must be empty: the rows of FILE are "
-		"brought there as by copy. If FILE.repositories is there, it takes the place of the agents' repositories, of which the "
-		"former are kept too.",
+		"brought there as by copy. FILE.repositories, or FOLDER, takes the place of the agents' repositories, of which the "
+		"former are kept too; without it a copy whose agents have some is refused, unless --without-repositories leaves those "
+		"that are there.",
 		command_restore },
 	{ "copy", "--from URL --to URL [--anew] [--quiet]",
 		"Copy all of a store into another that is empty, each at sqlite:PATH or postgres://..., with the service stopped. "

@@ -125,3 +125,22 @@ void master_key_next_done(const char *path, struct arena *a)
 {
 	unlink(next_path(path, a));
 }
+
+int master_key_connect(const char *path, struct store *store, struct db **ret_db,
+	struct vault_keys *keys, struct arena *a, struct problem *p)
+{
+	const char *mark;
+	int err = store_connect(store, ret_db, a, p);
+
+	*keys = (struct vault_keys){ 0 };
+	if (err)
+		return err;
+	err = key_mark_read(*ret_db, a, &mark);
+	if (!err && mark)
+		err = master_key_load(keys, path, *ret_db, a, p);
+	if (err) {
+		problem_set(p, a, err, "the store cannot be read: %s", db_error(*ret_db));
+		db_close(*ret_db);
+	}
+	return err;
+}

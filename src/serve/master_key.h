@@ -8,6 +8,10 @@
 int master_key_load(struct vault_keys *keys, const char *path, struct db *db, struct arena *a,
 	struct problem *p);
 
+/* A connection, and the keys that are proven to be its store's; none if the store has none yet. */
+int master_key_connect(const char *path, struct store *store, struct db **ret_db,
+	struct vault_keys *keys, struct arena *a, struct problem *p);
+
 /* Whoever changes the file is alone: a lock on its folder, because the file itself is replaced.  The system drops
  * it with the process. */
 int master_key_lock(const char *path, struct arena *a, struct problem *p, int *ret_fd);

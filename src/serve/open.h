@@ -43,4 +43,4 @@ int complain(const struct problem *p);
 /* A text of somebody else's, without what could steer a terminal. */
 void print_plain(FILE *to, const char *text);
 /* copy_commands.c: what restore does where the store is on PostgreSQL. */
-int command_restore_rows(const struct settings *s, struct arena *a);
+int command_restore_rows(const struct settings *s, const char *file, struct arena *a);

@@ -10,6 +10,9 @@
 #include "repos/repo_check.h"
 #include "repos/repo_copy.h"
 #include "repos/repo_lock.h"
+#include "repos/repo_mark.h"
+#include "repos/repo_swap.h"
+#include "serve/open.h"
 
 static int open_folder(
 	struct repos **ret, const struct settings *s, struct arena *a, struct problem *p)
@@ -20,112 +23,290 @@ static int open_folder(
 		a, p);
 }
 
-int repo_backup_begin(const struct settings *s, int *ret_lock, struct arena *a, struct problem *p)
+/* ---- a copy is made ---- */
+
+static int copy_beside(
+	void *ctx, struct db *copy, int64_t version, struct arena *a, struct problem *p)
 {
-	struct repos *r = NULL;
+	struct repo_backup *b = ctx;
+	const char *part = arena_printf(a, "%s.part", b->whole);
 	int err;
 
-	*ret_lock = -1;
-	if (access(s->repo_folder, F_OK) != 0)
+	(void)copy;
+	(void)version;
+	if (b->lock < 0)
 		return 0;
-	err = open_folder(&r, s, a, p);
+	repo_copy_drop(part); /* of one that was broken off */
+	err = repo_copy_all(b->s->repo_folder, part, &b->copied, a, p);
+	if (!err && b->copied.repositories && (rename(part, b->whole) || folder_sync(b->whole)))
+		err = problem_set(p, a, ERR_STORE, "%s: %s", b->whole, strerror(errno));
+	if (err || !b->copied.repositories)
+		repo_copy_drop(part);
+	return err;
+}
+
+static int lock_keeping(struct repo_backup *b, struct arena *a, struct problem *p)
+{
+	struct repos *r = NULL;
+	int err = open_folder(&r, b->s, a, p);
+
 	if (err)
 		return err;
-	*ret_lock = repo_lock_keeping(r, a, false);
-	if (*ret_lock < 0) {
-		fprintf(stderr, "Waiting for those who put the repositories in order.\n");
-		*ret_lock = repo_lock_keeping(r, a, true);
+	b->lock = repo_lock_keeping(r, a, false);
+	if (b->lock < 0 && errno == EWOULDBLOCK) {
+		fprintf(stderr,
+			"Waiting for %s, who puts the repositories in order or copies them (%s/keeping.lock). To "
+			"make the copy another time, end this with Ctrl-C.\n",
+			repo_lock_keeper(r, a), b->s->repo_folder);
+		b->lock = repo_lock_keeping(r, a, true);
 	}
-	if (*ret_lock < 0)
+	if (b->lock < 0)
 		err = problem_set(p, a, ERR_STORE, "the folder of repositories, %s: %s",
-			s->repo_folder, strerror(errno));
+			b->s->repo_folder, strerror(errno));
 	repos_free(r);
 	return err;
 }
 
-void repo_backup_end(int lock)
+int repo_backup_begin(struct repo_backup *b, const struct settings *s, const char *file,
+	struct arena *a, struct problem *p)
 {
-	repo_unlock(lock);
+	*b = (struct repo_backup){ .s = s,
+		.whole = arena_printf(a, "%s.repositories", file),
+		.lock = -1,
+		.beside = { copy_beside, b } };
+	if (access(file, F_OK) == 0)
+		return problem_set(p, a, ERR_STORE, "cannot make %s: %s", file, strerror(EEXIST));
+	if (access(b->whole, F_OK) == 0)
+		return problem_set(p, a, ERR_STORE,
+			"%s is there already, without %s: remove it, or give another name",
+			b->whole, file);
+	return access(s->repo_folder, F_OK) == 0 ? lock_keeping(b, a, p) : 0;
 }
 
-int repo_backup(const struct settings *s, const char *file, struct arena *a, struct problem *p)
+void repo_backup_say(const struct repo_backup *b)
 {
-	const char *whole = arena_printf(a, "%s.repositories", file),
-		   *part = arena_printf(a, "%s.part", whole);
-	struct repo_copied copied;
-	int err;
-
-	if (access(s->repo_folder, F_OK) != 0)
-		return 0;
-	if (access(whole, F_OK) == 0)
-		return problem_set(p, a, ERR_STORE, "%s: it is there already", whole);
-	repo_copy_drop(part); /* of one that was broken off */
-	err = repo_copy_all(s->repo_folder, part, &copied, a, p);
-	if (!err && !copied.repositories) {
-		repo_copy_drop(part);
-		return 0;
-	}
-	if (!err && (rename(part, whole) || folder_sync(whole)))
-		err = problem_set(p, a, ERR_STORE, "%s: %s", whole, strerror(errno));
-	if (!err)
+	if (b->copied.repositories)
 		printf("Wrote %s: %lld repositories of agents, %lld bytes. It belongs to the copy of the store.\n",
-			whole, (long long)copied.repositories, (long long)copied.size_bytes);
+			b->whole, (long long)b->copied.repositories,
+			(long long)b->copied.size_bytes);
+}
+
+static int report_of(const struct settings *s, struct store *store, enum repo_check_depth depth,
+	struct repo_report *ret, struct arena *a, struct problem *p)
+{
+	struct repos *repos = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (!err)
+		err = open_folder(&repos, s, a, p);
+	if (!err) {
+		err = repo_check(repos, db, depth, a, ret);
+		if (err)
+			problem_set(p, a, err, "the rows of repositories: %s", db_error(db));
+	}
+	repos_free(repos);
+	db_close(db);
 	return err;
 }
 
-int repo_restore(const struct settings *s, const char *file, struct arena *a, struct problem *p)
+int repo_backup_missing(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
 {
-	const char *copy = arena_printf(a, "%s.repositories", file), *kept = NULL;
-	struct repo_copied copied;
+	struct repo_report r = { 0 };
+	int err = store_version_seen(store) < REPOS_SINCE
+			  ? 0
+			  : report_of(s, store, REPO_CHECK_FOLDERS, &r, a, p);
+
+	if (!err && r.missing)
+		err = problem_set(p, a, ERR_CONFLICT,
+			"the copy is made, but without %lld repositories of which the folder is missing in %s; the first is "
+			"%s, of %s. Put it back from an older copy, or have the agent let go of it (DELETE …/repo)",
+			(long long)r.missing, s->repo_folder, r.first, r.whose);
+	return err;
+}
+
+void repo_backup_end(struct repo_backup *b)
+{
+	repo_unlock(b->lock);
+	b->lock = -1;
+}
+
+/* ---- and put back ---- */
+
+static int bring_beside(
+	void *ctx, struct db *copy, int64_t version, struct arena *a, struct problem *p)
+{
+	struct repo_restoring *r = ctx;
+	bool any = false;
+	int err = 0;
+
+	if (version >= REPOS_SINCE && repos_in_use(copy, &any))
+		return problem_set(p, a, ERR_STORE, "the copy: %s", db_error(copy));
+	if (any && !r->copy && !r->without)
+		return problem_set(p, a, ERR_USAGE,
+			"the copy has agents with repositories, and there is no %s. Nothing was changed; name the folder of "
+			"their copy with --repositories FOLDER, or say --without-repositories, and they stay as they are",
+			r->sought);
+	if (r->copy)
+		err = repo_swap_begin(r->copy, r->s->repo_folder, r->s->data, &r->copied, a, p);
+	r->staged = r->copy && !err;
+	return err;
+}
+
+static int lock_folder(struct repo_restoring *r, struct arena *a, struct problem *p)
+{
+	const char *folder = r->s->repo_folder;
+
+	r->lock = repo_lock_unserved(r->repos, a);
+	if (r->lock < 0 && errno == EWOULDBLOCK)
+		return problem_set(p, a, ERR_USAGE,
+			"the repositories in %s are being served by another lodge, and would be taken from it: stop it, on "
+			"every machine, or give another folder with --repo-folder. Nothing was changed",
+			folder);
+	r->keeping = r->lock < 0 ? -1 : repo_lock_keeping(r->repos, a, false);
+	if (r->keeping < 0 && errno == EWOULDBLOCK)
+		return problem_set(p, a, ERR_USAGE,
+			"the repositories in %s are being put in order or copied by %s: try again when that is over. Nothing was "
+			"changed",
+			folder, repo_lock_keeper(r->repos, a));
+	if (r->keeping < 0)
+		return problem_set(p, a, ERR_USAGE,
+			"the folder of repositories, %s: %s. Nothing was changed", folder,
+			strerror(errno));
+	return 0;
+}
+
+int repo_restore_begin(struct repo_restoring *r, const struct settings *s, const char *file,
+	struct arena *a, struct problem *p)
+{
+	const char *given = NULL;
 	int err;
 
-	if (access(copy, F_OK) != 0) {
-		printf("There is no %s: the repositories of agents stay as they are.\n", copy);
+	*r = (struct repo_restoring){
+		.s = s, .lock = -1, .keeping = -1, .beside = { bring_beside, r }
+	};
+	for (size_t i = 0; i < s->argument_count; i++)
+		if (strcmp(s->arguments[i], "--without-repositories") == 0)
+			r->without = true;
+		else if (strcmp(s->arguments[i], "--repositories") == 0)
+			given = s->arguments[++i];
+	r->sought = given ? given : arena_printf(a, "%s.repositories", file);
+	if (!r->without && access(r->sought, F_OK) == 0)
+		r->copy = r->sought;
+	else if (given)
+		return problem_set(p, a, ERR_USAGE, "--repositories %s: %s", given,
+			r->without ? "it is given with --without-repositories" : strerror(errno));
+	if (!r->copy)
+		return 0;
+	err = open_folder(&r->repos, s, a, p);
+	if (!err && access(s->repo_folder, F_OK) == 0)
+		err = lock_folder(r, a, p);
+	return err;
+}
+
+int repo_restore_prove(
+	struct repo_restoring *r, const char *file, struct arena *a, struct problem *p)
+{
+	struct store_settings settings = { .where = arena_printf(a, "sqlite:%s", file),
+		.queue_max = 1 };
+	struct store_version v = { 0 };
+	struct store *copy = NULL;
+	struct db *db = NULL;
+	int err = store_open(&copy, &settings, STORE_BESIDE, a, p);
+
+	if (!err)
+		err = store_version(copy, &v, a, p);
+	if (!err)
+		err = store_connect(copy, &db, a, p);
+	if (!err)
+		err = bring_beside(r, db, v.tables, a, p);
+	db_close(db);
+	store_close(copy);
+	return err;
+}
+
+int repo_restore_end(
+	struct repo_restoring *r, struct store *store, struct arena *a, struct problem *p)
+{
+	const char *folder = r->s->repo_folder, *kept = NULL;
+	struct db *db = NULL;
+	int err;
+
+	if (!r->copy) {
+		printf("There is no copy of repositories: those of agents stay as they are.\n");
 		return 0;
 	}
-	err = repo_copy_back(copy, s->repo_folder, s->data, &copied, &kept, a, p);
+	err = repo_swap_end(folder, r->s->data, &kept, a, p);
+	r->staged = err != 0;
 	if (err)
 		return err;
-	printf("Put %lld repositories of agents back into %s.\n", (long long)copied.repositories,
-		s->repo_folder);
+	printf("Put %lld repositories of agents back into %s.\n", (long long)r->copied.repositories,
+		folder);
 	if (kept)
 		printf("The former ones are kept as %s; remove it when it is not needed.\n", kept);
-	return 0;
+	err = store_connect(store, &db, a, p);
+	if (!err)
+		err = repo_claim(r->repos, db, REPOS_ADOPT, a, p);
+	db_close(db);
+	return err;
+}
+
+void repo_restore_close(struct repo_restoring *r, struct arena *a)
+{
+	if (r->staged)
+		repo_swap_drop(r->s->repo_folder, a);
+	repo_unlock(r->keeping);
+	repo_unlock(r->lock);
+	repos_free(r->repos);
+}
+
+/* ---- and looked at ---- */
+
+/* What a service would say of the folder before anything else. */
+static int look_at_folder(
+	const struct settings *s, struct store *store, struct arena *a, struct problem *p)
+{
+	struct repos *repos = NULL;
+	struct db *db = NULL;
+	int err = store_connect(store, &db, a, p);
+
+	if (!err)
+		err = open_folder(&repos, s, a, p);
+	if (!err)
+		err = open_repos_apart(s, a, p);
+	if (!err)
+		err = repo_claim(repos, db, REPOS_LOOK, a, p);
+	repos_free(repos);
+	db_close(db);
+	return err;
 }
 
 int repo_check_place(const struct settings *s, struct store *store, bool links, bool objects,
 	struct arena *a, struct problem *p)
 {
 	struct repo_report r = { 0 };
-	struct repos *repos = NULL;
-	struct db *db = NULL;
-	int err = store_connect(store, &db, a, p);
+	int err = look_at_folder(s, store, a, p);
 
-	if (err)
-		return err;
-	err = open_folder(&repos, s, a, p);
-	if (!err) {
-		err = repo_check(repos, db,
+	if (!err)
+		err = report_of(s, store,
 			objects ? REPO_CHECK_OBJECTS
 			: links ? REPO_CHECK_LINKS
 				: REPO_CHECK_FOLDERS,
-			a, &r);
-		if (err)
-			problem_set(p, a, err, "the rows of repositories: %s", db_error(db));
-	}
-	repos_free(repos);
-	db_close(db);
+			&r, a, p);
 	if (err)
 		return err;
 	if (links || objects)
 		printf("The agents have %lld repositories.\n", (long long)r.rows);
 	if (r.unnamed)
-		printf("# warning: %lld folders of repositories belong to no agent; the service removes those that are "
-		       "older than a day\n",
+		printf("# warning: %lld folders of repositories belong to no agent; the service removes those that have been so "
+		       "for a week\n",
 			(long long)r.unnamed);
 	if (r.first)
 		return problem_set(p, a, ERR_CONFLICT,
-			"of %lld repositories the folder is missing, and %lld are not whole; the first is %s in %s: %s",
-			(long long)r.missing, (long long)r.broken, r.first, s->repo_folder, r.why);
+			"of %lld repositories the folder is missing, and %lld are not whole; the first is %s in %s, of %s: %s. Put "
+			"it back from a copy (FILE.repositories), or have the agent let go of it (DELETE …/repo)",
+			(long long)r.missing, (long long)r.broken, r.first, s->repo_folder, r.whose,
+			r.why);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "store/beside.h"
 #include "store/copy_parts.h"
 
 /* A statement made at run time; the connection must forget it before the arena goes. */
@@ -191,12 +192,20 @@ static int copy_to(struct store *s, const char *path, struct arena *a, struct pr
 
 int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p)
 {
+	return store_backup_with(s, path, NULL, a, p);
+}
+
+int store_backup_with(struct store *s, const char *path, const struct store_beside *beside,
+	struct arena *a, struct problem *p)
+{
 	struct backing_up c = { .path = path, .part = arena_printf(a, "%s.part", path), .fd = -1 };
 	int err = copy_begin(&c, a, p);
 	bool ours = !err;
 
 	if (!err)
 		err = copy_to(s, c.part, a, p);
+	if (!err && beside)
+		err = beside->run(beside->ctx, NULL, 0, a, p);
 	if (!err)
 		err = copy_end(&c, a, p);
 	if (err && ours) {

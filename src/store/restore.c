@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "store/beside.h"
 #include "store/engine.h"
 
 struct restoring {
 	const char *path, *fresh, *folder;
+	const struct store_beside *beside;
 	int lock_fd;
 	struct arena *a;
 	struct problem *p;
@@ -101,6 +103,8 @@ static int verify_copy(const struct restoring *r, const char *file)
 		err = store_check(copy, r->a, r->p);
 	if (!err)
 		err = store_connect(copy, &db, r->a, r->p);
+	if (!err)
+		err = r->beside->run(r->beside->ctx, db, v.tables, r->a, r->p);
 	if (!err && store_copy_done(db))
 		err = problem_set(r->p, r->a, ERR_STORE, "the copy failed: %s", db_error(db));
 	db_close(db);
@@ -188,10 +192,10 @@ static int replace_store(const struct restoring *r, const char *file, const char
 	return err;
 }
 
-int store_restore(const char *where, const char *file, const char **ret_kept, struct arena *a,
-	struct problem *p)
+int store_restore(const char *where, const char *file, const struct store_beside *beside,
+	const char **ret_kept, struct arena *a, struct problem *p)
 {
-	struct restoring r = { .a = a, .p = p, .lock_fd = -1 };
+	struct restoring r = { .beside = beside, .a = a, .p = p, .lock_fd = -1 };
 	int err;
 
 	r.path = identity_path(where + 7, a);

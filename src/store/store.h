@@ -229,10 +229,6 @@ int store_connect(struct store *s, struct db **ret, struct arena *a, struct prob
 void db_close(struct db *db);
 /* A consistent copy as an SQLite file, whatever the engine, while others work. */
 int store_backup(struct store *s, const char *path, struct arena *a, struct problem *p);
-/* Puts such a copy in the place of an SQLite store (`where` is sqlite:PATH) that nobody serves, after proving
- * it; the former store is kept under *ret_kept, NULL if there was none. */
-int store_restore(const char *where, const char *file, const char **ret_kept, struct arena *a,
-	struct problem *p);
 /* All rows of one store into another that is empty, or that an earlier run has begun to fill, on whichever engines: see
  * copy.c.  The source is not served meanwhile, and the target not before it is complete. */
 enum copy_doing { COPY_CHECKS, COPY_COUNTS, COPY_RESUMES, COPY_WRITES, COPY_PROVES };

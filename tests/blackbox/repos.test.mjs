@@ -1,8 +1,9 @@
-// repos.test.mjs - repositories of agents across processes: the job that takes prompts from them, and a start with another address.
+// repos.test.mjs - repositories of agents across processes: the job that takes prompts from them, a start with another address,
+// and copies of them.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { equal, match, testBoth, until } from "./harness.mjs";
+import { equal, match, ok, test, testBoth, until } from "./harness.mjs";
 
 const ENV = { PATH: process.env.PATH, HOME: "/nowhere", GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org", GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
 
@@ -85,4 +86,78 @@ testBoth("a copy of the store has the repositories beside it, and both are put b
   const keys = await t.on(place, ["ssh-keys"]);
   equal(keys.status, 2, "lines that could not work");
   match(keys.stderr, /git-serve.*would not know of it; write it into a file of settings/, "what to do");
+});
+
+test("repositories that another store serves are neither taken nor collected", async (t) => {
+  const place = await t.place("sqlite");
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+  equal((await server.request("POST", `/tenant/${tenant}/agents/${made.json.id}/repo`)).status, 201, "the repository");
+  const folder = join(place.data, "repositories"), copy = join(place.folder, "copy.db");
+  const names = () => readdirSync(folder).filter((one) => one.endsWith(".git")).join();
+  const before = names();
+  equal((await t.on(place, ["backup", copy])).status, 0, "the backup");
+  const elsewhere = { ...place, store: `sqlite:${join(place.folder, "try.db")}` };
+  const taken = await t.on(elsewhere, ["restore", copy]);
+  ok(taken.status > 0, taken.stdout);
+  match(taken.stderr, /are being served by another lodge.*--repo-folder\. Nothing was changed/, "why");
+  ok(!existsSync(join(place.folder, "try.db")), "no store was made");
+  const own = join(place.folder, "own");
+  const tried = await t.on(elsewhere, ["restore", copy, "--repo-folder", `${own}/`]);
+  equal(tried.status, 0, tried.stderr);
+  equal(readdirSync(own).filter((one) => one.endsWith(".git")).join(), before, "those of the copy");
+  // The copy knows the same mark; only the lock tells that somebody is there.
+  const beside = await t.on(elsewhere, ["serve", "--listen", "127.0.0.1:0"]);
+  ok(beside.status > 0, beside.stdout);
+  match(beside.stderr, /are being served by another lodge/, "a second service");
+  await server.stop();
+  const other = await t.place("sqlite");
+  const strange = await t.on(other, ["serve", "--listen", "127.0.0.1:0", "--repo-folder", folder]);
+  ok(strange.status > 0, strange.stdout);
+  match(strange.stderr, /by its mark lodge-repositories it is that of another/, "another store");
+  equal(names(), before, "they stayed");
+});
+
+test("a store and its repositories are put back both, or neither", async (t) => {
+  const place = await t.place("sqlite");
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+  equal((await server.request("POST", `/tenant/${tenant}/agents/${made.json.id}/repo`)).status, 201, "the repository");
+  const folder = join(place.data, "repositories"), copy = join(place.folder, "copy.db"), beside = `${copy}.repositories`;
+  mkdirSync(beside);
+  const refused = await t.on(place, ["backup", copy]);
+  match(refused.stderr, /copy\.db\.repositories is there already/, "a name that is taken");
+  ok(!existsSync(copy), "nothing was written");
+  rmdirSync(beside);
+  equal((await t.on(place, ["backup", copy])).status, 0, "the backup");
+  await server.stop();
+  const [name] = readdirSync(folder).filter((one) => one.endsWith(".git"));
+  const store = statSync(join(place.data, "lodge.db")).ino;
+  const unchanged = () => equal(statSync(join(place.data, "lodge.db")).ino, store, "the store is the same");
+  // A copy that cannot be read to its end.
+  symlinkSync("objects", join(beside, "objects"));
+  renameSync(join(beside, name, "objects"), join(beside, "kept"));
+  renameSync(join(beside, "objects"), join(beside, name, "objects"));
+  const broken = await t.on(place, ["restore", copy]);
+  equal(broken.status, 1, broken.stdout);
+  match(broken.stderr, /cannot be copied: .*Nothing was changed/, "why");
+  unchanged();
+  ok(!existsSync(join(folder, ".restoring")), "nothing is left of it");
+  // None at all.
+  renameSync(beside, `${copy}.aside`);
+  const none = await t.on(place, ["restore", copy]);
+  equal(none.status, 2, none.stdout);
+  match(none.stderr, /there is no .*copy\.db\.repositories.*--without-repositories/, "why");
+  unchanged();
+  equal((await t.on(place, ["restore", copy, "--without-repositories"])).status, 0, "without them");
+  const given = await t.on(place, ["restore", copy, "--repositories", folder]);
+  equal(given.status, 0, given.stderr);
+  rmSync(join(folder, name), { recursive: true });
+  const missing = await t.on(place, ["backup", join(place.folder, "second.db")]);
+  equal(missing.status, 1, missing.stdout);
+  match(missing.stderr, /without 1 repositories of which the folder is missing .*, of [a-z0-9-]+\/a\./, "which");
+  const check = await t.on(place, ["check"]);
+  match(check.stderr, /of 1 repositories the folder is missing.*\/a: there is no such folder\. Put it back/, "the check");
 });

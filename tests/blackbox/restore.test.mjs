@@ -150,6 +150,7 @@ test("beside a master key no empty store is made, unless on purpose", async (t) 
   }
   equal((await t.on(place, ["migrate", "--new"])).status, 0, "migrate --new");
   equal((await t.on(place, ["bucket", "adopt"])).status, 0, "the bucket of the former store");
+  equal((await t.on(place, ["repos", "adopt"])).status, 0, "the repositories of the former store");
   await (await t.serve(place, { flags: FLAGS })).enter();
 });
 

@@ -1,4 +1,5 @@
 /* test_repo_copy.c - repositories copied while somebody pushes, put back, and held against their rows. */
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include "repos/repo_check.h"
 #include "repos/repo_copy.h"
 #include "repos/repo_lock.h"
+#include "repos/repo_swap.h"
 
 #define HELD "/tenant/%s/agents/%s"
 
@@ -73,7 +75,8 @@ TEST(repo_copy_is_sound_while_somebody_pushes)
 TEST(repo_copy_is_put_back_and_the_former_is_kept)
 {
 	struct fixture *f = fixture_open();
-	const char *agent = repo_agent(f, "back"), *from = place(f, agent, ""), *tip, *kept = NULL;
+	const char *agent = repo_agent(f, "back"), *from = place(f, agent, ""), *tip, *kept = NULL,
+		   *again = NULL;
 	const char *to = arena_printf(&f->arena, "%s.copy", from);
 	struct repo_copied copied;
 	struct problem p = { 0 };
@@ -86,9 +89,22 @@ TEST(repo_copy_is_put_back_and_the_former_is_kept)
 	repo_said(f, agent,
 		"rm refs/heads/link objects/info/alternates refs/heads/x.lock; rmdir objects/tmp_objdir-incoming-x");
 	repo_push(f, agent, "later", "x");
-	CHECK_INT(repo_copy_back(to, from, from, &copied, &kept, &f->arena, &p), 0);
+	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), 0);
 	CHECK_INT(copied.repositories, 1);
+	CHECK(strcmp(repo_said(f, agent, "git rev-parse main"), tip) != 0);
+	CHECK_INT(repo_swap_end(from, from, &kept, &f->arena, &p), 0);
 	CHECK(kept && access(kept, F_OK) == 0);
+	/* Again within a second. */
+	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), 0);
+	CHECK_INT(repo_swap_end(from, from, &again, &f->arena, &p), 0);
+	CHECK(again && strcmp(kept, again) != 0);
+	/* One that cannot be read to its end leaves nothing, and all as it was. */
+	CHECK(mkdir(arena_printf(&f->arena, "%s/c00000000000000000000000a.git", to), 0700) == 0);
+	CHECK(symlink("objects", arena_printf(&f->arena, "%s/c00000000000000000000000a.git/objects",
+					 to)) == 0);
+	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), ERR_STORE);
+	CHECK(strstr(p.detail, "Nothing was changed"));
+	CHECK(access(arena_printf(&f->arena, "%s/.restoring", from), F_OK) != 0);
 	CHECK_STR(repo_said(f, agent, "git rev-parse main"), tip);
 	CHECK_STR(
 		repo_said(f, agent,
@@ -132,6 +148,7 @@ TEST(repo_copy_check_holds_rows_and_folders_against_each_other)
 	CHECK_INT(fixture_work(f, check, &c), 0);
 	CHECK_INT(c.report.broken, 1);
 	CHECK(strstr(folder, c.report.first));
+	CHECK_STR(c.report.whose, "demo/checked");
 	/* A folder that no row names, and a row without one. */
 	CHECK(rename(folder, place(f, agent, "/c00000000000000000000000a.git")) == 0);
 	c.depth = REPO_CHECK_FOLDERS;
