@@ -32,6 +32,16 @@ int64_t remote_retry_after(const char *text, int64_t now)
 	return left > REMOTE_RETRY_MAX_S ? REMOTE_RETRY_MAX_S : left;
 }
 
+/* A name and a password stand in the address where the one that was asked had them. */
+static const char *without_user(struct arena *a, const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t len = host ? strcspn(host + 3, "/?#") : 0;
+	const char *at = host ? memrchr(host + 3, '@', len) : NULL;
+
+	return at ? arena_printf(a, "%.*s%s", (int)(host + 3 - url), url, at + 1) : url;
+}
+
 const char *remote_moved_to(struct arena *a, const char *asked, const struct fetched *got)
 {
 	struct fetch_origin from, to;
@@ -41,7 +51,7 @@ const char *remote_moved_to(struct arena *a, const char *asked, const struct fet
 		return NULL;
 	return strcmp(from.scheme, to.scheme) == 0 && strcmp(from.host, to.host) == 0 &&
 			       from.port == to.port
-		       ? got->location
+		       ? without_user(a, got->location)
 		       : NULL;
 }
 

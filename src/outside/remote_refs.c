@@ -173,6 +173,9 @@ static struct remote_said list_refs(
 
 const char *remote_url_fault(const char *url, enum egress egress)
 {
+	/* Git takes HTTPS: for a scheme of its own. */
+	if (url[strspn(url, "htps")] != ':')
+		return "must begin with https://, in small letters";
 	return fetch_base_fault(url, egress);
 }
 

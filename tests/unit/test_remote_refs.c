@@ -244,6 +244,7 @@ static struct {
 		PLAIN_LIST
 	} how;
 	int status;
+	bool relative;	  /* of MOVED */
 	const char *more; /* headers */
 	const char *repo; /* of git's own */
 	struct peer other;
@@ -305,9 +306,13 @@ static void answer_host(struct peer *p, int fd, const char *request)
 			reply_git(fd, request, false);
 			break;
 		}
-		snprintf(more, sizeof more,
-			"Location: http://127.0.0.1:%d/r/x.git/info/refs?service=git-upload-pack\r\n",
-			p->port);
+		if (host.relative) /* as Gitea says it, and GitLab behind some proxies */
+			snprintf(more, sizeof more,
+				"Location: /r/x.git/info/refs?service=git-upload-pack\r\n");
+		else
+			snprintf(more, sizeof more,
+				"Location: http://127.0.0.1:%d/r/x.git/info/refs?service=git-upload-pack\r\n",
+				p->port);
 		reply_head(fd, 301, more, "text/plain", 0);
 		break;
 	case ELSEWHERE:
@@ -371,7 +376,11 @@ TEST(remote_refs_are_those_of_a_real_server)
 
 	make_repo(&a, folder);
 	peer_open(&p, answer_host);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
+		const char *moved = NULL;
+
+		host.relative = i == 3;
+		r.ret_url = &moved;
 		host.how = i == 0 ? AS_GIT : i == 1 ? OLD_GIT : MOVED;
 		test_step("way %d", i);
 		r.url = arena_printf(
@@ -379,6 +388,7 @@ TEST(remote_refs_are_those_of_a_real_server)
 		said = remote_refs_list(&r, &a, &refs);
 		CHECK_INT(said.end, REMOTE_OK);
 		CHECK(!said.why);
+		CHECK_STR(moved, arena_printf(&a, "http://127.0.0.1:%d/r/x.git", p.port));
 		CHECK_INT(refs.count, 4);
 		CHECK(refs.complete);
 		CHECK_STR(refs.head, "refs/heads/main");
