@@ -288,7 +288,7 @@ static int run_prepare(struct work *w, struct db *db)
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
 	(void)db;
-	return w->withdrawn ? ERR_STOPPING : c->op->prepare(c);
+	return w->late ? ERR_BUSY : w->withdrawn ? ERR_STOPPING : c->op->prepare(c);
 }
 
 /* An import, or what another program does, to its end.  Its thread waits for the store as well: so a tenant has no more imports in the writer than it has of

@@ -62,6 +62,7 @@ struct app {
 	struct pool *reading;  /* reads much, on SQLite; exports */
 	struct pool *disk;     /* reads and writes files */
 	struct pool *programs; /* waits for git */
+	struct pool *remotes;  /* waits for git that waits for another host */
 	struct pool *imports;  /* waits for lodge-helper, and for files that come out of a bucket */
 	struct metrics *metrics;
 	struct held *held;	     /* who holds how much memory */

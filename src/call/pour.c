@@ -93,6 +93,8 @@ static int run_pour(struct work *w, struct db *none)
 	struct call *c = pour_call_of(w);
 
 	(void)none;
+	if (w->late)
+		return ERR_BUSY;
 	return call_pour_wanted(c) ? c->pour->make(c) : ERR_STOPPING;
 }
 

@@ -15,6 +15,8 @@ struct remote {
 	enum egress egress;
 	int total_ms; /* for both requests together; 0: 10 seconds */
 	const _Atomic bool *stop;
+	bool (*wanted)(void *ctx); /* whether anybody waits; or NULL */
+	void *ctx;
 	struct fetch_line *line; /* for several on one host, one after the other; or NULL */
 	bool known; /* it spoke the second version before, and is asked for refs at once */
 	const char **ret_url; /* where it is, if the host pointed there; or NULL */

@@ -18,7 +18,7 @@
 #include "git/git_orphans.h"
 #include "outside/pinned.h"
 
-enum { CONFIG_BYTES = 16 * 1024, FOLDERS_OPEN = 16 };
+enum { CONFIG_BYTES = 16 * 1024, FOLDERS_OPEN = 16, REFS_BYTES_MAX = 16 << 20 };
 
 void remote_set_token(struct remote *r, struct arena *a, const char *token)
 {
@@ -60,11 +60,11 @@ static void write_config(struct buf *b, struct arena *a, const struct remote *r,
 	buf_puts(b, "[protocol]\n\tallow = never\n[protocol \"https\"]\n\tallow = always\n");
 	if (strncmp(r->url, "http:", 5) == 0)
 		buf_puts(b, "[protocol \"http\"]\n\tallow = always\n");
-	/* What it complains of is read, and no advice behind that. */
+	/* What it complains of is read, and no advice after that. */
 	buf_puts(b, "[advice]\n\tpushUpdateRejected = false\n");
 	buf_puts(b, "[fetch]\n\tunpackLimit = 1\n[transfer]\n\tbundleURI = false\n"
 		    "[http]\n\tfollowRedirects = false\n\tproxy = \"\"\n\tuserAgent = lodge\n"
-		    "\tlowSpeedLimit = 100\n\tlowSpeedTime = 20\n");
+		    "\tlowSpeedLimit = 1000\n\tlowSpeedTime = 30\n");
 	if (*pinned)
 		put_quoted(b, "curloptResolve", pinned);
 	if (r->token && *r->token)
@@ -112,7 +112,9 @@ static enum git_end run_git(const struct remote *r, const char *path, const char
 				       .input_max = most },
 		.in = -1,
 		.stop = r->stop,
-		.take = let_pass };
+		.take = let_pass,
+		.wanted = r->wanted,
+		.ctx = r->ctx };
 
 	return git_run(&run, ret);
 }
@@ -248,7 +250,7 @@ static int fetch_held(const struct remote *r, const char *path, int lock, int64_
 	err = judge(&result, r, "fetch", a, p);
 	if (err)
 		return err;
-	run_git(r, path, pack, (struct given){ 0, lock }, bytes_max, &result);
+	run_git(r, path, pack, (struct given){ 0, lock }, REFS_BYTES_MAX, &result);
 	return judge(&result, r, "pack-refs", a, p);
 }
 

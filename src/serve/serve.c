@@ -71,6 +71,9 @@ enum {
 	IMPORT_WAITING = 256,
 	PROGRAM_THREADS = 4, /* a tenant has all but one */
 	PROGRAM_WAITING = 32,
+	PROGRAM_WAIT_MS = 10000, /* for a thread; then it is told to come later */
+	REMOTE_THREADS = 4,	 /* a tenant has one */
+	REMOTE_WAITING = 32,
 	SLOW_WAITING_MAX = 1000,
 	MAINTENANCE_EVERY_S = 60,
 	CHAIN_EVERY_MS = 500,
@@ -400,6 +403,12 @@ static int start_serving(struct serving *v)
 		.waiting = PROGRAM_WAITING,
 		.waiting_each = PROGRAM_WAITING / POOL_SHARE,
 		.withdraws = true });
+	v->service.app.remotes = pool_new(&(struct pool_settings){ .threads = REMOTE_THREADS,
+		.idle_s = DISK_IDLE_S,
+		.threads_left = REMOTE_THREADS - 1,
+		.waiting = REMOTE_WAITING,
+		.waiting_each = REMOTE_WAITING / POOL_SHARE,
+		.withdraws = true });
 	v->service.app.reading = pool_new_shared(reading_threads(v->settings), SLOW_WAITING_MAX);
 	prepare_queue(v);
 	v->service.app.hub = hub_new(v->service.app.store);
@@ -483,6 +492,7 @@ static void stop_serving(struct serving *v)
 	pool_free(v->service.app.reading);
 	pool_free(v->service.app.imports);
 	pool_free(v->service.app.programs);
+	pool_free(v->service.app.remotes);
 	bucket_stop(v->service.bucket);
 	repos_stop(v->service.repos);
 	pool_free(v->service.app.disk);
@@ -627,6 +637,8 @@ static int wait_for_signal(struct serving *v, const sigset_t *set)
 		keeper_wake(v->keeper);
 		broker_tick(v->service.broker);
 		hook_log_flush(v->service.hook_log, v->service.app.store, clock_now_us());
+		pool_withdraw_late(v->service.app.programs, PROGRAM_WAIT_MS);
+		pool_withdraw_late(v->service.app.remotes, PROGRAM_WAIT_MS);
 		give_back_memory(v);
 		if (turns % MIRRORS_EVERY_TURNS == 0)
 			mirrors_sweep(v->service.mirrors, clock_now_us());

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/id.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -369,7 +370,8 @@ int pool_submit(struct pool *p, const char *owner, struct work *w)
 {
 	int err;
 
-	w->withdrawn = false;
+	w->withdrawn = w->late = false;
+	w->since_ms = clock_mono_ms();
 	pthread_mutex_lock(&p->lock);
 	err = p->stopping ? ERR_STOPPING : stand_in_lane(p, owner ? owner : "", w);
 	pthread_mutex_unlock(&p->lock);
@@ -380,6 +382,19 @@ void pool_withdraw(struct pool *p, struct work *w)
 {
 	pthread_mutex_lock(&p->lock);
 	withdraw_work(p, w);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_withdraw_late(struct pool *p, int most_ms)
+{
+	int64_t since = clock_mono_ms() - most_ms;
+
+	pthread_mutex_lock(&p->lock);
+	for (struct pool_lane *lane = p->lanes; lane; lane = lane->next)
+		while (lane->waiting.first && lane->waiting.first->since_ms <= since) {
+			lane->waiting.first->late = true;
+			withdraw_work(p, lane->waiting.first);
+		}
 	pthread_mutex_unlock(&p->lock);
 }
 

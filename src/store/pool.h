@@ -42,6 +42,9 @@ struct db *pool_db(struct store *s);
 /* The same, and reads with it as store_read_here() does; `run` takes the place of w->run. */
 int pool_read(struct store *s, struct work *w, int (*run)(struct work *w, struct db *db));
 
+/* What has waited for longer is withdrawn, and w->late is set: whoever asked is to hear so instead of nothing. */
+void pool_withdraw_late(struct pool *p, int most_ms);
+
 struct pool_stats {
 	uint64_t begun, waiting;
 };

@@ -155,7 +155,8 @@ struct work {
 	int err; /* the store's own */
 	/* Of pool.h, where it is handed to one. */
 	struct pool_lane *lane;
-	bool waiting;
+	bool waiting, late; /* late: withdrawn because it waited for too long */
+	int64_t since_ms;   /* when it was handed there */
 	_Atomic bool withdrawn;
 };
 

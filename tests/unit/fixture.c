@@ -331,6 +331,7 @@ static struct fixture *open_with(enum tenant_start start)
 	f->app.reading = pool_new_shared(1, 100);
 	f->app.imports = pool_new_shared(1, 100);
 	f->app.programs = pool_new_shared(2, 8);
+	f->app.remotes = pool_new_shared(1, 8);
 	open_bucket(f);
 	open_repos(f);
 	f->service.broker = broker_new(&(struct broker_settings){ .store = f->app.store,
@@ -386,6 +387,7 @@ void fixture_close(struct fixture *f)
 	pool_free(f->app.reading);
 	pool_free(f->app.imports);
 	pool_free(f->app.programs);
+	pool_free(f->app.remotes);
 	bucket_stop(f->service.bucket);
 	repos_stop(f->service.repos);
 	pool_free(f->app.disk);

@@ -116,6 +116,28 @@ static bool await(int begun, int done)
 	return came;
 }
 
+/* What waits for long hears so, though all threads are in something that takes longer. */
+TEST(pool_ends_what_has_waited_for_too_long)
+{
+	struct pool *p = pool_new_shared(1, MOST);
+	struct piece held, late, other;
+
+	begin(false);
+	CHECK_INT(submit(p, &held, "a", '!'), 0);
+	CHECK(await(1, 0));
+	CHECK_INT(submit(p, &late, "a", 'l'), 0);
+	CHECK_INT(submit(p, &other, "b", 'o'), 0);
+	pool_withdraw_late(p, 60000);
+	CHECK_INT(pool_stats(p).waiting, 2);
+	pool_withdraw_late(p, 0);
+	CHECK(await(3, 2));
+	CHECK(late.work.late && late.work.withdrawn && other.work.late);
+	CHECK(!held.work.late && !held.work.withdrawn);
+	open_gate(true);
+	CHECK(await(3, 3));
+	pool_free(p);
+}
+
 /* However much a tenant asks for, the next to come finds a thread. */
 TEST(pool_tenants_leave_a_thread_to_others)
 {

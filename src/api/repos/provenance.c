@@ -10,6 +10,7 @@
 #include "base/same.h"
 #include "repos/converge.h"
 #include "repos/projection.h"
+#include "repos/repo_lock.h"
 
 enum { COMMITS_SHOWN = 20 };
 
@@ -206,7 +207,7 @@ static int look_at_host(struct call *c, struct resolving *v, int take)
 	if (!v->remote.token)
 		return call_fail(c, ERR_CONFLICT,
 			"There is no token with which to commit to the repository on its host: give one with PATCH.");
-	c->elsewhere = c->app->programs;
+	c->elsewhere = c->app->remotes;
 	return 0;
 }
 
@@ -291,15 +292,20 @@ static int resolve_in(struct call *c, struct bare *b, struct resolving *v, int f
 BODY_STEP(resolveAgentPrompt, prepare, AgentPromptResolve)
 {
 	struct resolving *v = c->own;
+	struct repos *repos = service_of(c->app)->repos;
+	/* A commit that no ref leads to yet must not be taken for one that nobody needs. */
+	int lock = v->provenance.row.host == RepoHost_embedded
+			   ? -1
+			   : repo_lock_push(repos, c->arena, v->provenance.row.id);
 	struct bare *b = NULL;
 	int err = repo_open(c, &v->provenance.row, &b);
 
 	if (!err)
 		err = resolve_in(c, b, v, prompt_file_of(in->file), in->take);
 	bare_close(b);
+	repo_unlock(lock);
 	if (!err)
-		v->provenance.row.size_bytes =
-			repo_size(service_of(c->app)->repos, c->arena, v->provenance.row.id);
+		v->provenance.row.size_bytes = repo_size(repos, c->arena, v->provenance.row.id);
 	return err;
 }
 

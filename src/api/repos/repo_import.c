@@ -89,12 +89,22 @@ static int copy_into(struct call *c, struct repo_making *m, const struct remote 
 	return err;
 }
 
+static bool somebody_waits(void *ctx)
+{
+	const struct call *c = ctx;
+
+	return !http_left(c->x);
+}
+
 int repo_make_copy(struct call *c, struct repo_making *m, const char *url, const char *token)
 {
 	const char *moved = NULL;
-	struct remote remote = {
-		.url = url, .egress = repo_egress(c), .stop = &c->work.withdrawn, .ret_url = &moved
-	};
+	struct remote remote = { .url = url,
+		.egress = repo_egress(c),
+		.stop = &c->work.withdrawn,
+		.ret_url = &moved,
+		.wanted = somebody_waits,
+		.ctx = c };
 	struct remote_said said;
 	struct ls_refs refs;
 	int err;

@@ -74,7 +74,7 @@ BODY_STEP(createAgentRepo, look, AgentRepoCreate)
 	m->name = agent.name;
 	m->email = arena_printf(c->arena, "%s@lodge.internal", agent.slug);
 	if (in->import_url)
-		c->elsewhere = c->app->programs;
+		c->elsewhere = c->app->remotes;
 	return repo_project_look(c, agent.slug, RepoPurpose_code, &n->project);
 }
 
