@@ -90,7 +90,8 @@ static enum git_end run(
 
 enum git_end git_keep(const struct git_keep *what, struct git_result *ret)
 {
-	static const char *const gc[] = { "-c", "gc.pruneExpire=2.weeks.ago", "-c",
+	const char *const gc[] = { "-c",
+		what->drops ? "gc.pruneExpire=now" : "gc.pruneExpire=2.weeks.ago", "-c",
 		"gc.writeCommitGraph=false", "gc", "--quiet", NULL };
 	static const char *const graph[] = { "commit-graph", "write", "--reachable",
 		"--changed-paths", "--no-progress", NULL };

@@ -7,6 +7,7 @@ struct git_keep {
 	const char *path;
 	int64_t bytes_max; /* of one file that it writes */
 	int wall_ms;	   /* 0: GIT_KEEP_WALL_MS */
+	bool drops;	   /* what no ref leads to at once, and not after two weeks */
 	/* Asked now and then: false, and git is ended.  What was done so far is sound. */
 	bool (*wanted)(void *ctx);
 	void *ctx;

@@ -9,23 +9,24 @@
 #include "git/bare.h"
 #include "queue/jobs.h"
 #include "repos/converge.h"
+#include "repos/repo_keep.h"
 #include "store/row.h"
 
 struct mirror_end {
 	const char *tenant_id, *id, *tip, *refs_sha256, *last_error;
 	bool complete;
-	int64_t begun, now, next, size_bytes;
+	int64_t begun, now, next, soon, size_bytes;
 };
-FIELDS(mirror_end) = { ROW_FIELDS(
-			       mirror_end, tenant_id, id, complete, begun, now, next, size_bytes),
+FIELDS(mirror_end) = { ROW_FIELDS(mirror_end, tenant_id, id, complete, begun, now, next, soon,
+			       size_bytes),
 	ROW_NULLABLE(mirror_end, tip, refs_sha256, last_error) };
 static SCHEMA(mirror_end, .internal = true);
 
 enum { MIRROR_BEGIN, MIRROR_WAKE, MIRROR_FIND, MIRROR_DONE, MIRROR_FAILED };
 
-/* Who asked for it while it was fetched has it looked at again. */
+/* Who asked for it while it was fetched has it looked at again: after a failure not at once. */
 #define NEXT \
-	"next_attempt_at = case when asked_at >= :begun then cast(:now as bigint) else cast(:next as bigint) end"
+	"next_attempt_at = case when asked_at >= :begun then cast(:soon as bigint) else cast(:next as bigint) end"
 
 static const struct statement sql[] = {
 	[MIRROR_BEGIN] = { "mirror_begin",
@@ -33,7 +34,10 @@ static const struct statement sql[] = {
 		"where tenant_id = $1 and id = $2" },
 	[MIRROR_WAKE] = { "mirror_wake",
 		"update repositories set asked_at = $3, next_attempt_at = "
-		"case when next_attempt_at > $3 then $3 else next_attempt_at end "
+		"case when failures > 0 and updated_at + $4 > $3 and next_attempt_at > updated_at + $4 "
+		"then updated_at + $4 "
+		"when (failures = 0 or updated_at + $4 <= $3) and next_attempt_at > $3 then $3 "
+		"else next_attempt_at end "
 		"where tenant_id = $1 and id = $2 and host <> 'embedded'" },
 	[MIRROR_FIND] = { "mirror_find",
 		"select {*} from repositories where id = $1 and host <> 'embedded'",
@@ -45,7 +49,8 @@ static const struct statement sql[] = {
 		.args = &mirror_end_schema },
 	[MIRROR_FAILED] = { "mirror_failed",
 		"update repositories set last_error = :last_error, failures = failures + 1, "
-		"updated_at = :now, " NEXT " where tenant_id = :tenant_id and id = :id",
+		"size_bytes = :size_bytes, updated_at = :now, " NEXT
+		" where tenant_id = :tenant_id and id = :id",
 		.args = &mirror_end_schema },
 };
 STATEMENT_SET(mirror_sql, sql);
@@ -147,7 +152,8 @@ int mirror_begin(struct db *db, struct arena *a, const struct repository *row, i
 
 int mirror_wake(struct db *db, const struct repository *row, int64_t now)
 {
-	return db_run(db, &sql[MIRROR_WAKE], NULL, ARGS(T(row->tenant_id), T(row->id), N(now)));
+	return db_run(db, &sql[MIRROR_WAKE], NULL,
+		ARGS(T(row->tenant_id), T(row->id), N(now), N(MIRROR_EVERY_US)));
 }
 
 int mirror_find(struct db *db, struct arena *a, const char *id, struct repository *ret)
@@ -202,6 +208,47 @@ static int read_tip(const char *path, struct arena *a, struct mirroring *v, stru
 	return err;
 }
 
+static int too_large(struct arena *a, struct problem *p)
+{
+	return problem_set(p, a, ERR_TOO_LARGE, "The repository is larger than one may be here.");
+}
+
+static int64_t room_left(const struct repos *r, struct arena *a, struct mirroring *v)
+{
+	v->row.size_bytes = repo_size(r, a, v->row.id);
+	return repos_bytes_max(r) - v->row.size_bytes;
+}
+
+/* Into the room that is left, and no further. */
+static int bring(const struct repos *r, const struct remote *remote, struct arena *a,
+	struct mirroring *v, struct problem *p)
+{
+	int64_t room = room_left(r, a, v);
+	int err = room > 0 ? remote_git_fetch(remote, repo_path(r, a, v->row.id), room, a, p)
+			   : too_large(a, p);
+
+	return room_left(r, a, v) < 0 && !err ? too_large(a, p) : err;
+}
+
+/* What a fetch brought that failed is let go of, and where there is no room, what the host has no more; then there may be enough. */
+static int bring_or_tidy(const struct repos *r, const struct remote *remote, struct arena *a,
+	struct mirroring *v, struct problem *p)
+{
+	int64_t before = repo_size(r, a, v->row.id), after;
+	int err = bring(r, remote, a, v, p);
+
+	after = v->row.size_bytes;
+	if (!err || err == ERR_BUSY || err == ERR_STOPPING ||
+		(err != ERR_TOO_LARGE && after <= before) ||
+		!repo_keep_tight(r, a, v->row.id, remote->stop))
+		return err;
+	room_left(r, a, v);
+	if (err != ERR_TOO_LARGE || v->row.size_bytes >= after)
+		return err;
+	*p = (struct problem){ 0 };
+	return bring(r, remote, a, v, p);
+}
+
 int mirror_fetch(const struct repos *r, enum egress egress, const _Atomic bool *stop,
 	struct arena *a, struct mirroring *v)
 {
@@ -230,13 +277,9 @@ int mirror_fetch(const struct repos *r, enum egress egress, const _Atomic bool *
 	remote.url = moved;
 	err = find_folder(path, a, &p);
 	if (!err)
-		err = remote_git_fetch(&remote, path, repos_bytes_max(r), a, &p);
+		err = bring_or_tidy(r, &remote, a, v, &p);
 	if (err == ERR_BUSY || err == ERR_STOPPING)
 		return err;
-	v->row.size_bytes = repo_size(r, a, v->row.id);
-	if (!err && v->row.size_bytes > repos_bytes_max(r))
-		err = problem_set(
-			&p, a, ERR_TOO_LARGE, "The repository is larger than one may be here.");
 	if (!err)
 		err = read_tip(path, a, v, &p);
 	if (err)
@@ -262,6 +305,9 @@ int mirror_apply(struct db *db, struct arena *a, const struct mirroring *v, int6
 	if (err == ERR_NOT_FOUND || (!err && strcmp(row.id, v->row.id) != 0))
 		return 0;
 	end.next = mirror_next(now, v->failed ? row.failures + 1 : 0, v->retry_after_s);
+	end.soon = !v->failed			      ? now
+		   : end.next < now + MIRROR_EVERY_US ? end.next
+						      : now + MIRROR_EVERY_US;
 	if (!err)
 		err = db_run(db, &sql[v->failed ? MIRROR_FAILED : MIRROR_DONE], NULL,
 			BY_NAME(mirror_end, &end));

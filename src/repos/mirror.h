@@ -53,7 +53,8 @@ void mirror_digest(const struct ls_refs *refs, char ret[65]);
 
 /* It is to be fetched: a job has it from now on. */
 int mirror_begin(struct db *db, struct arena *a, const struct repository *row, int64_t now);
-/* Somebody says that it has moved: the sweep looks at it soon, or the job that has it does again. */
+/* Somebody says that it has moved: the sweep looks at it soon, or the job that has it does again; after a failure, not before a
+ * minute is over. */
 int mirror_wake(struct db *db, const struct repository *row, int64_t now);
 /* By its own id, of whichever tenant: for those who know nothing else.  ERR_NOT_FOUND. */
 int mirror_find(struct db *db, struct arena *a, const char *id, struct repository *ret);

@@ -51,7 +51,7 @@ int repo_keep_mark(struct db *db, const struct repo_due *row, int64_t began, int
 /* ---- one ---- */
 
 struct keeping_one {
-	struct repos *r;
+	const struct repos *r;
 	const char *id;
 };
 
@@ -130,6 +130,28 @@ bool repo_keep_is_whole(struct repos *r, struct arena *a, const char *id)
 		return true;
 	log_error("a repository is not whole", LOG_S("id", id), LOG_S("said", result.said));
 	return false;
+}
+
+bool repo_keep_tight(
+	const struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop)
+{
+	struct keeping_one one = { r, id };
+	struct git_keep what = { .path = repo_path(r, a, id),
+		.bytes_max = r->bytes_max + BESIDES,
+		.drops = true,
+		.wanted = nobody_pushes,
+		.ctx = &one,
+		.stop = stop };
+	struct git_result result = { .end = GIT_UNWANTED };
+	int lock = repo_lock_keeping(r, a, false);
+
+	if (lock >= 0 && nobody_pushes(&one))
+		git_keep(&what, &result);
+	repo_unlock(lock);
+	if (result.end == GIT_FAILED)
+		log_error("a mirror cannot be put in order", LOG_S("id", id),
+			LOG_S("said", result.said));
+	return result.end == GIT_ENDED;
 }
 
 struct repo_keep_figures repo_keep_figures(const struct repos *r)

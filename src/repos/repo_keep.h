@@ -27,6 +27,10 @@ enum repo_kept repo_keep_one(
 	struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop);
 /* Whether git finds one whole that there was nothing to do for; waits for it. */
 bool repo_keep_is_whole(struct repos *r, struct arena *a, const char *id);
+/* A mirror that has no room left: what no ref leads to goes at once, as nobody but its host has anything in it.  Waits for git; false if
+ * it could not be done, as while files of others are put in order or copied. */
+bool repo_keep_tight(
+	const struct repos *r, struct arena *a, const char *id, const _Atomic bool *stop);
 /* It was kept, beginning at that moment. */
 int repo_keep_mark(struct db *db, const struct repo_due *row, int64_t began, int64_t size_bytes);
 extern const struct statement_set repo_keep_sql;

@@ -1,7 +1,8 @@
 // mirror.test.mjs - repositories of agents that lie on another host, which is git itself behind a server of ours: bound, mirrored,
 // followed, written to; and a host that is away, slow, wrong or hostile.
 import { createHmac } from "node:crypto";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import http from "node:http";
 import { join } from "node:path";
 import { equal, match, ok, test, testBoth, until } from "./harness.mjs";
 import { bare, gitHost } from "./git_host.mjs";
@@ -177,6 +178,80 @@ testBoth("a copy is made of a repository elsewhere, and nothing of one that is t
   await s.server.stop();
 });
 
+/** Text that packs to as many bytes, about. */
+function noise(bytes, seed) {
+  let text = "";
+  for (let i = 0; text.length < bytes * 4 / 3; i++) text += createHmac("sha512", seed).update(`${i}`).digest("base64");
+  return text;
+}
+
+const sizeOf = (at) => readdirSync(at, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+  .reduce((sum, file) => sum + statSync(join(file.parentPath ?? file.path, file.name)).size, 0);
+
+test("a mirror has as many bytes as it may, however often the host changes all of it", async (t) => {
+  const s = await stage(t, "sqlite", { flags: [...FLAGS, "--repo-max-bytes=2m"], files: {} });
+  // Each time a history of its own, as after a push by force.
+  const replace = (bytes, seed) => {
+    s.repo.git(["update-ref", "-d", "refs/heads/main"]);
+    return s.repo.put("large.txt", noise(bytes, seed));
+  };
+  let tip = replace(600_000, "0");
+  equal((await s.bind()).status, 200, "bound");
+  await mirrored(s, tip);
+  const at = await hook(s), wake = () => tell(s, at, { "x-gitlab-token": at.secret });
+  for (let i = 1; i < 5; i++) {
+    tip = replace(600_000, `${i}`);
+    equal((await wake()).status, 204, "told");
+    await mirrored(s, tip);
+    const size = sizeOf(mirrorsOf(s)[0]);
+    ok(size <= 2 << 20, `${size} bytes after ${i} times`);
+  }
+  // What does not fit is not brought, and what was there stands.
+  replace(4_000_000, "large");
+  await wake();
+  await until(20000, "why it is not brought", async () => /larger/.test((await s.state()).last_error ?? ""));
+  const state = await s.state(), size = sizeOf(mirrorsOf(s)[0]);
+  ok(size <= 2 << 20, `${size} bytes`);
+  equal(state.tip, tip, "the tip");
+  equal(state.size_bytes, size, "the size that is told");
+  await whole(s);
+  await s.server.stop();
+});
+
+test("copies that a host holds up keep nobody from git, and end with who asked for them", async (t) => {
+  const s = await stage(t, "sqlite");
+  equal((await s.ask("POST", "/repo")).status, 201, "one of our own");
+  const key = await keyOf(s.server, s.tenant), stalled = [], sent = [];
+  s.host.fault = (request, response) => {
+    if (s.host.asked.length <= 2) return false; // the questions before git's own
+    stalled.push(response);
+    return true;
+  };
+  for (let i = 0; i < 4; i++) {
+    const other = await agentOf(s.server, s.tenant, `copy-${i}`);
+    const body = JSON.stringify({ import_url: s.host.url("team.git"), token: "s3cret" });
+    const asked = http.request({ host: "127.0.0.1", port: s.server.port, method: "POST", path: `/tenant/${s.tenant}/agents/${other}/repo`,
+      headers: { Authorization: `Bearer ${s.server.token}`, "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) } });
+    asked.answer = new Promise((done) => asked.on("response", (response) => done(response.resume())).on("error", () => done(null)));
+    asked.end(body);
+    sent.push(asked);
+  }
+  await until(20000, "a copy that waits for its host", async () => stalled.length > 0 && children(s.server).length > 0);
+  equal(children(s.server).length, 1, "copies of one tenant at once");
+  const list = await git(t.folder(), ["ls-remote", `http://jo:${key}@127.0.0.1:${s.server.port}/git/demo/desk.git`], { ms: 5000 });
+  equal(list.status, 0, `git beside them: ${list.stderr}`);
+  // Those that wait are told to come later.
+  const told = await Promise.race(sent.map((one) => one.answer));
+  equal(told.statusCode, 503, "one that waited");
+  ok(Number(told.headers["retry-after"]) > 0, "when to come again");
+  await until(20000, "the end of all that waited", async () => (await Promise.all(sent.map((one) => Promise.race([one.answer, null])))).filter(Boolean).length === 3);
+  for (const one of sent) one.destroy();
+  await until(10000, "the end of the one that nobody waits for", async () => children(s.server).length === 0);
+  for (const response of stalled) response.destroy();
+  await until(10000, "nothing is left of it", async () => mirrorsOf(s).length === 1);
+  await s.server.stop();
+});
+
 testBoth("a host that goes away and comes back; a service that is killed while it fetches", async (t, engine) => {
   const s = await stage(t, engine);
   equal((await s.bind()).status, 200, "bound");
@@ -194,6 +269,8 @@ testBoth("a host that goes away and comes back; a service that is killed while i
   ok(later > 20 && later < 130, `the next attempt is in ${later} s`);
   const tip = s.repo.put("b.md", "b\n");
   await s.host.back();
+  // Whoever tells of a push does not have a host asked that failed less than a minute ago; that minute is over.
+  await s.place.sql("update repositories set updated_at = updated_at - 60000000");
   await wake();
   await mirrored(s, tip);
   ok((await s.ask("GET", "/prompt-provenance")).json.available, "all is well again");

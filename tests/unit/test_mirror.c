@@ -189,12 +189,74 @@ TEST(mirrors_are_woken_by_who_knows_the_secret)
 	fixture_close(f);
 }
 
+struct failing {
+	struct fixture *f;
+	const char *agent_id;
+	struct mirroring what;
+};
+
+static int begin_failing(struct db *db, void *data)
+{
+	struct failing *v = data;
+
+	return mirror_load(db, &v->f->arena, v->f->app.vault, NULL, v->f->tenant_id, v->agent_id,
+		clock_now_us(), &v->what);
+}
+
+static int fail_now(struct db *db, void *data)
+{
+	struct failing *v = data;
+
+	return mirror_apply(db, &v->f->arena, &v->what, clock_now_us());
+}
+
+TEST(mirrors_that_fail_are_not_asked_for_more_often_than_each_minute)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = mirror_agent(f, "failing"), *url, *secret;
+	struct answer r = ask(f, f->admin, NULL, "POST " R "/repo/push-hook", f->tenant_id, agent);
+	struct failing v = { f, agent, { .begun = 0 } };
+	int64_t now = clock_now_us();
+
+	STATUS(r, 201);
+	url = arena_strdup(&f->arena, text_at(&r, "url"));
+	secret = arena_strdup(&f->arena, text_at(&r, "secret"));
+	test_step("just now");
+	fixture_sql(f,
+		"update repositories set failures = 5, updated_at = $1, next_attempt_at = 9000000000000000",
+		ARGS(N(now)));
+	for (int i = 0; i < 2; i++)
+		STATUS(tell(f, url, secret, "{}"), 204);
+	CHECK_INT(fixture_count(f, "select next_attempt_at - updated_at from repositories"),
+		MIRROR_EVERY_US);
+	test_step("soon anyway");
+	fixture_sql(f, "update repositories set next_attempt_at = updated_at + 1", NO_ARGS);
+	STATUS(tell(f, url, secret, "{}"), 204);
+	CHECK_INT(fixture_count(f, "select next_attempt_at - updated_at from repositories"), 1);
+	test_step("a while ago");
+	fixture_sql(f, "update repositories set updated_at = 1, next_attempt_at = 9000000000000000",
+		NO_ARGS);
+	STATUS(tell(f, url, secret, "{}"), 204);
+	CHECK_INT(fixture_count(f, "select next_attempt_at - asked_at from repositories"), 0);
+	test_step("asked for while it failed");
+	CHECK_INT(fixture_work(f, begin_failing, &v), 0);
+	v.what.failed = "Something is wrong.";
+	v.what.row.size_bytes = 12345;
+	STATUS(tell(f, url, secret, "{}"), 204);
+	CHECK_INT(fixture_work(f, fail_now, &v), 0);
+	CHECK_INT(fixture_count(f, "select next_attempt_at - updated_at from repositories"),
+		MIRROR_EVERY_US);
+	CHECK_INT(fixture_count(f, "select size_bytes from repositories"), 12345);
+	fixture_close(f);
+}
+
 TEST(mirrors_are_not_bound_to_private_places)
 {
 	static const char *const urls[] = { "http://git.example.org/a.git",
 		"https://127.0.0.1/a.git", "https://localhost/a.git", "https://[::1]/a.git",
 		"file:///etc", "ext::sh", "https://jo:pw@git.example.org/a.git",
-		"https://git.example.org/a.git?x=1" };
+		"https://git.example.org/a.git?x=1", "HTTPS://git.example.org/a.git",
+		"Http://git.example.org/a.git" };
 	struct fixture *f = fixture_open();
 	const char *agent = fixture_agent(f, "bound");
 

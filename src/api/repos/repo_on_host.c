@@ -26,7 +26,7 @@ int repo_project_look(
 	p->host.stop = &c->work.withdrawn;
 	p->want = (purpose == RepoPurpose_image ? host_image_of : host_project_of)(
 		c->arena, tenant, agent_slug, who->agent_id);
-	c->elsewhere = c->app->programs;
+	c->elsewhere = c->app->remotes;
 	return 0;
 }
 
