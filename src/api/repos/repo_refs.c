@@ -120,9 +120,13 @@ struct pinning {
 static int look_at_pin(struct call *c)
 {
 	struct pinning *pin = c->own = arena_new(c->arena, struct pinning);
-	int err = repo_find(c->db, c->arena, c->caller.tenant_id, c->caller.agent_id,
-		RepoPurpose_code, &pin->row);
+	struct agent_row agent;
+	int err = agent_row_read(c, &agent);
 
+	if (err)
+		return err;
+	err = repo_find(c->db, c->arena, c->caller.tenant_id, c->caller.agent_id, RepoPurpose_code,
+		&pin->row);
 	if (err == ERR_NOT_FOUND)
 		return call_field(
 			c, "code_ref", "unknown", "cannot be chosen: this agent has no repository");
