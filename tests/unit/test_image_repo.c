@@ -43,7 +43,7 @@ TEST(image_repo_begins_with_four_files_and_is_told_of_again)
 	CHECK_STR(text_at(&r, "repo_url"), "http://lodge.test/git/demo/packed.image.git");
 	CHECK_STR(image_said(f, agent, "git rev-parse main"), tip);
 	CHECK_INT(fixture_count(f, "select count(*) from repositories"), 2);
-	CHECK_STR(repo_said(f, agent, "cd .. && ls | wc -l"), "2");
+	CHECK_STR(repo_said(f, agent, "cd .. && ls -d *.git | wc -l"), "2");
 	/* The two are apart. */
 	STATUS(ask(f, f->admin, NULL, "DELETE " R "/repo", f->tenant_id, agent), 200);
 	r = ask(f, f->admin, NULL, "POST " R "/image-repo", f->tenant_id, agent);

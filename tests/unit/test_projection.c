@@ -264,6 +264,6 @@ TEST(projection_follows_the_repository_where_it_is_told_to)
 	CHECK(rename(folder, arena_printf(&f->arena, "%s.away", folder)) == 0);
 	repo_converge(f, agent, NULL);
 	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
-	CHECK(text_at(&r, "last_error") && strstr(text_at(&r, "last_error"), "cannot be read"));
+	CHECK(text_at(&r, "last_error") && strstr(text_at(&r, "last_error"), "are not where"));
 	fixture_close(f);
 }
