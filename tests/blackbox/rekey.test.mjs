@@ -323,6 +323,9 @@ test("a sealed text lies nowhere but where rekey, check and give-up-seals look",
   const skill = await put("POST", `${at}/skills`, { name: "S", slug: "s", description: "d", instructions: "i" });
   await put("POST", `/agents/${agent}/skills`, { skill_id: skill.id });
   await put("PATCH", `/agents/${agent}/skills/${skill.id}/config`, { config: { key: "s3cret" } }, 200);
+  await put("POST", `/agents/${agent}/repo`);
+  await place.sql("update repositories set host = 'git', url = 'https://git.example.org/a.git'");
+  await put("POST", `/agents/${agent}/repo/push-hook`);
   await put("POST", `${at}/members`, { email: "grace@example.org" });
   await becomes(() => place.sql("select count(*) from letters where sealed is not null"), "1", "letters that nobody takes");
   equal(await server.stop(), 0, "stopping");
