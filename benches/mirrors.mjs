@@ -2,7 +2,7 @@
 // the service's milliseconds of processor for all of them, and how long it took.  The host is this program.
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 
@@ -32,6 +32,12 @@ const store = join(folder, readdirSync(folder).find((name) => name.endsWith(".db
 const sql = (text) => execFileSync("sqlite3", ["-cmd", ".timeout 10000", store], { input: text }).toString().trim();
 const used = () => readFileSync(`/proc/${service.pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ").slice(11, 13).reduce((sum, ticks) => sum + 10 * Number(ticks), 0);
 
+// Their files are looked for; more of them than this nobody reads in a sweep.
+for (let i = 1; i <= Number(count); i++) {
+  const bare = join(folder, "repositories", `c${String(i).padStart(24, "0")}.git`);
+  mkdirSync(bare, { recursive: true });
+  writeFileSync(join(bare, "HEAD"), "ref: refs/heads/main\n");
+}
 sql(`pragma foreign_keys = off;
   insert into repositories (tenant_id, id, agent_id, purpose, host, projection, failures, size_bytes, created_at, updated_at, url, refs_sha256, complete, asked_at, next_attempt_at, observed_at)
   select (select id from tenants limit 1), 'c' || printf('%024d', value), 'c' || printf('%024d', value), 'code', 'git', 'off', 0, 0, 1, 1,

@@ -118,7 +118,7 @@ measure_refs() {
 }
 
 measure_provenance() {
-	local folder
+	local folder i times=()
 
 	say "Measuring the provenance of a file in 20,000 commits"
 	repo_made 3
@@ -134,6 +134,14 @@ measure_provenance() {
 	}' | plain_git -C "$folder" fast-import --quiet
 	plain_git -C "$folder" repack -adq
 	plain_git -C "$folder" commit-graph write --reachable --changed-paths
+	# After a commit nothing of the history is in memory.
+	for ((i = 0; i < rounds; i++)); do
+		printf 'commit refs/heads/main\ncommitter B <b@localhost> %d +0000\ndata 2\nx\nfrom refs/heads/main^0\nM 100644 inline src/file\ndata 1\n%d\n' \
+			"$((1700100000 + i))" "$((i % 10))" | plain_git -C "$folder" fast-import --quiet
+		times+=("$(curl -fsS -o /dev/null -w '%{time_total}' -H "Authorization: Bearer $token" "http://127.0.0.1:$port$tenant_path$place/prompt-provenance")")
+	done
+	row 'git: provenance in 20,000 commits, after a commit' "$(calc "$(median "${times[@]}") * 1000" %.0f) ms" - - '< 50 ms' \
+		"$(verdict "$(median "${times[@]}")" '<' 0.05)"
 	answered "$tenant_path$place/prompt-provenance" "$token"
 	row 'git: provenance in 20,000 commits, p50' "$(calc "$p50 / 1000" %.1f) ms" - - '< 50 ms' "$(verdict "$p50" '<' 50000)"
 }
