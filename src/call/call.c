@@ -34,7 +34,7 @@ static void start_over(struct call *c, struct db *db)
 	c->afterwards = NULL;
 	c->total = NIL;
 	c->next_after = c->location = c->cache = NULL;
-	c->standing = c->replayed = c->nothing = false;
+	c->standing = c->replayed = c->nothing = c->took = false;
 	buf_clear(&c->x->reply.body);
 	buf_clear(&c->x->reply.extra);
 	c->x->reply.type = NULL;
@@ -47,6 +47,8 @@ static int apply_change(struct call *c)
 {
 	int err = idempotency_begin(c);
 
+	if (!err && c->answered) /* it was a moment ago */
+		err = ERR_BUSY;
 	if (err) {
 		c->replayed = err > 0;
 		/* What was reserved for an answer that stood already is not spent. */
@@ -96,12 +98,24 @@ static int refuse_body(struct call *c)
 	return c->problem.err;
 }
 
+/* What was answered before is not judged anew: its own first run may be what would refuse it.  Nothing large is made for what
+ * will be refused anyway. */
+static int run_look(struct call *c)
+{
+	int err = c->op->prepare && !c->op->reserve ? idempotency_look(c, &c->answered) : 0;
+
+	if (!err && !c->answered && c->op->look)
+		err = c->op->look(c);
+	return !err && !c->answered && c->op->discard ? match_check(c) : err;
+}
+
 static int run_stage(struct work *w, struct db *db)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 	int err;
 
 	start_over(c, db);
+	c->wasted = c->stage == STAGE_WRITE && c->op->discard;
 	/* Permitted a moment ago, and again with what follows. */
 	if (c->stage == STAGE_RESERVE)
 		return c->op->reserve(c);
@@ -114,7 +128,7 @@ static int run_stage(struct work *w, struct db *db)
 		return err;
 	switch (c->stage) {
 	case STAGE_LOOK:
-		return c->op->look ? c->op->look(c) : 0;
+		return run_look(c);
 	case STAGE_READ:
 		err = c->op->apply(c);
 		if (!err && !c->deferred) {
@@ -123,7 +137,9 @@ static int run_stage(struct work *w, struct db *db)
 		}
 		return !err && c->x->reply.body.starved ? ERR_BUSY : err;
 	case STAGE_WRITE:
-		return apply_change(c);
+		err = apply_change(c);
+		c->wasted = c->op->discard && (err || !c->took);
+		return err;
 	case STAGE_RESERVE:
 		break;
 	}
@@ -232,11 +248,41 @@ static enum http_verdict begin_bring(struct call *c)
 	return HTTP_REPLIED;
 }
 
+static int run_discard(struct work *w, struct db *none)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	(void)none;
+	c->op->discard(c);
+	return 0;
+}
+
+static void call_discarded(struct work *w, int err)
+{
+	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
+
+	(void)err; /* what no thread could be had for is found as what nobody names */
+	if (call_ran(c, c->concluded) == HTTP_REPLIED)
+		http_finish(c->x);
+}
+
+/* Before the caller hears of it: who asks again at once finds room. */
+static void begin_discard(struct call *c, int err)
+{
+	c->concluded = err;
+	c->work.run = run_discard;
+	c->work.done = call_discarded;
+	if (pool_submit(c->app->disk, c->caller.tenant_id, &c->work))
+		call_discarded(&c->work, 0);
+}
+
 static void done_elsewhere(struct work *w, int err)
 {
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
-	if ((err == ERR_BRING ? begin_bring(c) : call_ran(c, err)) == HTTP_REPLIED)
+	if (c->wasted && err != ERR_BRING)
+		begin_discard(c, err);
+	else if ((err == ERR_BRING ? begin_bring(c) : call_ran(c, err)) == HTTP_REPLIED)
 		http_finish(c->x);
 }
 
@@ -309,6 +355,7 @@ static void call_prepared(struct work *w, int err)
 	struct call *c = (struct call *)((char *)w - offsetof(struct call, work));
 
 	c->work.run = run_stage;
+	c->wasted = !err && c->op->discard; /* until it is decided in the store */
 	if (err && !c->op->release) {
 		call_conclude(c, err);
 		http_finish(c->x);
@@ -364,7 +411,7 @@ static enum http_verdict begin_prepare(struct call *c)
 {
 	if (c->deferred)
 		return c->deferred(c);
-	if (!c->op->prepare)
+	if (!c->op->prepare || c->answered)
 		return begin_write(c);
 	return c->op->reserve ? begin_reserve(c) : begin_slow(c);
 }

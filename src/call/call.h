@@ -142,6 +142,7 @@ struct call {
 	bool standing;	      /* a grant that stood already: 200 instead of 201 */
 	struct pool *
 		elsewhere; /* set by `look`: whose threads `prepare` runs on, in place of those that the row says; or NULL */
+	bool took; /* set by a change: what `prepare` made is in use */
 	bool only_reads; /* set by `prepare`: what follows it changes nothing, and the writer is left alone */
 	struct audit_entry audit;
 	struct problem problem;
@@ -158,6 +159,9 @@ struct call {
 
 	struct work work;
 	enum { STAGE_READ, STAGE_LOOK, STAGE_RESERVE, STAGE_WRITE } stage;
+	bool wasted;   /* nothing came of what was prepared */
+	bool answered; /* a reply is kept for its Idempotency-Key: nothing is prepared */
+	int concluded; /* how the call ended, while that is discarded */
 	struct problem unprepared; /* why what was reserved is to be released */
 	struct listening awaits;   /* what it counts as until it is over */
 	bool replayed; /* answered from an earlier reply with the same Idempotency-Key */

@@ -123,21 +123,55 @@ static bool key_valid(const char *key)
 	return len >= 1 && len <= 255;
 }
 
-int idempotency_begin(struct call *c)
+/* The hash of the key; "": there is none. */
+static int find_key(struct call *c, char hash[65])
 {
 	const char *key = idempotency_key(c);
-	const char *body = c->body_hash;
-	char hash[65];
-	struct idempotency_row row;
-	int64_t taken = 0;
-	int err;
 
+	*hash = '\0';
 	if (!key)
 		return 0;
 	if (!key_valid(key))
 		return call_field(
 			c, "Idempotency-Key", "format", "must be 1 to 255 printable characters");
 	key_hash(c, key, hash);
+	return 0;
+}
+
+static int refuse_other(struct call *c)
+{
+	return call_fail(c, ERR_IDEMPOTENCY,
+		"This Idempotency-Key was used within a day for a request with another body or query.");
+}
+
+int idempotency_look(struct call *c, bool *ret_answered)
+{
+	struct idempotency_row row;
+	char hash[65];
+	int err = find_key(c, hash);
+
+	*ret_answered = false;
+	if (err || !*hash)
+		return err;
+	err = db_one(c->db, c->arena, &sql[IDEMPOTENCY_READ], &row, ARGS(T(hash)));
+	if (err || row.created_at + DAY_US < c->now)
+		return err == ERR_NOT_FOUND ? 0 : err;
+	if (strcmp(row.body_hash, c->body_hash) != 0)
+		return refuse_other(c);
+	*ret_answered = row.status != 0;
+	return 0;
+}
+
+int idempotency_begin(struct call *c)
+{
+	const char *body = c->body_hash;
+	char hash[65];
+	struct idempotency_row row;
+	int64_t taken = 0;
+	int err = find_key(c, hash);
+
+	if (err || !*hash)
+		return err;
 	err = db_run(c->db, &sql[IDEMPOTENCY_TAKE], &taken, ARGS(T(hash), T(body), N(c->now)));
 	if (err || taken)
 		return err;
@@ -148,9 +182,7 @@ int idempotency_begin(struct call *c)
 		return db_run(
 			c->db, &sql[IDEMPOTENCY_RENEW], NULL, ARGS(T(hash), T(body), N(c->now)));
 	if (strcmp(row.body_hash, body) != 0)
-		return call_fail(c, ERR_IDEMPOTENCY,
-			"This Idempotency-Key was used within a day for a request with another body or "
-			"query.");
+		return refuse_other(c);
 	return unpack_reply(c, hash, &row);
 }
 

@@ -47,6 +47,9 @@ const char *call_made(const struct call *c);
 /* That, or else what the path names last; a tenant is where things are and not one of them. */
 const char *call_subject(const struct call *c);
 
+/* idempotency.c: whether its key was used already, without taking it. */
+int idempotency_look(struct call *c, bool *ret_answered);
+
 /* reply.c */
 void call_write_reply(struct call *c);
 void call_tag_reply(struct call *c);

@@ -92,6 +92,9 @@ struct operation {
 	int (*reserve)(struct call *c);
 	int (*release)(struct call *c);
 	int (*prepare)(struct call *c);
+	/* Removes what `prepare` made outside the store, on a thread for disks, where nothing came of it: the change was
+	 * refused, or ended well without setting call.took. */
+	void (*discard)(struct call *c);
 	int (*apply)(struct call *c);
 };
 

@@ -1,4 +1,5 @@
 /* repo_fixture.c - see repo_fixture.h. */
+#include <dirent.h>
 #include "repo_fixture.h"
 
 #include <stdarg.h>
@@ -143,4 +144,16 @@ void repo_converge(struct fixture *f, const char *agent_id, const char *patch_be
 			       agent_id),
 			200);
 	CHECK_INT(fixture_work(f, step_apply, &s), 0);
+}
+
+int repo_folders(const struct fixture *f)
+{
+	const struct dirent *e;
+	DIR *d = opendir(f->repos);
+	int count = 0;
+
+	while (d && (e = readdir(d)))
+		count += strstr(e->d_name, ".git") || strstr(e->d_name, ".gone");
+	closedir(d);
+	return count;
 }

@@ -18,3 +18,5 @@ void repo_push(struct fixture *f, const char *agent_id, const char *path, const 
 void repo_converge(struct fixture *f, const char *agent_id, const char *patch_between);
 /* Whether there is anything for it to do. */
 bool repo_follows(struct fixture *f, const char *agent_id);
+/* Folders of repositories on the disk, whoever names them. */
+int repo_folders(const struct fixture *f);

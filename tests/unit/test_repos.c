@@ -244,18 +244,6 @@ TEST(repos_that_a_row_names_again_lose_the_note)
 	fixture_close(f);
 }
 
-static int folders_of(const struct fixture *f)
-{
-	const struct dirent *e;
-	DIR *d = opendir(f->repos);
-	int count = 0;
-
-	while (d && (e = readdir(d)))
-		count += strstr(e->d_name, ".git") || strstr(e->d_name, ".gone");
-	closedir(d);
-	return count;
-}
-
 /* As on a disk that is full: folders can be made, and nothing be written into files. */
 TEST(repos_that_cannot_be_made_leave_no_folder)
 {
@@ -270,8 +258,35 @@ TEST(repos_that_cannot_be_made_leave_no_folder)
 	STATUS(ask(f, f->admin, NULL, "POST " R "/repo", f->tenant_id, agent), 502);
 	CHECK(setrlimit(RLIMIT_FSIZE, &whole) == 0);
 	signal(SIGXFSZ, before);
-	CHECK_INT(folders_of(f), 0);
+	CHECK_INT(repo_folders(f), 0);
 	STATUS(ask(f, f->admin, NULL, "POST " R "/repo", f->tenant_id, agent), 201);
-	CHECK_INT(folders_of(f), 1);
+	CHECK_INT(repo_folders(f), 1);
+	fixture_close(f);
+}
+
+TEST(repos_that_are_refused_or_stand_already_leave_no_folder)
+{
+	static const char body[] = "{\"projection\":\"auto\"}";
+	struct fixture *f = fixture_open();
+	const char *agent = fixture_agent(f, "refused");
+
+	STATUS(ask(f, f->admin, NULL, "POST " R "/repo\nIf-Match: \"nope\"", f->tenant_id, agent),
+		404);
+	STATUS(ask(f, f->admin, NULL, "POST " R "/image-repo\nIf-Match: \"nope\"", f->tenant_id,
+		       agent),
+		412);
+	CHECK_INT(repo_folders(f), 0);
+	STATUS(ask(f, f->admin, NULL, "POST " R "/repo\nIdempotency-Key: once", f->tenant_id,
+		       agent),
+		201);
+	CHECK_INT(repo_folders(f), 1);
+	test_step("the same again, and something else by the same key");
+	STATUS(ask(f, f->admin, NULL, "POST " R "/repo\nIdempotency-Key: once", f->tenant_id,
+		       agent),
+		201);
+	STATUS(ask(f, f->admin, body, "POST " R "/repo\nIdempotency-Key: once", f->tenant_id,
+		       agent),
+		422);
+	CHECK_INT(repo_folders(f), 1);
 	fixture_close(f);
 }

@@ -141,9 +141,18 @@ static int change_row(struct call *c, const struct image_making *m, const struct
 	return repo_saw(c->db, &after, m->tip, c->now);
 }
 
-/* One that somebody else made meanwhile counts; what was made here is then a folder without a row, which goes in a day. */
+/* The files of one that stood, and were lost, are there again for whoever has its row. */
+static void discard_image(struct call *c)
+{
+	const struct image_making *m = c->own;
+
+	if (m && !m->stands && *m->id.text)
+		repo_forget(service_of(c->app)->repos, c->arena, m->id.text);
+}
+
+/* One that somebody else made meanwhile counts. */
 OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on_disk = true,
-	.look = look_to_make, .prepare = make_repo)
+	.look = look_to_make, .prepare = make_repo, .discard = discard_image)
 {
 	const struct image_making *m = c->own;
 	const struct caller *who = &c->caller;
@@ -161,6 +170,7 @@ OPERATION(createAgentImageRepo, NONE, AgentImageRepoRead, .may_stand = true, .on
 		err = change_row(c, m, &row);
 	else if (!err && !c->standing)
 		err = add_row(c, m);
+	c->took = !err && !c->standing;
 	if (c->standing)
 		url = row.url;
 	else if (m->project.host.kind)

@@ -123,6 +123,14 @@ BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 	return err;
 }
 
+static void discard_binding(struct call *c)
+{
+	const struct binding *b = c->own;
+
+	if (b && *b->id.text)
+		repo_forget(service_of(c->app)->repos, c->arena, b->id.text);
+}
+
 /* The former one is let go of as if it had been deleted. */
 static int bind_new(struct call *c, const struct AgentRepoUpdate *in, const struct binding *b,
 	const struct repository *before, struct repository *ret)
@@ -187,7 +195,7 @@ static int find_again(struct call *c, const struct binding *b, struct repository
 
 OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead, .on_disk = true, .unseals = true,
 	.check = updateAgentRepo_check, .look = updateAgentRepo_look,
-	.prepare = updateAgentRepo_prepare)
+	.prepare = updateAgentRepo_prepare, .discard = discard_binding)
 {
 	const struct binding *b = c->own;
 	struct repository before, after;
@@ -201,6 +209,7 @@ OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead, .on_disk = true, .unseals
 		err = bind_new(c, in, b, b->stands ? &before : NULL, &after);
 		call_changed_too(c, &repository_schema, b->stands ? &before : &none, &after);
 		c->audit.resource_id = after.id;
+		c->took = !err;
 		return err;
 	}
 	after = before;

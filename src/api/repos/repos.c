@@ -88,6 +88,15 @@ BODY_STEP(createAgentRepo, prepare, AgentRepoCreate)
 			      : repo_make_first(c, &n->making);
 }
 
+/* A project on another host is taken over when somebody asks again. */
+static void discard_repo(struct call *c)
+{
+	const struct repo_new *n = c->own;
+
+	if (n && *n->making.id.text)
+		repo_forget(service_of(c->app)->repos, c->arena, n->making.id.text);
+}
+
 /* The row, and where it is cloned from.  A project is looked at like every repository of another host from now on. */
 static int put_row(
 	struct call *c, const struct repo_project *p, struct repository *row, const char **ret_url)
@@ -122,7 +131,7 @@ static int put_bases(struct call *c, const struct repo_making *m)
 
 OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .on_disk = true,
 	.check = createAgentRepo_check, .look = createAgentRepo_look,
-	.prepare = createAgentRepo_prepare)
+	.prepare = createAgentRepo_prepare, .discard = discard_repo)
 {
 	const struct repo_new *n = c->own;
 	const struct repo_making *m = &n->making;
@@ -151,6 +160,7 @@ OPERATION(createAgentRepo, AgentRepoCreate, AgentRead, .body_optional = true, .o
 	if (!err)
 		err = repo_shown_at(c, url);
 	c->audit.resource_id = row.id;
+	c->took = !err;
 	c->location = arena_printf(c->arena, "/tenant/%s/agents/%s", who->tenant_id, who->agent_id);
 	return err;
 }
