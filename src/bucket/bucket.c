@@ -50,6 +50,7 @@ static int enter_place(struct bucket **ret, const struct bucket_settings *settin
 
 	in.where = where;
 	*b = (struct bucket){ .kind = &bucket_folder,
+		.serving = -1,
 		.folder = -1,
 		.tenant_max = settings->tenant_max,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
@@ -97,6 +98,8 @@ void bucket_free(struct bucket *b)
 	bucket_free(b->also);
 	if (b->kind->leave)
 		b->kind->leave(b);
+	if (b->serving >= 0)
+		close(b->serving);
 	if (b->folder >= 0)
 		close(b->folder);
 	free(b->where);

@@ -60,6 +60,9 @@ enum bucket_claim {
 /* Whether its places are this store's; see bucket_mark.c.  It waits for the disk and for S3. */
 int bucket_claim(
 	struct bucket *b, struct db *db, enum bucket_claim how, struct arena *a, struct problem *p);
+/* Once it is claimed, until bucket_free(): folders are served by the processes of the store that `who` names (store_served_as()), or by
+ * one alone (NULL).  ERR_USAGE if another serves one.  In S3 there is no such lock. */
+int bucket_serve(struct bucket *b, const char *who, struct arena *a, struct problem *p);
 /* Again, where S3 did not answer; else whether it is there still.  On a thread of the pool; does not wait. */
 void bucket_claim_submit(struct bucket *b, struct store *store, struct pool *pool);
 /* As it was last looked at. */

@@ -1,6 +1,7 @@
 /* bucket_folder.c - a bucket in a folder of this machine, or of one that several machines see.
  *
  *   FOLDER/lodge-bucket          the mark by which it is known
+ *   FOLDER/serving.lock          held by those who serve it
  *   FOLDER/TENANT/xy/BLOB        bytes; xy are the last two signs of the blob
  *   FOLDER/TENANT/xy/BLOB.part   bytes on their way in (from another bucket: BLOB. and a number)
  *
@@ -16,13 +17,16 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder_lock.h"
 
 #define MARK_NEW MARK ".new"
+#define LOCK "serving.lock"
 
 enum { PATH_LEN = ID_LEN + 16 };
 
@@ -376,6 +380,32 @@ static int folder_mark(struct bucket *b, const char *id, struct bucket_said *sai
 	return write_mark(b->folder, bucket_mark_text(said->arena, id));
 }
 
+/* 0, or an errno. */
+static int folder_serve(struct bucket *b, const char *who, int wait_ms)
+{
+	int fd = open_beneath(b->folder, LOCK, O_RDWR | O_CREAT, 0600), err;
+
+	if (fd < 0)
+		return errno;
+	if (folder_lock_join(fd, who, wait_ms)) {
+		err = errno;
+		close(fd);
+		return err;
+	}
+	b->serving = fd;
+	return 0;
+}
+
+static bool folder_is_served(struct bucket *b)
+{
+	int fd = b->folder < 0 ? -1 : open_beneath(b->folder, LOCK, O_RDWR, 0);
+	bool served = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
 const struct bucket_kind bucket_folder = {
 	.begin = folder_begin,
 	.write = folder_write,
@@ -387,5 +417,7 @@ const struct bucket_kind bucket_folder = {
 	.fold = folder_fold,
 	.each = folder_each,
 	.look = folder_look,
+	.serve = folder_serve,
+	.is_served = folder_is_served,
 	.mark = folder_mark,
 };

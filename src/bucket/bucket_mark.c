@@ -16,6 +16,8 @@
 #include "bucket/bucket_parts.h"
 #include "store/pool.h"
 
+enum { ENDING_MS = 3000 };
+
 enum { ID_READ, ID_MAKE, MARKED_READ, MARKED_NOTE };
 
 static const struct statement sql[] = {
@@ -189,6 +191,10 @@ static int claim_place(struct claiming *c, struct bucket *b)
 		return believe(c, b, number);
 	if (c->how != BUCKET_ADOPTS)
 		err = refuse_place(c, b, number, mark);
+	else if (strcmp(mark, c->known.id) != 0 && b->kind->is_served && b->kind->is_served(b))
+		err = problem_set(c->problem, c->arena, ERR_USAGE,
+			"%s is being served by the lodge of another store, and would be taken from it: stop that one first",
+			b->where);
 	if (err)
 		return err;
 	if (!number && c->known.marked && strcmp(mark, c->known.id) == 0) {
@@ -251,6 +257,23 @@ int bucket_must_be_ours(struct bucket *b, struct bucket_said *said)
 			LOG_S("bucket", b->where));
 	return problem_set(said->problem, said->arena, ERR_UPSTREAM,
 		"The bucket could not be reached since the start, or is not that of this store: nothing is put there.");
+}
+
+int bucket_serve(struct bucket *b, const char *who, struct arena *a, struct problem *p)
+{
+	int number = b->kind->serve && b->folder >= 0 && b->serving < 0
+			     ? b->kind->serve(b, who, ENDING_MS)
+			     : 0;
+
+	if (number == EWOULDBLOCK)
+		return problem_set(p, a, ERR_USAGE,
+			"the bucket %s is being served by another lodge, of another store (it may be one that this is a copy of): stop that "
+			"one, or give this store a copy of the folder",
+			b->where);
+	if (number)
+		return problem_set(p, a, ERR_USAGE, "%s: its lock cannot be taken: %s", b->where,
+			strerror(number));
+	return b->also ? bucket_serve(b->also, who, a, p) : 0;
 }
 
 /* ---- now and then ---- */

@@ -53,12 +53,17 @@ struct bucket_kind {
 	/* The id in its mark, or "" in one of before; ENOENT: there is none, and the place is empty or not there; ENOTEMPTY: there are
 	 * other files.  Makes nothing. */
 	int (*look)(struct bucket *b, char id[ID_LEN + 1], struct bucket_said *said);
+	/* Takes the lock of those who serve it, for as long as the bucket lasts; EWOULDBLOCK: others have it.  NULL: there is none. */
+	int (*serve)(struct bucket *b, const char *who, int wait_ms);
+	/* Somebody has it. */
+	bool (*is_served)(struct bucket *b);
 	/* Gives it a mark with this id, and makes the place if it is not there. */
 	int (*mark)(struct bucket *b, const char *id, struct bucket_said *said);
 };
 
 struct bucket {
 	const struct bucket_kind *kind;
+	int serving; /* the lock of those who serve it; -1: it is not held */
 	int folder;  /* descriptor: where the bytes are, or pass through; -1 while there is none */
 	char *where; /* as the settings name it */
 	char id[ID_LEN +

@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder_lock.h"
 #include "repos/remote_git.h"
 #include "repos/repos_parts.h"
 
 enum { NAP_MS = 50, ENDING_MS = 3000 };
 
 /* Whoever makes one as root leaves it to the service's user, who must be able to take it too. */
-static int take(const struct repos *r, const char *path, int how)
+static int open_lock(const struct repos *r, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	struct stat st;
@@ -26,6 +27,13 @@ static int take(const struct repos *r, const char *path, int how)
 		close(fd);
 		return -1;
 	}
+	return fd;
+}
+
+static int take(const struct repos *r, const char *path, int how)
+{
+	int fd = open_lock(r, path);
+
 	if (fd >= 0 && flock(fd, how)) {
 		int why = errno;
 
@@ -76,21 +84,36 @@ static const char *serving_lock(const struct repos *r, struct arena *a)
 	return arena_printf(a, "%s/serving.lock", r->folder);
 }
 
-bool repo_lock_serving(struct repos *r, struct arena *a, bool shared)
+bool repo_lock_serving(struct repos *r, struct arena *a, const char *who)
 {
-	const int64_t until = clock_mono_ms() + ENDING_MS;
+	int fd = open_lock(r, serving_lock(r, a));
 
-	do {
-		r->serving = take(r, serving_lock(r, a), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
-		if (r->serving < 0)
-			poll(NULL, 0, NAP_MS);
-	} while (r->serving < 0 && clock_mono_ms() < until);
-	return r->serving >= 0;
+	if (fd >= 0 && folder_lock_join(fd, who, ENDING_MS)) {
+		close(fd);
+		fd = -1;
+	}
+	r->serving = fd;
+	return fd >= 0;
 }
 
 int repo_lock_unserved(const struct repos *r, struct arena *a)
 {
 	return take(r, serving_lock(r, a), LOCK_EX | LOCK_NB);
+}
+
+static const char *ssh_lock(const struct repos *r, struct arena *a)
+{
+	return arena_printf(a, "%s/ssh.lock", r->folder);
+}
+
+int repo_lock_ssh(const struct repos *r, struct arena *a)
+{
+	return take(r, ssh_lock(r, a), LOCK_SH | LOCK_NB);
+}
+
+int repo_lock_no_ssh(const struct repos *r, struct arena *a)
+{
+	return take(r, ssh_lock(r, a), LOCK_EX | LOCK_NB);
 }
 
 static const char *push_lock(const struct repos *r, struct arena *a, const char *id)

@@ -13,11 +13,15 @@ enum {
 int repo_lock_keeping(const struct repos *r, struct arena *a, bool waits);
 /* Who has it, as in "process 12 on a-machine". */
 const char *repo_lock_keeper(const struct repos *r, struct arena *a);
-/* The folder is served, until repos_free(): by one process, or (`shared`) by those of one store.  Waits a little for one that is just ending;
- * false: another serves it, or puts a copy into it. */
-bool repo_lock_serving(struct repos *r, struct arena *a, bool shared);
+/* The folder is served, until repos_free(): by the processes of the store that `who` names (store_served_as()), or by one alone (NULL).
+ * Waits a little for one that is just ending; false: another serves it, or puts a copy into it. */
+bool repo_lock_serving(struct repos *r, struct arena *a, const char *who);
 /* Nobody serves it while this is held; -1: somebody does. */
 int repo_lock_unserved(const struct repos *r, struct arena *a);
+/* Git is served by ssh, from before the store is read until the push is noted; -1 with EWOULDBLOCK: a copy is being put there. */
+int repo_lock_ssh(const struct repos *r, struct arena *a);
+/* Nobody is, while this is held. */
+int repo_lock_no_ssh(const struct repos *r, struct arena *a);
 /* A push is under way: it does not wait for those who keep, they end. */
 int repo_lock_push(const struct repos *r, struct arena *a, const char *id);
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id);

@@ -227,11 +227,23 @@ int open_bucket(struct bucket **ret, const struct settings *s, struct db *db, en
 	struct arena *a, struct problem *p)
 {
 	struct bucket_settings in;
+	struct bucket *b = NULL;
+	const char *who = NULL;
 	int err = bucket_settings_of(s, s->bucket, &in, a, p);
 
 	in.also = *s->bucket_also ? s->bucket_also : NULL;
 	in.makes_spool = how == BUCKET_SERVES;
-	return err ? err : claim_bucket(ret, &in, db, how, a, p);
+	if (!err)
+		err = claim_bucket(&b, &in, db, how, a, p);
+	if (!err && how == BUCKET_SERVES && store_served_as(db, a, &who))
+		err = problem_set(p, a, ERR_STORE, "the store: %s", db_error(db));
+	if (!err && how == BUCKET_SERVES)
+		err = bucket_serve(b, who, a, p);
+	if (err)
+		bucket_free(b);
+	else
+		*ret = b;
+	return err;
 }
 
 int open_bucket_at(struct bucket **ret, const struct settings *s, const char *where, struct db *db,
@@ -259,14 +271,17 @@ int open_repos_apart(const struct settings *s, struct arena *a, struct problem *
 static int claim_repos(struct repos *r, const struct settings *s, struct db *db, struct arena *a,
 	struct problem *p)
 {
+	const char *who = NULL;
 	int err = open_repos_apart(s, a, p);
 
 	if (!err)
 		err = repo_claim(r, db, REPOS_SERVE, a, p);
-	if (!err && !repo_lock_serving(r, a, !db_is_sqlite(db)))
+	if (!err && store_served_as(db, a, &who))
+		err = problem_set(p, a, ERR_STORE, "the store: %s", db_error(db));
+	if (!err && !repo_lock_serving(r, a, who))
 		err = problem_set(p, a, ERR_USAGE,
-			"the repositories in %s are being served by another lodge, or a copy is being put there (lodge "
-			"restore): stop that one, or name another folder with repo_folder",
+			"the repositories in %s are being served by another lodge, of another store (it may be one that this is a copy "
+			"of), or a copy is being put there (lodge restore): stop that one, or name another folder with repo_folder",
 			s->repo_folder);
 	return err;
 }

@@ -9,14 +9,23 @@
 #define SERVED "hashtextextended('lodge.served.' || current_schema(), 0)"
 #define WRITER "hashtextextended('lodge.writer.' || current_schema(), 0)"
 
+enum { TAKE, ADMITS, SERVER, STANDBY, CLUSTER, SCHEMA_OF };
+
 static const struct statement sql[] = {
-	{ "served_take", "select 1",
+	[TAKE] = { "served_take", "select 1",
 		.postgres = "select case when pg_try_advisory_lock(" SERVED ") then 1 else 0 end" },
-	{ "served_admits", "select 1",
+	[ADMITS] = { "served_admits", "select 1",
 		.postgres = "select case when pg_try_advisory_lock_shared(" SERVED
 			    ") then 1 else 0 end" },
-	{ "served_server", "select 1", .postgres = "select pg_backend_pid()" },
-	{ "served_standby", "select 0",
+	[SERVER] = { "served_server", "select 1", .postgres = "select pg_backend_pid()" },
+	[CLUSTER] = { "served_cluster", "select '' as value",
+		.postgres = "select system_identifier::text as value from pg_control_system()",
+		.row = &one_text_schema },
+	[SCHEMA_OF] = { "served_schema", "select '' as value",
+		.postgres = "select d.oid::text || '/' || current_schema() as value "
+			    "from pg_database d where d.datname = current_database()",
+		.row = &one_text_schema },
+	[STANDBY] = { "served_standby", "select 0",
 		.postgres = "select case when pg_is_in_recovery() then 1 else 0 end" },
 };
 
@@ -30,7 +39,7 @@ int served_say(struct db *db)
 int served_admits(struct db *db, bool *ret)
 {
 	int64_t got = 0;
-	int err = db_int(db, &sql[1], &got, NO_ARGS);
+	int err = db_int(db, &sql[ADMITS], &got, NO_ARGS);
 
 	*ret = got != 0;
 	return err;
@@ -39,10 +48,10 @@ int served_admits(struct db *db, bool *ret)
 int served_take(struct db *db, const char *said, struct arena *a, struct problem *p)
 {
 	int64_t got = 0, server = 0, standby = 0;
-	int err = db_int(db, &sql[2], &server, NO_ARGS);
+	int err = db_int(db, &sql[SERVER], &server, NO_ARGS);
 
 	if (!err)
-		err = db_int(db, &sql[3], &standby, NO_ARGS);
+		err = db_int(db, &sql[STANDBY], &standby, NO_ARGS);
 	/* A lock of a session stays with the pooler's, and one of a standby is not seen by the primary. */
 	if (!err && server != PQbackendPID(pg_impl(db)->conn))
 		return problem_set(p, a, ERR_STORE,
@@ -51,7 +60,7 @@ int served_take(struct db *db, const char *said, struct arena *a, struct problem
 		return problem_set(p, a, ERR_STORE,
 			"%s is a standby: copy from the primary, or promote it first", said);
 	if (!err)
-		err = db_int(db, &sql[0], &got, NO_ARGS);
+		err = db_int(db, &sql[TAKE], &got, NO_ARGS);
 	if (err)
 		return problem_set(p, a, err, "%s: %s", said, db_error(db));
 	if (!got)
@@ -59,6 +68,23 @@ int served_take(struct db *db, const char *said, struct arena *a, struct problem
 			"the store %s is in use by another lodge (serve or copy); stop it first, on every machine",
 			said);
 	return 0;
+}
+
+int store_served_as(struct db *db, struct arena *a, const char **ret)
+{
+	struct one_text cluster = { 0 }, schema = { 0 };
+	int err;
+
+	*ret = NULL;
+	if (db_is_sqlite(db))
+		return 0;
+	/* Where nobody may ask for that, the numbers of database and schema must do. */
+	if (db_one(db, a, &sql[CLUSTER], &cluster, NO_ARGS))
+		cluster.value = "unknown";
+	err = db_one(db, a, &sql[SCHEMA_OF], &schema, NO_ARGS);
+	if (!err)
+		*ret = arena_printf(a, "postgres %s/%s", cluster.value, schema.value);
+	return err;
 }
 
 int served_still(struct db *db)

@@ -142,6 +142,9 @@ int db_attempt(struct db *db, int (*fn)(void *ctx), void *ctx, bool keep, int *r
  * what any of them said. */
 int db_attempt_all(struct db *db, int (*fn)(void *ctx), void *ctx, int *ret_err);
 bool db_is_sqlite(const struct db *db);
+/* What tells this PostgreSQL store from every other, and from a copy of it: the cluster, the database and the schema.  NULL on SQLite, where
+ * the lock of the file does. */
+int store_served_as(struct db *db, struct arena *a, const char **ret);
 /* A sentence about the last hard error on this connection. */
 const char *db_error(const struct db *db);
 

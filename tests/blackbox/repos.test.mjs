@@ -108,7 +108,7 @@ test("repositories that another store serves are neither taken nor collected", a
   equal(tried.status, 0, tried.stderr);
   equal(readdirSync(own).filter((one) => one.endsWith(".git")).join(), before, "those of the copy");
   // The copy knows the same mark; only the lock tells that somebody is there.
-  const beside = await t.on(elsewhere, ["serve", "--listen", "127.0.0.1:0"]);
+  const beside = await t.on(elsewhere, ["serve", "--listen", "127.0.0.1:0", "--bucket", `dir:${join(place.folder, "bucket")}`]);
   ok(beside.status > 0, beside.stdout);
   match(beside.stderr, /are being served by another lodge/, "a second service");
   await server.stop();
@@ -117,6 +117,26 @@ test("repositories that another store serves are neither taken nor collected", a
   ok(strange.status > 0, strange.stdout);
   match(strange.stderr, /by its mark lodge-repositories it is that of another/, "another store");
   equal(names(), before, "they stayed");
+});
+
+test("a copy of a PostgreSQL store is not served over the folders of the first, whose processes share them", async (t) => {
+  const place = await t.place("postgres"), copy = join(place.folder, "copy.db");
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+  equal((await server.request("POST", `/tenant/${tenant}/agents/${made.json.id}/repo`)).status, 201, "the repository");
+  equal((await t.on(place, ["backup", copy])).status, 0, "the backup");
+  const trial = { ...(await t.place("postgres")), data: place.data, bucket: place.bucket };
+  const own = ["--repo-folder", join(trial.folder, "own")];
+  const restored = await t.on(trial, ["restore", copy, ...own]);
+  equal(restored.status, 0, restored.stderr);
+  for (const [flags, why] of [[own, /the bucket .* is being served by another lodge/], [["--bucket", `dir:${join(trial.folder, "bucket")}`], /the repositories in .* are being served by another lodge/]]) {
+    if (flags !== own) await trial.sql("delete from meta where key like 'bucket%'");
+    const beside = await t.on(trial, ["serve", "--listen", "127.0.0.1:0", ...flags]);
+    ok(beside.status > 0, beside.stdout);
+    match(beside.stderr, why, "why");
+  }
+  await (await t.serve(place)).stop();
 });
 
 test("a store and its repositories are put back both, or neither", async (t) => {

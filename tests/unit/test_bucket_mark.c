@@ -113,6 +113,36 @@ TEST(bucket_belongs_to_one_store)
 	close_places(&s);
 }
 
+/* A copy of a store has its id too; it is the lock that tells them apart. */
+TEST(bucket_folder_is_served_by_one_store)
+{
+	struct bucket *b[3] = { NULL };
+	struct bucket_settings settings = { .tenant_max = 1 << 20 };
+	struct places s;
+
+	open_places(&s);
+	forget_bucket(&s);
+	settings.where = arena_printf(&s.f->arena, "dir:%s", place(&s, "a"));
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(bucket_new(&b[i], &settings, &s.f->arena, &s.p), 0);
+		CHECK_INT(bucket_claim(b[i], s.db, BUCKET_SERVES, &s.f->arena, &s.p), 0);
+	}
+	CHECK_INT(bucket_serve(b[0], "a database", &s.f->arena, &s.p), 0);
+	CHECK_INT(bucket_serve(b[1], "a database", &s.f->arena, &s.p), 0);
+	CHECK_INT(bucket_serve(b[2], "a copy of it", &s.f->arena, &s.p), ERR_USAGE);
+	CHECK(strstr(s.p.detail, "being served by another lodge"));
+	CHECK_INT(claim(&s, "a", BUCKET_ADOPTS), 0); /* it is this store's already */
+	forget_bucket(&s);
+	CHECK_INT(claim(&s, "a", BUCKET_ADOPTS), ERR_USAGE);
+	CHECK(strstr(s.p.detail, "would be taken from it"));
+	bucket_free(b[0]);
+	bucket_free(b[1]);
+	CHECK_INT(bucket_serve(b[2], NULL, &s.f->arena, &s.p), 0);
+	bucket_free(b[2]);
+	CHECK_INT(claim(&s, "a", BUCKET_ADOPTS), 0);
+	close_places(&s);
+}
+
 /* A mark without an id, as it was once made; and a process that died between the mark and the word of the store. */
 TEST(bucket_mark_of_before_is_given_an_id)
 {

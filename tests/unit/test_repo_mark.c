@@ -111,11 +111,16 @@ TEST(repo_mark_folder_is_served_by_one_store)
 {
 	struct fixture *f = fixture_open();
 	struct another first = folder_named(f, f->repos, false),
-		       second = folder_named(f, f->repos, false);
+		       second = folder_named(f, f->repos, false), copy;
 	int lock;
 
-	CHECK(repo_lock_serving(first.repos, &f->arena, true));
-	CHECK(repo_lock_serving(second.repos, &f->arena, true));
+	CHECK(repo_lock_serving(first.repos, &f->arena, "a database"));
+	CHECK(repo_lock_serving(second.repos, &f->arena, "a database"));
+	/* The id of the mark is a row, and in a copy of the store too. */
+	copy = folder_named(f, f->repos, false);
+	CHECK_INT(claim(&copy, REPOS_SERVE), 0);
+	CHECK(!repo_lock_serving(copy.repos, &f->arena, "a copy of it"));
+	CHECK(!repo_lock_serving(copy.repos, &f->arena, NULL));
 	CHECK_INT(repo_lock_unserved(f->service.repos, &f->arena), -1);
 	repos_free(first.repos);
 	CHECK_INT(repo_lock_unserved(f->service.repos, &f->arena), -1);
@@ -123,9 +128,13 @@ TEST(repo_mark_folder_is_served_by_one_store)
 	lock = repo_lock_unserved(f->service.repos, &f->arena);
 	CHECK(lock >= 0);
 	first = folder_named(f, f->repos, false);
-	CHECK(!repo_lock_serving(first.repos, &f->arena, false));
+	CHECK(!repo_lock_serving(first.repos, &f->arena, NULL));
 	repo_unlock(lock);
-	CHECK(repo_lock_serving(first.repos, &f->arena, false));
+	CHECK(repo_lock_serving(first.repos, &f->arena, NULL));
+	CHECK(!repo_lock_serving(copy.repos, &f->arena, "a database"));
 	repos_free(first.repos);
+	/* Nobody is left of those who had the name. */
+	CHECK(repo_lock_serving(copy.repos, &f->arena, "a copy of it"));
+	repos_free(copy.repos);
 	fixture_close(f);
 }
