@@ -1,8 +1,8 @@
 /* restore.c - puts a copy in the place of an SQLite store that nobody serves.
  *
- * The copy is read whole, proven, and only then given the store's name; what was there keeps its log and
- * gets a name with the time.  Wherever it is broken off, either the former store is in place with its log,
- * or none is: a start beside the master key then refuses, and the command is run again. */
+ * The copy is read whole, proven, and only then given the store's name; what was there gets a name with the time, once what its
+ * log has is in it.  Wherever it is broken off, either the former store is in place, or none is: a start beside the
+ * master key then refuses, and the command is run again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -140,14 +140,41 @@ static const char *free_name(const struct restoring *r)
 	return name;
 }
 
-/* The file first: a log without its file is noticed, a file without its log is not. */
+/* So that the former store is one file, which one rename puts aside.  Of one that is damaged, or whose log is another's, file and log stay
+ * as they are. */
+static void fold_log(const struct restoring *r)
+{
+	struct store_settings settings = { .where = path_with_suffix(r, "sqlite:", r->path),
+		.queue_max = 1 };
+	struct problem unread = { 0 };
+	struct store *former = NULL;
+	struct db *db = NULL;
+
+	if (r->lock_fd < 0 || !identity_has_log(r->path, r->a))
+		return;
+	if (store_open(&former, &settings, STORE_BESIDE, r->a, &unread) == 0 &&
+		store_connect(former, &db, r->a, &unread) == 0)
+		db->engine->script(db, "pragma wal_checkpoint(truncate)");
+	db_close(db);
+	store_close(former);
+}
+
+static bool has_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size > 0;
+}
+
+/* The file first: a log without its file is noticed, a file without its log is not.  Without a log, the file is all. */
 static int put_aside(const struct restoring *r, const char **ret_kept)
 {
 	static const char *const parts[] = { "", "-wal", "-id" };
 	const char *kept = free_name(r);
+	bool whole = !has_bytes(path_with_suffix(r, r->path, "-wal"));
 
 	*ret_kept = NULL;
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+	for (size_t i = 0; i < (whole ? 1 : sizeof parts / sizeof *parts); i++) {
 		const char *from = path_with_suffix(r, r->path, parts[i]),
 			   *to = path_with_suffix(r, kept, parts[i]);
 
@@ -158,6 +185,8 @@ static int put_aside(const struct restoring *r, const char **ret_kept)
 		*ret_kept = kept;
 	}
 	unlink(path_with_suffix(r, r->path, "-shm")); /* made anew from the log */
+	if (whole)
+		unlink(path_with_suffix(r, r->path, "-wal"));
 	return 0;
 }
 
@@ -181,12 +210,16 @@ static int replace_store(const struct restoring *r, const char *file, const char
 		err = verify_copy(r, file);
 	if (!err)
 		err = hand_over(r);
-	if (!err)
+	if (!err) {
+		fold_log(r);
 		err = put_aside(r, ret_kept);
+	}
 	if (!err && rename(r->fresh, r->path))
 		err = restore_fault(r, "rename", r->fresh);
 	if (!err)
 		err = folder_sync(r->path) ? restore_fault(r, "write", r->folder) : 0;
+	if (!err) /* of the former one; it told that one is missing, until now */
+		unlink(path_with_suffix(r, r->path, "-id"));
 	if (err)
 		drop_fresh(r);
 	return err;
