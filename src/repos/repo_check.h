@@ -8,6 +8,10 @@ enum repo_check_depth {
 	REPO_CHECK_OBJECTS, /* and every object is whole */
 };
 
+enum {
+	REPO_CHECK_SINCE = 62, /* the version of the store that first has all that this reads */
+};
+
 struct repo_report {
 	int64_t rows, missing, broken;
 	int64_t unnamed;   /* folders without a row */

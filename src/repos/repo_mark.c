@@ -15,6 +15,10 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/log.h"
+#include "git/bare.h"
+#include "repos/repo_check.h"
+#include "repos/repo_swap.h"
 #include "repos/repos_parts.h"
 
 #define MARK_ID "id: "
@@ -143,6 +147,7 @@ static int look_inside(const struct claiming *c, bool *ret_any, bool *ret_ours)
 
 static int refuse_unmarked(const struct claiming *c, bool known)
 {
+	struct repo_report held = { 0 };
 	bool any, ours, in_use;
 	int err = look_inside(c, &any, &ours);
 
@@ -155,12 +160,15 @@ static int refuse_unmarked(const struct claiming *c, bool known)
 			"repo_folder: %s has repositories of which this store knows none, and no mark " REPO_MARK
 			". Name the folder of this store's repositories" ADOPT,
 			c->r->folder);
-	if (known && in_use && !any)
+	if (known && in_use && repo_check(c->r, c->db, REPO_CHECK_FOLDERS, c->a, &held))
+		return store_fails(c, ERR_STORE);
+	/* One that had the mark has lost it, or is another: what was made around a disk that had gone away is in it too. */
+	if (held.missing)
 		return problem_set(c->p, c->a, ERR_USAGE,
 			"repo_folder: %s has no mark " REPO_MARK
-			" and none of this store's repositories; is a disk not mounted? Name the folder of this "
+			", and %lld of this store's %lld repositories are not in it; is a disk not mounted? Name the folder of this "
 			"store's repositories" ADOPT,
-			c->r->folder);
+			c->r->folder, (long long)held.missing, (long long)held.rows);
 	return 0;
 }
 
@@ -213,6 +221,26 @@ static int refuse_missing(const struct claiming *c)
 	return 0;
 }
 
+/* Rows and folders that do not belong together are not served. */
+int repo_unfinished(const struct repos *r, struct arena *a, struct problem *p)
+{
+	struct repo_swap swap;
+
+	repo_swap_look(r->folder, &swap, a);
+	if (swap.state == SWAP_NONE)
+		return 0;
+	if (swap.state == SWAP_BROUGHT)
+		return problem_set(p, a, ERR_USAGE,
+			"repo_folder: lodge restore %s was broken off, and it is not known whether the store is in its place: run it "
+			"again. To serve the store and the repositories as they are, remove %s/.restoring, and see what lodge check "
+			"--repositories says",
+			swap.of, r->folder);
+	return problem_set(p, a, ERR_USAGE,
+		"repo_folder: lodge restore %s was broken off when the store was in its place and the repositories were not: "
+		"run it again, and it goes on from there",
+		swap.of);
+}
+
 int repo_claim(
 	struct repos *r, struct db *db, enum repo_claim how, struct arena *a, struct problem *p)
 {
@@ -231,6 +259,9 @@ int repo_claim(
 			strerror(number && number != ENOENT ? number : errno));
 	if (how == REPOS_ADOPT)
 		return give_mark(&c);
+	err = repo_unfinished(r, a, p);
+	if (err)
+		return err;
 	if (*mark && (!known || strcmp(mark, id.value) != 0))
 		return problem_set(p, a, ERR_USAGE,
 			"repo_folder: %s is not that of this store: by its mark " REPO_MARK
@@ -249,4 +280,31 @@ bool repo_mark_holds(const struct repos *r, struct arena *a)
 	char mark[ID_LEN + 1];
 
 	return *r->id && read_mark(r, a, mark) == 0 && strcmp(mark, r->id) == 0;
+}
+
+void repo_mark_read(const struct repos *r, struct arena *a, char id[ID_LEN + 1])
+{
+	if (read_mark(r, a, id))
+		*id = '\0';
+}
+
+int repo_mark_known(struct db *db, struct arena *a, char id[ID_LEN + 1])
+{
+	struct one_text known = { 0 };
+	int err = db_one(db, a, &sql[ID_READ], &known, NO_ARGS);
+
+	snprintf(id, ID_LEN + 1, "%s", err ? "" : known.value);
+	return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+int repo_make(const struct repos *r, struct arena *a, const char *id, struct problem *p)
+{
+	if (!repo_mark_holds(r, a)) {
+		log_error(
+			"the folder of repositories is not the one that was there at the start: nothing is made in it",
+			LOG_S("folder", r->folder));
+		return problem_set(p, a, ERR_UPSTREAM,
+			"The folder of repositories is not there, or not that of this store: nothing is made in it.");
+	}
+	return bare_make(repo_path(r, a, id), REPO_MAIN, a, p);
 }

@@ -29,7 +29,7 @@ static const char *file_argument(const struct settings *s)
 	for (size_t i = 0; i < s->argument_count; i++)
 		if (strcmp(s->arguments[i], "--repositories") == 0)
 			i++;
-		else if (strcmp(s->arguments[i], "--without-repositories") != 0)
+		else if (strncmp(s->arguments[i], "--", 2) != 0)
 			return s->arguments[i];
 	return "";
 }
@@ -48,7 +48,7 @@ int command_backup(const struct settings *s, struct arena *a)
 	/* The repositories after the rows: each of them finds its own as it was then, or newer. */
 	if (!err)
 		err = store_backup_with(store, file, &repos.beside, a, &p);
-	repo_backup_end(&repos);
+	repo_backup_end(&repos, a);
 	if (!err) {
 		count_objects(store, a, &objects, &bytes);
 		printf("Wrote %s, a copy of the store %s. Keep the master key apart from it; without it sealed secrets "
@@ -119,18 +119,25 @@ int command_restore(const struct settings *s, struct arena *a)
 	const char *file = file_argument(s);
 	struct repo_restoring repos;
 	struct problem p = { 0 };
-	bool rows = strncmp(s->store, "sqlite:", 7) != 0, said = false;
+	bool said = false, goes_on;
 	int err = repo_restore_begin(&repos, s, file, a, &p);
 
-	if (!err)
-		err = rows ? repo_restore_prove(&repos, file, a, &p)
-			   : restore_file(s, file, &repos, a, &p);
-	if (!err && rows)
+	goes_on = repos.placed;
+	if (!err && !goes_on)
+		err = repos.rows ? repo_restore_prove(&repos, file, a, &p)
+				 : restore_file(s, file, &repos, a, &p);
+	if (!err && !goes_on && repos.placed)
+		goes_on = true; /* the rows turned out to be there */
+	if (!err && goes_on)
+		printf("Going on with what was broken off: the store is in its place.\n");
+	else if (!err && repos.rows)
 		said = (err = command_restore_rows(s, file, a)) != 0;
-	if (!err) {
+	if (!err)
+		err = repo_restore_placed(&repos, a, &p);
+	if (!err)
 		err = restore_repositories(s, &repos, a, &p);
+	if (!err)
 		compare_key(s, a);
-	}
 	repo_restore_close(&repos, a);
 	return said ? err : err ? complain(&p) : 0;
 }

@@ -1,5 +1,6 @@
 /* git_commands.c - `lodge ssh-keys` and `lodge git-serve`, by which the machine's OpenSSH serves git: which keys come in, and what
  * happens once one has. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ struct git_errand {
 	struct repo_ssh_agent agent;
 	struct repository row;
 	struct repos *repos;
-	int slot; /* of those that are served at once */
+	int at_work; /* the lock that says so */
+	int slot;    /* of those that are served at once */
 	struct push push;
 	int64_t size; /* of the repository after it */
 };
@@ -54,6 +56,8 @@ static int end_errand(struct git_errand *e, int err)
 		problem_set(&e->problem, e->a, err, "the store: %s", e->db ? db_error(e->db) : "");
 	if (e->repos)
 		repo_unlock(e->slot);
+	if (e->repos)
+		repo_unlock(e->at_work);
 	db_close(e->db);
 	store_close(e->store);
 	repos_free(e->repos);
@@ -262,7 +266,7 @@ static int serve_push(struct git_errand *e, const struct git_setup *setup)
 
 int command_git_serve(const struct settings *s, struct arena *a)
 {
-	struct git_errand e = { .s = s, .a = a, .slot = -1 };
+	struct git_errand e = { .s = s, .a = a, .at_work = -1, .slot = -1 };
 	const char *line = getenv("SSH_ORIGINAL_COMMAND");
 	struct git_setup setup = { .version = version_asked() };
 	int err;
@@ -274,6 +278,9 @@ int command_git_serve(const struct settings *s, struct arena *a)
 		&(struct repos_settings){
 			.folder = s->repo_folder, .bytes_max = s->repo_max_bytes.bytes },
 		a, &e.problem);
+	if (!err && (e.at_work = repo_lock_ssh(e.repos, a)) < 0 && errno == EWOULDBLOCK)
+		err = refuse(&e, ERR_BUSY,
+			"a copy is being put in the place of the repositories: try again later");
 	if (!err)
 		err = open_errand(&e);
 	if (!err)

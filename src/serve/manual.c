@@ -34,12 +34,14 @@ const struct subcommand subcommands[] = {
 		"FILE.repositories. A store that is older than the program is copied as it is. It ends with 1 if the folder of a repository is "
 		"missing.",
 		command_backup },
-	{ "restore", "FILE [--repositories FOLDER] [--without-repositories]",
+	{ "restore",
+		"FILE [--repositories FOLDER] [--without-repositories] [--incomplete] [--adopt]",
 		"Put a copy that backup made in the place of the SQLite store, with the service stopped. The copy is proven "
 		"first, and the former store is kept beside it. A store on PostgreSQL must be empty: the rows of FILE are "
 		"brought there as by copy. FILE.repositories, or FOLDER, takes the place of the agents' repositories, of which the "
 		"former are kept too; without it a copy whose agents have some is refused, unless --without-repositories leaves those "
-		"that are there.",
+		"that are there, and so is one whose repositories are not all there and whole, unless --incomplete puts back what there is. "
+		"A folder of another store's repositories is taken only with --adopt. A restore that was broken off goes on when it is run again.",
 		command_restore },
 	{ "copy", "--from URL --to URL [--anew] [--quiet]",
 		"Copy all of a store into another that is empty, each at sqlite:PATH or postgres://..., with the service stopped. "

@@ -1,5 +1,6 @@
 /* repo_commands.c - `lodge repos keep`: the files of repositories put in order when the operator wants it; and `lodge repos adopt`,
  * a folder of them given to this store. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,6 +135,26 @@ int command_repos_keep(const struct settings *s, struct arena *a)
 	return e.counts[REPO_KEPT_FAILED] || e.counts[REPO_KEPT_MISSING] ? 1 : 0;
 }
 
+/* What somebody serves is not taken from them; nor what is put back by halves. */
+static int adopt(struct repos *repos, struct db *db, struct arena *a, struct problem *p)
+{
+	char mark[ID_LEN + 1], known[ID_LEN + 1];
+	int lock = repo_lock_unserved(repos, a), err = 0;
+
+	repo_mark_read(repos, a, mark);
+	if (lock < 0 && errno == EWOULDBLOCK &&
+		(repo_mark_known(db, a, known) || !*mark || strcmp(mark, known) != 0))
+		err = problem_set(p, a, ERR_USAGE,
+			"the repositories in repo_folder are being served by another lodge, or a copy is being put there (lodge "
+			"restore), and would be taken from it: stop that one first, or name another folder");
+	if (!err)
+		err = repo_unfinished(repos, a, p);
+	if (!err)
+		err = repo_claim(repos, db, REPOS_ADOPT, a, p);
+	repo_unlock(lock);
+	return err;
+}
+
 int command_repos_adopt(const struct settings *s, struct arena *a)
 {
 	struct store *store = NULL;
@@ -150,7 +171,7 @@ int command_repos_adopt(const struct settings *s, struct arena *a)
 	if (!err)
 		err = store_connect(store, &db, a, &p);
 	if (!err)
-		err = repo_claim(repos, db, REPOS_ADOPT, a, &p);
+		err = adopt(repos, db, a, &p);
 	db_close(db);
 	repos_free(repos);
 	store_close(store);

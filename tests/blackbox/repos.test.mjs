@@ -1,7 +1,7 @@
 // repos.test.mjs - repositories of agents across processes: the job that takes prompts from them, a start with another address,
 // and copies of them.
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { equal, match, ok, test, testBoth, until } from "./harness.mjs";
 
@@ -139,6 +139,99 @@ test("a copy of a PostgreSQL store is not served over the folders of the first, 
   await (await t.serve(place)).stop();
 });
 
+/** As a restore leaves it that is killed when the store is in its place: `state` is what its note says. */
+function breakOff(folder, copy, state) {
+  const former = readdirSync(folder).find((one) => one.startsWith("former.")) ?? "former.20200101T000000Z";
+  mkdirSync(join(folder, ".restoring"));
+  if (state !== "brought") for (const one of readdirSync(folder).filter((name) => name.endsWith(".git"))) renameSync(join(folder, one), join(folder, ".restoring", one));
+  writeFileSync(join(folder, ".restoring", "lodge-restoring"), `state: ${state}\nformer: ${former}\ncopy: ${copy}\n`);
+}
+
+testBoth("a restore that was broken off goes on when it is run again, and nothing is served before", async (t, engine) => {
+  const first = await t.place("sqlite"), copy = join(first.folder, "copy.db");
+  const server = await t.serve(first);
+  const tenant = await server.enter();
+  const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug: "a" } });
+  equal((await server.request("POST", `/tenant/${tenant}/agents/${made.json.id}/repo`)).status, 201, "the repository");
+  equal((await t.on(first, ["backup", copy])).status, 0, "the backup");
+  await server.stop();
+  const place = engine === "sqlite" ? first : { ...(await t.place(engine)), data: first.data, bucket: join(first.data, "bucket") };
+  const folder = join(place.data, "repositories");
+  const whole = await t.on(place, ["restore", copy]);
+  equal(whole.status, 0, whole.stderr);
+  for (const state of ["aside", ...(engine === "sqlite" ? [] : ["brought"])]) {
+    breakOff(folder, copy, state);
+    if (state === "brought") {
+      execFileSync("cp", ["-r", join(folder, readdirSync(folder).find((one) => one.endsWith(".git"))), join(folder, ".restoring")]);
+      for (const one of readdirSync(folder).filter((name) => name.startsWith("former."))) rmSync(join(folder, one), { recursive: true });
+    }
+    for (const args of [["serve", "--listen", "127.0.0.1:0"], ["check"], ["repos", "adopt"]]) {
+      const refused = await t.on(place, args);
+      ok(refused.status > 0, `${args}: ${refused.stdout}`);
+      match(refused.stderr, /lodge restore .*copy\.db was broken off.* run it again/, args[0]);
+    }
+    const again = await t.on(place, ["restore", copy]);
+    equal(again.status, 0, again.stderr);
+    match(again.stdout, /Going on with what was broken off/, state);
+    equal((await t.on(place, ["check", "--repositories"])).status, 0, "the check");
+    equal(readdirSync(folder).filter((one) => one.startsWith("former.")).length, 1, "the former ones are together");
+    ok(!existsSync(join(folder, ".restoring")), "nothing is left of it");
+  }
+  breakOff(folder, copy, "aside");
+  const other = await t.on(place, ["restore", `${copy}.other`, "--without-repositories"]);
+  match(other.stderr, /lodge restore .*copy\.db was broken off .* run that first/, "another copy");
+});
+
+test("repositories that do not belong to a copy, or a folder that is another's, are not taken for its own", async (t) => {
+  const place = await t.place("sqlite"), copy = join(place.folder, "copy.db"), beside = `${copy}.repositories`;
+  const server = await t.serve(place);
+  const tenant = await server.enter();
+  for (const slug of ["a", "b"]) {
+    const made = await server.request("POST", `/tenant/${tenant}/agents`, { body: { name: "A", slug } });
+    equal((await server.request("POST", `/tenant/${tenant}/agents/${made.json.id}/repo`)).status, 201, "the repository");
+  }
+  // A backup that was killed between its two names.
+  mkdirSync(beside);
+  writeFileSync(join(beside, "lodge-unfinished"), "");
+  const backup = await t.on(place, ["backup", copy]);
+  equal(backup.status, 0, backup.stderr);
+  ok(!existsSync(join(beside, "lodge-unfinished")), "it is finished");
+  // Another store's command while it is served.
+  const other = await t.place("sqlite"), folder = join(place.data, "repositories");
+  equal((await t.on(other, ["migrate"])).status, 0, "another store");
+  const taken = await t.on(other, ["repos", "adopt", "--repo-folder", folder]);
+  equal(taken.status, 2, taken.stdout);
+  match(taken.stderr, /are being served by another lodge/, "why it is not adopted");
+  await server.stop();
+  const names = readdirSync(folder).filter((one) => one.endsWith(".git"));
+  const unchanged = () => equal(readdirSync(folder).filter((one) => one.startsWith("former.") || one === ".restoring").join(), "", "nothing was moved");
+  const empty = join(place.folder, "empty");
+  mkdirSync(empty);
+  for (const [where, why] of [[empty, /rows of 2 repositories; in .*empty 2 of them are missing/], [beside, /0 of them are missing, and 1 are not whole/]]) {
+    if (where === beside) for (const one of readdirSync(join(beside, names[0], "objects")).filter((name) => name.length === 2)) for (const object of readdirSync(join(beside, names[0], "objects", one))) truncateSync(join(beside, names[0], "objects", one, object), 5);
+    const refused = await t.on(place, ["restore", copy, "--repositories", where]);
+    equal(refused.status, 1, refused.stdout);
+    match(refused.stderr, why, "why");
+    unchanged();
+  }
+  const own = join(other.folder, "theirs.db");
+  equal((await t.on(other, ["backup", own])).status, 0, "the other's copy");
+  mkdirSync(`${own}.repositories`);
+  const foreign = await t.on({ ...other, store: `sqlite:${join(other.folder, "try.db")}` }, ["restore", own, "--repo-folder", folder]);
+  equal(foreign.status, 2, foreign.stdout);
+  match(foreign.stderr, /the folder of another store's repositories.*--adopt/, "another's folder");
+  unchanged();
+  const rest = await t.on(place, ["restore", copy, "--incomplete"]);
+  equal(rest.status, 0, rest.stderr);
+  // Somebody is served by ssh.
+  const held = spawn("flock", ["-s", join(folder, "ssh.lock"), "sh", "-c", "echo held; read end"], { stdio: ["pipe", "pipe", "ignore"] });
+  await new Promise((done) => held.stdout.once("data", done));
+  const pushed = await t.on(place, ["restore", copy, "--incomplete"]);
+  held.stdin.end();
+  equal(pushed.status, 2, pushed.stdout);
+  match(pushed.stderr, /by ssh \(lodge git-serve\): try again/, "why it refuses");
+});
+
 test("a store and its repositories are put back both, or neither", async (t) => {
   const place = await t.place("sqlite");
   const server = await t.serve(place);
@@ -162,7 +255,7 @@ test("a store and its repositories are put back both, or neither", async (t) => 
   renameSync(join(beside, "objects"), join(beside, name, "objects"));
   const broken = await t.on(place, ["restore", copy]);
   equal(broken.status, 1, broken.stdout);
-  match(broken.stderr, /cannot be copied: .*Nothing was changed/, "why");
+  match(broken.stderr, /0 of them are missing, and 1 are not whole.*Nothing was changed.*--incomplete/, "why");
   unchanged();
   ok(!existsSync(join(folder, ".restoring")), "nothing is left of it");
   // None at all.

@@ -1,4 +1,5 @@
 /* test_repo_copy.c - repositories copied while somebody pushes, put back, and held against their rows. */
+#include <glob.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,20 +90,24 @@ TEST(repo_copy_is_put_back_and_the_former_is_kept)
 	repo_said(f, agent,
 		"rm refs/heads/link objects/info/alternates refs/heads/x.lock; rmdir objects/tmp_objdir-incoming-x");
 	repo_push(f, agent, "later", "x");
-	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), 0);
+	CHECK_INT(repo_swap_begin(to, from, from, "/copy.db", &copied, &f->arena, &p), 0);
 	CHECK_INT(copied.repositories, 1);
 	CHECK(strcmp(repo_said(f, agent, "git rev-parse main"), tip) != 0);
+	CHECK_INT(repo_swap_placed(from, from, &f->arena, &p), 0);
 	CHECK_INT(repo_swap_end(from, from, &kept, &f->arena, &p), 0);
+	repo_swap_drop(from, &f->arena);
 	CHECK(kept && access(kept, F_OK) == 0);
 	/* Again within a second. */
-	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), 0);
+	CHECK_INT(repo_swap_begin(to, from, from, "/copy.db", &copied, &f->arena, &p), 0);
+	CHECK_INT(repo_swap_placed(from, from, &f->arena, &p), 0);
 	CHECK_INT(repo_swap_end(from, from, &again, &f->arena, &p), 0);
+	repo_swap_drop(from, &f->arena);
 	CHECK(again && strcmp(kept, again) != 0);
 	/* One that cannot be read to its end leaves nothing, and all as it was. */
 	CHECK(mkdir(arena_printf(&f->arena, "%s/c00000000000000000000000a.git", to), 0700) == 0);
 	CHECK(symlink("objects", arena_printf(&f->arena, "%s/c00000000000000000000000a.git/objects",
 					 to)) == 0);
-	CHECK_INT(repo_swap_begin(to, from, from, &copied, &f->arena, &p), ERR_STORE);
+	CHECK_INT(repo_swap_begin(to, from, from, "/copy.db", &copied, &f->arena, &p), ERR_STORE);
 	CHECK(strstr(p.detail, "Nothing was changed"));
 	CHECK(access(arena_printf(&f->arena, "%s/.restoring", from), F_OK) != 0);
 	CHECK_STR(repo_said(f, agent, "git rev-parse main"), tip);
@@ -111,6 +116,65 @@ TEST(repo_copy_is_put_back_and_the_former_is_kept)
 			"git fsck --strict 2>&1; ls refs/heads objects/info | grep -c 'link\\|alternates\\|lock' || true"),
 		"0");
 	STATUS(ask(f, f->admin, NULL, "GET " HELD "/repo/tree", f->tenant_id, agent), 200);
+	fixture_close(f);
+}
+
+/* How many repositories a folder has. */
+static int count_in(struct fixture *f, const char *folder)
+{
+	glob_t found = { 0 };
+	int n = glob(arena_printf(&f->arena, "%s/*.git", folder), 0, NULL, &found)
+			? 0
+			: (int)found.gl_pathc;
+
+	globfree(&found);
+	return n;
+}
+
+/* Broken off, it is gone on with: nothing is lost, and the former ones are together. */
+TEST(repo_copy_that_is_put_back_by_halves_goes_on)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "one"), *from = place(f, agent, ""), *kept, *again;
+	const char *to = arena_printf(&f->arena, "%s.copy", from);
+	const char *folder = repo_folder_of(f, agent), *name = strrchr(folder, '/'), *blocks;
+	const char *stage = arena_printf(&f->arena, "%s/.restoring", from);
+	struct repo_copied copied;
+	struct repo_swap swap;
+	struct problem p = { 0 };
+
+	repo_agent(f, "two");
+	CHECK_INT(repo_copy_all(from, to, &copied, &f->arena, &p), 0);
+	repo_swap_look(from, &swap, &f->arena);
+	CHECK_INT(swap.state, SWAP_NONE);
+	CHECK_INT(repo_swap_begin(to, from, from, "/copy.db", &copied, &f->arena, &p), 0);
+	repo_swap_look(from, &swap, &f->arena);
+	CHECK_INT(swap.state, SWAP_BROUGHT);
+	CHECK_STR(swap.of, "/copy.db");
+	/* Not before the store is in its place. */
+	CHECK_INT(repo_swap_end(from, from, &kept, &f->arena, &p), ERR_STORE);
+	CHECK_INT(count_in(f, from), 2);
+	CHECK_INT(repo_swap_placed(from, from, &f->arena, &p), 0);
+	/* Something is in the way of one of the former ones. */
+	blocks = arena_printf(&f->arena, "%s/%s%s", from, swap.former, name);
+	CHECK(mkdir(blocks, 0700) == 0);
+	CHECK(mkdir(arena_printf(&f->arena, "%s/x", blocks), 0700) == 0);
+	p = (struct problem){ 0 };
+	CHECK_INT(repo_swap_end(from, from, &kept, &f->arena, &p), ERR_STORE);
+	CHECK(strstr(p.detail, "run the same command again"));
+	CHECK_INT(count_in(f, stage), 2);
+	repo_copy_drop(blocks);
+	CHECK_INT(repo_swap_end(from, from, &again, &f->arena, &p), 0);
+	CHECK_STR(again, kept);
+	CHECK_INT(count_in(f, kept), 2);
+	CHECK_INT(count_in(f, from), 2);
+	/* One of the new ones had not been moved yet: the other stays where it is. */
+	CHECK(rename(folder, arena_printf(&f->arena, "%s%s", stage, name)) == 0);
+	CHECK_INT(repo_swap_end(from, from, &again, &f->arena, &p), 0);
+	CHECK_INT(count_in(f, kept), 2);
+	CHECK_INT(count_in(f, from), 2);
+	repo_swap_drop(from, &f->arena);
+	CHECK(access(stage, F_OK) != 0 && access(kept, F_OK) == 0);
 	fixture_close(f);
 }
 

@@ -6,6 +6,7 @@
 #include "repo_fixture.h"
 #include "repos/repo_lock.h"
 #include "repos/repo_mark.h"
+#include "repos/repo_swap.h"
 
 struct another {
 	struct fixture *f;
@@ -103,6 +104,30 @@ TEST(repo_mark_is_given_to_a_folder_that_has_none_unless_nothing_in_it_is_known)
 	fixture_sql(f, "delete from meta where key = 'repositories_id'", NO_ARGS);
 	CHECK_INT(claim(&empty, REPOS_SERVE), 0);
 	repos_free(empty.repos);
+	repos_free(o.repos);
+	fixture_close(f);
+}
+
+TEST(repo_mark_refuses_what_was_put_back_by_halves)
+{
+	struct fixture *f = fixture_open();
+	struct another o = folder_named(f, f->repos, false);
+	const char *copy = arena_printf(&f->arena, "%s.copy", f->repos), *kept;
+	struct repo_copied copied;
+
+	repo_agent(f, "half");
+	CHECK_INT(repo_copy_all(f->repos, copy, &copied, &f->arena, &o.p), 0);
+	CHECK_INT(repo_swap_begin(copy, f->repos, f->repos, "/c.db", &copied, &f->arena, &o.p), 0);
+	CHECK_INT(claim(&o, REPOS_SERVE), ERR_USAGE);
+	CHECK(strstr(o.p.detail, "lodge restore /c.db was broken off") &&
+		strstr(o.p.detail, ".restoring"));
+	CHECK_INT(repo_swap_placed(f->repos, f->repos, &f->arena, &o.p), 0);
+	CHECK_INT(claim(&o, REPOS_LOOK), ERR_USAGE);
+	CHECK(strstr(o.p.detail, "it goes on from there"));
+	CHECK_INT(repo_swap_end(f->repos, f->repos, &kept, &f->arena, &o.p), 0);
+	CHECK_INT(claim(&o, REPOS_SERVE), ERR_USAGE);
+	repo_swap_drop(f->repos, &f->arena);
+	CHECK_INT(claim(&o, REPOS_SERVE), 0);
 	repos_free(o.repos);
 	fixture_close(f);
 }
