@@ -10,6 +10,7 @@
 #include "queue/jobs.h"
 #include "repos/converge.h"
 #include "repos/repo_keep.h"
+#include "repos/repo_mark.h"
 #include "store/row.h"
 
 struct mirror_end {
@@ -182,13 +183,13 @@ int mirror_load(struct db *db, struct arena *a, struct vault *vault, const struc
 }
 
 /* A process that shares the store has made the folder, or one that is gone took it along. */
-static int find_folder(const char *path, struct arena *a, struct problem *p)
+static int find_folder(const struct repos *r, const char *id, struct arena *a, struct problem *p)
 {
 	struct problem ignored = { 0 };
 	struct bare *b = NULL;
 
-	if (bare_open(&b, path, a, &ignored))
-		return bare_make(path, REPO_MAIN, a, p);
+	if (bare_open(&b, repo_path(r, a, id), a, &ignored))
+		return repo_make(r, a, id, p);
 	bare_close(b);
 	return 0;
 }
@@ -275,7 +276,7 @@ int mirror_fetch(const struct repos *r, enum egress egress, const _Atomic bool *
 	mirror_digest(&refs, v->refs_sha256);
 	v->complete = refs.complete;
 	remote.url = moved;
-	err = find_folder(path, a, &p);
+	err = find_folder(r, v->row.id, a, &p);
 	if (!err)
 		err = bring_or_tidy(r, &remote, a, v, &p);
 	if (err == ERR_BUSY || err == ERR_STOPPING)

@@ -89,7 +89,8 @@ static int remove_folders(struct work *w, struct db *none)
 	int lock = repo_lock_keeping(s->repos, &s->arena, false);
 
 	(void)none;
-	if (lock < 0) /* a copy is made, which may need them; or files are put in order */
+	/* A copy is made, which may need them; or files are put in order.  Or the disk is away: they are there still. */
+	if (lock < 0 || !repo_mark_holds(s->repos, &s->arena))
 		s->ids.count = 0;
 	for (size_t i = 0; i < s->ids.count; i++) {
 		int err = repo_forget(s->repos, &s->arena, id[i].value);

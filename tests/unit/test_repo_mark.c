@@ -108,6 +108,46 @@ TEST(repo_mark_is_given_to_a_folder_that_has_none_unless_nothing_in_it_is_known)
 	fixture_close(f);
 }
 
+/* A disk that has gone away while the service runs is not written around, and what was is no mark. */
+TEST(repo_mark_must_be_there_before_anything_is_made)
+{
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "first"),
+		   *aside = arena_printf(&f->arena, "%s.disk", f->repos);
+	const char *folder = repo_folder_of(f, agent), *trash;
+	struct another o = folder_named(f, f->repos, false);
+
+	repo_agent(f, "second");
+	trash = repo_folder_of(f, repo_agent(f, "third"));
+	CHECK(rename(f->repos, aside) == 0 && mkdir(f->repos, 0700) == 0);
+	agent = fixture_created(f, f->admin, "{\"name\":\"Late\",\"slug\":\"late\"}",
+		"POST /tenant/%s/agents", f->tenant_id);
+	STATUS(ask(f, f->admin, NULL, "POST /tenant/%s/agents/%s/repo", f->tenant_id, agent), 502);
+	CHECK(rmdir(f->repos) == 0);
+	/* With a known one in the bare mount point, and the others on the disk. */
+	CHECK(mkdir(f->repos, 0700) == 0 && mkdir(folder, 0700) == 0);
+	CHECK_INT(claim(&o, REPOS_SERVE), ERR_USAGE);
+	CHECK(strstr(o.p.detail, "2 of this store's 3 repositories are not in it"));
+	CHECK(rmdir(folder) == 0);
+	/* What is to go is on the disk still. */
+	fixture_sql(f,
+		"insert into repository_trash (id, owner, former, size_bytes, since, remove_at) "
+		"select id, tenant_id, agent_id, 0, 0, 0 from repositories",
+		NO_ARGS);
+	repo_sweep_submit(f->service.repos, f->app.store, f->app.disk, clock_now_us());
+	while (!repo_is_swept(f->service.repos))
+		usleep(1000);
+	CHECK_INT(fixture_count(f, "select count(*) from repository_trash"), 3);
+	fixture_sql(f, "delete from repository_trash", NO_ARGS);
+	CHECK(unlink(arena_printf(&f->arena, "%s/keeping.lock", f->repos)) == 0);
+	CHECK(rmdir(f->repos) == 0 && rename(aside, f->repos) == 0);
+	CHECK(access(trash, F_OK) == 0);
+	CHECK_INT(claim(&o, REPOS_SERVE), 0);
+	STATUS(ask(f, f->admin, NULL, "POST /tenant/%s/agents/%s/repo", f->tenant_id, agent), 201);
+	repos_free(o.repos);
+	fixture_close(f);
+}
+
 TEST(repo_mark_refuses_what_was_put_back_by_halves)
 {
 	struct fixture *f = fixture_open();

@@ -12,6 +12,7 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "repos/image_files.h"
+#include "repos/repo_mark.h"
 
 /* What is carried from one step to the next. */
 struct image_making {
@@ -77,7 +78,7 @@ static int make_first(struct call *c)
 		m->id = id_new(NULL);
 	path = repo_path(repos, c->arena, m->id.text);
 	image_files(c->arena, &choice, files);
-	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	err = repo_make(repos, c->arena, m->id.text, &c->problem);
 	if (!err)
 		err = bare_open(&b, path, c->arena, &c->problem);
 	if (!err)

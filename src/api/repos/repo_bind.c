@@ -15,6 +15,7 @@
 #include "repos/converge.h"
 #include "repos/prompt_base.h"
 #include "repos/proposal.h"
+#include "repos/repo_mark.h"
 
 struct AgentRepoUpdate {
 	uint64_t present;
@@ -117,7 +118,7 @@ BODY_STEP(updateAgentRepo, prepare, AgentRepoUpdate)
 	if (!in->url)
 		return 0;
 	b->id = id_new(NULL);
-	err = bare_make(repo_path(repos, c->arena, b->id.text), REPO_MAIN, c->arena, &c->problem);
+	err = repo_make(repos, c->arena, b->id.text, &c->problem);
 	if (err)
 		repo_forget(repos, c->arena, b->id.text);
 	return err;

@@ -8,6 +8,7 @@
 
 #include "api/service.h"
 #include "base/clock.h"
+#include "repos/repo_mark.h"
 
 int repo_make_first(struct call *c, struct repo_making *m)
 {
@@ -28,7 +29,7 @@ int repo_make_first(struct call *c, struct repo_making *m)
 			files[count++] =
 				(struct bare_file){ prompt_files[i].path, bytes, strlen(bytes) };
 		}
-	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	err = repo_make(repos, c->arena, m->id.text, &c->problem);
 	if (!err)
 		err = bare_open(&b, path, c->arena, &c->problem);
 	if (!err)
@@ -71,7 +72,7 @@ static int copy_into(struct call *c, struct repo_making *m, const struct remote 
 	const char *path = repo_path(repos, c->arena, m->id.text);
 	int64_t most = repos_bytes_max(repos);
 	struct bare *b = NULL;
-	int err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	int err = repo_make(repos, c->arena, m->id.text, &c->problem);
 
 	if (!err)
 		err = remote_git_fetch(remote, path, most, c->arena, &c->problem);

@@ -8,6 +8,7 @@
 #include "base/same.h"
 #include "repos/host_sync.h"
 #include "repos/projection.h"
+#include "repos/repo_mark.h"
 
 int repo_project_look(
 	struct call *c, const char *agent_slug, enum RepoPurpose purpose, struct repo_project *p)
@@ -109,7 +110,7 @@ static int take_over(struct call *c, struct repo_making *m, const struct repo_pr
 	m->id = id_new(NULL);
 	m->taken_over = true;
 	path = repo_path(repos, c->arena, m->id.text);
-	err = bare_make(path, REPO_MAIN, c->arena, &c->problem);
+	err = repo_make(repos, c->arena, m->id.text, &c->problem);
 	if (!err)
 		err = remote_git_fetch(&remote, path, most, c->arena, &c->problem);
 	m->size_bytes = err ? 0 : repo_size(repos, c->arena, m->id.text);
@@ -202,8 +203,7 @@ int repo_make_image_on_host(struct call *c, struct repo_project *p, struct id *i
 	if (!err && *there) { /* nothing of it is read here */
 		*id = id_new(NULL);
 		memcpy(tip, there, sizeof there);
-		err = bare_make(
-			repo_path(repos, c->arena, id->text), REPO_MAIN, c->arena, &c->problem);
+		err = repo_make(repos, c->arena, id->text, &c->problem);
 	} else if (!err) {
 		err = first(c);
 		if (!err)
