@@ -10,7 +10,7 @@ const MIB = 1 << 20;
 const path = (tenant, key) => `/tenant/${tenant}/bucket/object?key=${key}`;
 
 const files = (folder) => readdirSync(folder, { recursive: true, withFileTypes: true })
-  .filter((e) => e.isFile() && e.name !== "lodge-bucket").map((e) => e.name);
+  .filter((e) => e.isFile() && !["lodge-bucket", "serving.lock"].includes(e.name)).map((e) => e.name);
 
 /** One request with raw bytes both ways: {status, bytes, headers}. */
 function raw(server, method, where, { bytes, headers = {}, token = server.token } = {}) {
