@@ -31,6 +31,7 @@ static void begin_library(void)
 		GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL };
 
 	git_libgit2_init();
+	bare_memory_begin();
 	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
 		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
 	git_libgit2_opts(GIT_OPT_SET_TEMPLATE_PATH, "");
@@ -189,22 +190,45 @@ int bare_measure(struct bare *b, const git_oid *id, git_object_t type, size_t mo
 	return 0;
 }
 
+int bare_object_read(struct bare *b, const git_oid *id, git_object_t type, size_t size,
+	git_object **ret, struct arena *a, struct problem *p)
+{
+	int err;
+
+	bare_read_begin(size);
+	err = git_object_lookup(ret, b->repo, id, type);
+	if (bare_read_end() && err)
+		return problem_set(p, a, ERR_TOO_LARGE,
+			"What is asked for is kept as a difference from something larger than the %d MiB that are read, or "
+			"as too long a row of differences.",
+			BARE_BASE_MAX >> 20);
+	return err ? bare_unreadable(a, p) : 0;
+}
+
+/* Of a type, and no larger than that. */
+static int read_bounded(struct bare *b, const git_oid *id, git_object_t type, size_t most,
+	git_object **ret, struct arena *a, struct problem *p)
+{
+	size_t size = 0;
+	int err = bare_measure(b, id, type, most, &size, a, p);
+
+	return err ? err : bare_object_read(b, id, type, size, ret, a, p);
+}
+
 int bare_commit_read(
 	struct bare *b, const git_oid *id, git_commit **ret, struct arena *a, struct problem *p)
 {
-	int err = bare_measure(b, id, GIT_OBJECT_COMMIT, BARE_COMMIT_MAX, NULL, a, p);
-
-	if (!err && git_commit_lookup(ret, b->repo, id))
-		err = bare_unreadable(a, p);
-	return err;
+	return read_bounded(b, id, GIT_OBJECT_COMMIT, BARE_COMMIT_MAX, (git_object **)ret, a, p);
 }
 
 int bare_tree_read(
 	struct bare *b, const git_oid *id, git_tree **ret, struct arena *a, struct problem *p)
 {
-	int err = bare_measure(b, id, GIT_OBJECT_TREE, BARE_TREE_MAX, NULL, a, p);
+	return read_bounded(b, id, GIT_OBJECT_TREE, BARE_TREE_MAX, (git_object **)ret, a, p);
+}
 
-	if (!err && git_tree_lookup(ret, b->repo, id))
-		err = bare_unreadable(a, p);
-	return err;
+int bare_tag_read(
+	struct bare *b, const git_oid *id, git_tag **ret, struct arena *a, struct problem *p)
+{
+	return read_bounded(b, id, GIT_OBJECT_TAG, BARE_COMMIT_MAX, (git_object **)ret, a, p);
 }

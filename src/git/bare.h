@@ -3,7 +3,7 @@
  * What is inside was pushed by strangers.  Nothing is ever checked out: files
  * are read as objects, by mode, so that a link or a submodule is only told of
  * and never followed.  The size of an object is looked at before the object is
- * read, no setting of the machine's users counts, and hooks are nothing to the
+ * read, and what is inflated on the way to it is bounded; no setting of the machine's users counts, and hooks are nothing to the
  * library.  Everything here waits for the disk: never on a loop. */
 #pragma once
 #include "base/arena.h"
@@ -16,7 +16,10 @@ enum {
 	BARE_ID_LEN = 40,	   /* SHA-1 in hexadecimal; others are refused */
 	BARE_COMMIT_MAX = 1 << 20, /* bytes of a commit or a tag */
 	BARE_TREE_MAX = 8 << 20,   /* of one folder */
-	BARE_REFS_MAX = 20000,	   /* that are listed, and their bytes */
+	BARE_BASE_MAX =
+		16
+		<< 20, /* of what an object is kept as a difference from, unless it is larger itself */
+	BARE_REFS_MAX = 20000, /* that are listed, and their bytes */
 	BARE_REFS_BYTES_MAX = 4 << 20,
 	BARE_WALK_MAX = 2000,  /* commits that a history goes through */
 	BARE_PARENTS_MAX = 32, /* of a commit that are looked at */
@@ -42,6 +45,9 @@ int bare_refs(struct bare *b, enum bare_refs which, struct arena *a, struct list
 	bool *ret_complete, struct problem *p);
 /* Whether there is a branch or tag of exactly that name. */
 int bare_has_ref(struct bare *b, const char *name, bool *ret, struct arena *a, struct problem *p);
+/* What a ref names by its whole name ("refs/heads/main"), whatever that is; "": there is no such ref. */
+int bare_ref_id(struct bare *b, const char *name, char ret[BARE_ID_LEN + 1], struct arena *a,
+	struct problem *p);
 /* The commit of a branch, of a tag, or of its own id, which is what a name of 40 digits is, whatever a branch is called.
  * ERR_NOT_FOUND. */
 int bare_commit_of(struct bare *b, const char *ref, char ret[BARE_ID_LEN + 1], struct arena *a,

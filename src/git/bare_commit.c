@@ -35,9 +35,10 @@ static int make_tree(struct bare *b, const struct bare_committing *in, git_tree 
 	struct arena *a, struct problem *p)
 {
 	git_tree_update updates[BARE_COMMIT_FILES_MAX];
+	int err;
 
 	for (size_t i = 0; i < in->count; i++) {
-		int err = in->onto ? check_place(b, in->onto, in->files[i].path, a, p) : 0;
+		err = in->onto ? check_place(b, in->onto, in->files[i].path, a, p) : 0;
 
 		if (err)
 			return err;
@@ -48,9 +49,10 @@ static int make_tree(struct bare *b, const struct bare_committing *in, git_tree 
 			    &updates[i].id, b->repo, in->files[i].bytes, in->files[i].len))
 			return bare_unwritten(a, p);
 	}
-	return git_tree_create_updated(ret, b->repo, base, in->count, updates)
-		       ? bare_unwritten(a, p)
-		       : 0;
+	bare_read_begin(BARE_TREE_MAX); /* it reads the folders on the way once more */
+	err = git_tree_create_updated(ret, b->repo, base, in->count, updates);
+	bare_read_end();
+	return err ? bare_unwritten(a, p) : 0;
 }
 
 /* Names are people's own: what would end one is left out. */

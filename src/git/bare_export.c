@@ -42,7 +42,8 @@ static int write_all(int fd, const char *at, size_t left)
 static int export_file(
 	struct exporting *e, int folder, const char *name, const git_oid *id, bool runs)
 {
-	git_blob *blob = NULL;
+	git_object *object = NULL;
+	const git_blob *blob;
 	size_t size = 0, room = (size_t)(BARE_EXPORT_BYTES_MAX - e->done->bytes);
 	int fd, err;
 
@@ -53,10 +54,13 @@ static int export_file(
 	if (err == ERR_TOO_LARGE)
 		return problem_set(e->p, e->a, err, "the files of the commit have more than %d MiB",
 			BARE_EXPORT_BYTES_MAX >> 20);
-	if (err == ERR_NOT_FOUND || (!err && git_blob_lookup(&blob, e->b->repo, id)))
+	if (err == ERR_NOT_FOUND)
 		return bare_unreadable(e->a, e->p);
+	if (!err)
+		err = bare_object_read(e->b, id, GIT_OBJECT_BLOB, size, &object, e->a, e->p);
 	if (err)
 		return err;
+	blob = (const git_blob *)object;
 	e->done->bytes += (int64_t)size;
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		runs ? 0755 : 0644);
@@ -64,7 +68,7 @@ static int export_file(
 		err = export_fault(e, name);
 	if (fd >= 0)
 		close(fd);
-	git_blob_free(blob);
+	git_object_free(object);
 	return err;
 }
 

@@ -136,7 +136,8 @@ int bare_folder(struct bare *b, const char *commit, const char *path, const char
 int bare_bytes(struct bare *b, const char *id, size_t most, struct arena *a, const char **ret,
 	size_t *ret_len, struct problem *p)
 {
-	git_blob *blob = NULL;
+	git_object *object = NULL;
+	const git_blob *blob;
 	git_oid oid;
 	size_t size = 0;
 	char *copy;
@@ -146,15 +147,16 @@ int bare_bytes(struct bare *b, const char *id, size_t most, struct arena *a, con
 
 	if (!err && size > ARENA_LARGE && !arena_room(a, size + 1))
 		err = ERR_BUSY;
-	if (!err && git_blob_lookup(&blob, b->repo, &oid))
-		err = bare_unreadable(a, p);
+	if (!err)
+		err = bare_object_read(b, &oid, GIT_OBJECT_BLOB, size, &object, a, p);
 	if (err)
 		return err;
+	blob = (const git_blob *)object;
 	size = (size_t)git_blob_rawsize(blob);
 	copy = arena_raw(a, size + 1, 1);
 	memcpy(copy, git_blob_rawcontent(blob), size);
 	copy[size] = '\0';
-	git_blob_free(blob);
+	git_object_free(object);
 	*ret = copy;
 	*ret_len = size;
 	return 0;

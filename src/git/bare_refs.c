@@ -118,14 +118,12 @@ static int peel(struct bare *b, git_oid *id, struct arena *a, struct problem *p)
 
 	for (int i = 0; i < TAGS_DEEP; i++) {
 		git_tag *tag = NULL;
-		int err = bare_measure(b, id, GIT_OBJECT_TAG, BARE_COMMIT_MAX, NULL, a, p);
+		int err = bare_tag_read(b, id, &tag, a, p);
 
 		if (err == ERR_NOT_FOUND)
 			return bare_measure(b, id, GIT_OBJECT_COMMIT, BARE_COMMIT_MAX, NULL, a, p);
 		if (err)
 			return err;
-		if (git_tag_lookup(&tag, b->repo, id))
-			return bare_unreadable(a, p);
 		git_oid_cpy(id, git_tag_target_id(tag));
 		git_tag_free(tag);
 	}
@@ -152,6 +150,18 @@ static int commit_of_ref(struct bare *b, const char *prefix, const char *name,
 	if (!err)
 		git_oid_tostr(ret, BARE_ID_LEN + 1, &id);
 	return err;
+}
+
+int bare_ref_id(struct bare *b, const char *name, char ret[BARE_ID_LEN + 1], struct arena *a,
+	struct problem *p)
+{
+	git_oid id;
+	int err = git_reference_name_to_id(&id, b->repo, name);
+
+	*ret = '\0';
+	if (!err)
+		git_oid_tostr(ret, BARE_ID_LEN + 1, &id);
+	return !err || err == GIT_ENOTFOUND || err == GIT_EINVALIDSPEC ? 0 : bare_unreadable(a, p);
 }
 
 int bare_tip(struct bare *b, const char *branch, char ret[BARE_ID_LEN + 1], struct arena *a,

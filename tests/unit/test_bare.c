@@ -489,3 +489,36 @@ TEST(bare_what_cannot_be_read_is_said_without_names_of_files)
 	bare_close(other);
 	leave(&at);
 }
+
+/* A file of some bytes, kept as a difference from one of many, as git itself packs them. */
+static const char *differs_from(struct git_place *at, int lines)
+{
+	return said(at,
+		arena_printf(&at->a,
+			"rm -rf objects/pack/* && big=$(seq %d | git hash-object -w --stdin) && "
+			"small=$(seq %d | git hash-object -w --stdin) && "
+			"printf '%%s a\\n%%s a\\n' $big $small | git -c core.bigFileThreshold=512m "
+			"pack-objects -q objects/pack/pack >/dev/null && git prune-packed && "
+			"git verify-pack -v objects/pack/*.idx | grep -c \"^$small blob .* $big\" >/dev/null && "
+			"echo $small",
+			lines, lines / 16));
+}
+
+TEST(bare_does_not_inflate_what_is_much_larger_than_what_is_asked_for)
+{
+	enum { MOST = 10 << 20 };
+	struct git_place at = enter();
+	const char *bytes, *id = differs_from(&at, 1000000); /* 7 MB */
+	size_t len = 0;
+
+	bare_close(at.bare);
+	CHECK_INT(bare_open(&at.bare, at.repo, &at.a, &at.p), 0);
+	CHECK_INT(bare_bytes(at.bare, id, MOST, &at.a, &bytes, &len, &at.p), 0);
+	CHECK(len > 300000);
+	id = differs_from(&at, 2500000); /* 19 MB */
+	bare_close(at.bare);
+	CHECK_INT(bare_open(&at.bare, at.repo, &at.a, &at.p), 0);
+	CHECK_INT(bare_bytes(at.bare, id, MOST, &at.a, &bytes, &len, &at.p), ERR_TOO_LARGE);
+	CHECK(strstr(at.p.detail, "16 MiB"));
+	leave(&at);
+}
