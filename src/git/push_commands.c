@@ -7,7 +7,6 @@
 #include "git/push_ref.h"
 
 enum {
-	SHORT_BAND = 1000,	  /* of clients that know the first kind of side band alone */
 	REPORT_MAX = 1024 * 1024, /* bytes of a report */
 	NAME_TOLD = 4096,	  /* of a name that is none, but can be told back */
 	ABILITIES_MAX = 4096,
@@ -37,26 +36,36 @@ static bool begins(struct slice s, const char *word)
 
 /* ---- the head ---- */
 
-/* What the client can do, behind the first command: words with spaces between. */
+/* As git looks for one: it may have a value, which says nothing. */
+static bool is_ability(struct slice s, const char *word)
+{
+	size_t n = strlen(word);
+
+	return s.len >= n && memcmp(s.at, word, n) == 0 && (s.len == n || s.at[n] == '=');
+}
+
+/* What the client can do, behind the first command: words with spaces between.  Git reads to the next NUL and takes any white space
+ * for one; what has either is none that git writes, and would be read otherwise here than there. */
 static const char *read_abilities(struct push *p, struct slice all)
 {
 	if (all.len > ABILITIES_MAX)
 		return "A command of the push is none that git writes.";
+	for (size_t i = 0; i < all.len; i++)
+		if ((unsigned char)all.at[i] < ' ' || all.at[i] == 0x7f)
+			return "What the client says that it can do has a control character in it: no git writes that.";
 	while (all.len) {
 		const char *space = memchr(all.at, ' ', all.len);
 		struct slice one = { all.at, space ? (size_t)(space - all.at) : all.len };
 
-		if (is_word(one, "report-status") || is_word(one, "report-status-v2"))
+		if (is_ability(one, "report-status") || is_ability(one, "report-status-v2"))
 			p->reports = true;
-		else if (is_word(one, "side-band-64k"))
+		else if (is_ability(one, "side-band-64k"))
 			p->band_line = PKT_MAX;
-		else if (is_word(one, "side-band") && !p->band_line)
-			p->band_line = SHORT_BAND;
 		else if (begins(one, "object-format=") && !is_word(one, "object-format=sha1"))
 			return "Objects have SHA-1 names here: other kinds of repositories are not taken.";
-		else if (is_word(one, "atomic"))
+		else if (is_ability(one, "atomic"))
 			p->atomic = true;
-		else if (is_word(one, "push-options"))
+		else if (is_ability(one, "push-options"))
 			return "Options of a push are not taken here.";
 		all.at += one.len + (space ? 1 : 0);
 		all.len -= one.len + (space ? 1 : 0);

@@ -245,6 +245,9 @@ TEST(git_push_heads_that_git_does_not_write_are_refused)
 		ID_A " " ID_B " refs/heads/a| report-status push-options",
 		ID_A " " ID_B " refs/heads/a\nb",
 		"push-cert|report-status",
+		ID_A " " ID_B " refs/heads/a|x\treport-status",
+		ID_A " " ID_B " refs/heads/a|x\rreport-status",
+		ID_A " " ID_B " refs/heads/a|x\nreport-status",
 	};
 	struct outcome o;
 	struct buf b;
@@ -256,6 +259,21 @@ TEST(git_push_heads_that_git_does_not_write_are_refused)
 		CHECK(o.fault && *o.fault);
 		arena_free(&o.arena);
 	}
+	test_step("a NUL among what it can do, at which git ends");
+	buf_init(&b, 4096);
+	pkt_put(&b, ID_0 " " ID_A " refs/heads/a\0x\0 report-status atomic",
+		sizeof ID_0 " " ID_A " refs/heads/a\0x\0 report-status atomic" - 1);
+	pkt_flush(&b);
+	o = (struct outcome){ 0 };
+	CHECK_INT(push_head_read(&o.push, &o.arena, b.at, b.len, &o.fault), PUSH_REFUSED);
+	CHECK(strstr(o.fault, "control character"));
+	arena_free(&o.arena);
+	buf_free(&b);
+	test_step("a side band that git does not know of a push, and one that has a value");
+	read_lines(&o, LINES(ID_0 " " ID_A " refs/heads/a|side-band report-status=1"));
+	CHECK_INT(o.head, PUSH_READ);
+	CHECK(o.push.reports && !o.push.band_line);
+	arena_free(&o.arena);
 	test_step("what is able to do comes twice");
 	read_lines(&o, LINES(ID_0 " " ID_A " refs/heads/a| x", ID_0 " " ID_A " refs/heads/b| x"));
 	CHECK_INT(o.head, PUSH_REFUSED);
