@@ -90,7 +90,8 @@ static enum git_end run(
 
 enum git_end git_keep(const struct git_keep *what, struct git_result *ret)
 {
-	const char *const gc[] = { "-c",
+	/* What no ref leads to stays packed while it is kept: each in a file of its own, differences would have all of their bytes. */
+	const char *const gc[] = { "-c", "gc.cruftPacks=true", "-c",
 		what->drops ? "gc.pruneExpire=now" : "gc.pruneExpire=2.weeks.ago", "-c",
 		"gc.writeCommitGraph=false", "gc", "--quiet", NULL };
 	static const char *const graph[] = { "commit-graph", "write", "--reachable",
