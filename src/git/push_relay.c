@@ -31,6 +31,8 @@ struct relay {
 	char bytes[AT_ONCE]; /* on their way to git */
 	size_t at, len;
 	struct push *push;
+	const struct push_gate *gate;
+	int64_t room;	  /* bytes that may still come */
 	const char *path; /* of the repository */
 	struct arena *arena;
 	const char *fault;
@@ -65,6 +67,26 @@ static bool tell_client(struct relay *r, const char *at, size_t n)
 	return true;
 }
 
+/* None of it is done, for one reason. */
+static void refuse_all(struct relay *r, const char *why)
+{
+	r->refused = r->push->refused = true;
+	r->fault = why;
+	for (size_t i = 0; i < r->push->count; i++)
+		r->push->commands[i].refused = why;
+}
+
+/* With others out of the way. */
+static void enter(struct relay *r)
+{
+	const char *why = r->gate->enter(r->gate->ctx, r->push, &r->room);
+
+	r->room += PUSH_HEAD_MAX; /* what is no object */
+	if (why)
+		refuse_all(r, why);
+	r->moved = clock_mono_ms();
+}
+
 /* What is whole is judged; what may go on is what git hears first. */
 static void judge_head(struct relay *r)
 {
@@ -82,6 +104,8 @@ static void judge_head(struct relay *r)
 	r->judged = true;
 	push_many_judge(r->push, r->path);
 	r->refused = r->push->refused;
+	if (!r->refused && r->push->count)
+		enter(r);
 	buf_init(&bound, PUSH_HEAD_MAX + AT_ONCE + PUSH_BIND_MAX);
 	push_head_bind(r->push, r->head.at, r->head.len, &bound);
 	buf_free(&r->head);
@@ -106,6 +130,9 @@ static void hear_client(struct relay *r)
 	r->moved = clock_mono_ms();
 	r->at = 0;
 	r->len = (size_t)n;
+	r->room -= r->judged ? n : 0;
+	if (r->judged && r->room < 0)
+		refuse_all(r, "the repository has no room for it");
 	if (r->judged)
 		return;
 	buf_put(&r->head, r->bytes, r->len);
@@ -231,16 +258,17 @@ static void run_relay(struct relay *r, const struct git_setup *setup, pid_t *ret
 		close(r->in);
 }
 
-enum push_relay_end push_relay(const struct git_setup *setup, int from, int to, int wall_ms,
-	struct push *ret, struct arena *a, const char **ret_fault)
+enum push_relay_end push_relay(const struct git_setup *setup, const struct push_gate *gate,
+	const int ends[2], int wall_ms, struct push *ret, struct arena *a, const char **ret_fault)
 {
 	struct relay *r = arena_new(a, struct relay);
 	enum push_relay_end end = RELAY_BROKEN;
 	pid_t pid = 0;
-	int status, flags = fcntl(to, F_GETFL);
+	int status, to = ends[1], flags = fcntl(to, F_GETFL);
 
 	*ret = (struct push){ 0 };
-	r->from = from;
+	r->from = ends[0];
+	r->gate = gate;
 	r->to = to;
 	r->push = ret;
 	r->path = setup->path;

@@ -121,9 +121,49 @@ static const char *push_lock(const struct repos *r, struct arena *a, const char 
 	return arena_printf(a, "%s/lodge-push.lock", repo_path(r, a, id));
 }
 
-int repo_lock_push(const struct repos *r, struct arena *a, const char *id)
+int repo_push_place(const struct repos *r, struct arena *a, const char *id)
 {
-	return take(r, push_lock(r, a, id), LOCK_SH);
+	return take(r, push_lock(r, a, id), LOCK_UN);
+}
+
+/* A keeper may have it for the moment in which it looks. */
+bool repo_push_enter(int place, int wait_ms)
+{
+	const int64_t until = clock_mono_ms() + wait_ms;
+
+	while (flock(place, LOCK_EX | LOCK_NB)) {
+		if (clock_mono_ms() >= until)
+			return false;
+		poll(NULL, 0, NAP_MS);
+	}
+	return true;
+}
+
+int repo_lock_push(const struct repos *r, struct arena *a, const char *id, int wait_ms)
+{
+	int place = repo_push_place(r, a, id);
+
+	if (place >= 0 && !repo_push_enter(place, wait_ms)) {
+		close(place);
+		errno = EWOULDBLOCK;
+		return -1;
+	}
+	return place;
+}
+
+bool repo_push_is_alone(const struct repos *r, struct arena *a, const char *id, int wait_ms)
+{
+	const int64_t until = clock_mono_ms() + wait_ms;
+	int fd;
+
+	for (;;) {
+		fd = repo_lock_fetch(r, a, id);
+		if (fd >= 0 || clock_mono_ms() >= until)
+			break;
+		poll(NULL, 0, NAP_MS);
+	}
+	repo_unlock(fd);
+	return fd >= 0;
 }
 
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id)

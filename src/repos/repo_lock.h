@@ -7,6 +7,7 @@
 
 enum {
 	REPO_SLOTS = 4, /* of git that serves ssh at once, in one folder */
+	REPO_PUSH_WAIT_MS = 5000,
 };
 
 /* Files are put in order, or copied: one of these at a time.  With `waits`, until it can be had. */
@@ -22,8 +23,14 @@ int repo_lock_unserved(const struct repos *r, struct arena *a);
 int repo_lock_ssh(const struct repos *r, struct arena *a);
 /* Nobody is, while this is held. */
 int repo_lock_no_ssh(const struct repos *r, struct arena *a);
-/* A push is under way: it does not wait for those who keep, they end. */
-int repo_lock_push(const struct repos *r, struct arena *a, const char *id);
+/* Objects come into a repository of our own: one push or commit at a time, which does not wait for those who keep; they end.  Waits
+ * so long for another; errno is EWOULDBLOCK where that took longer. */
+int repo_lock_push(const struct repos *r, struct arena *a, const char *id, int wait_ms);
+/* The same in two steps, for what is to be held by a program that is begun before: the file, and then its lock. */
+int repo_push_place(const struct repos *r, struct arena *a, const char *id);
+bool repo_push_enter(int place, int wait_ms);
+/* Who holds that lock: those who keep have ended too. */
+bool repo_push_is_alone(const struct repos *r, struct arena *a, const char *id, int wait_ms);
 bool repo_push_runs(const struct repos *r, struct arena *a, const char *id);
 /* Its files are cleared away or fetched from another host (remote_git.h), or put in order: one of these at a time.  Does not wait. */
 int repo_lock_fetch(const struct repos *r, struct arena *a, const char *id);

@@ -1,13 +1,11 @@
 /* repo_push.c - see repo_push.h. */
 #include "repos/repo_push.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "repos/converge.h"
+#include "repos/repo_lock.h"
 
 enum { META_MAX = 256 * 1024 }; /* twice what 64 kB of commands can come to */
 
@@ -19,27 +17,20 @@ bool repo_push_did(const struct push *p)
 	return false;
 }
 
-/* What git has just written lies in a file of its own. */
-static bool stands_at(const char *path, const struct push_command *one)
-{
-	char name[4096], id[GIT_ID_LEN];
-	ssize_t n;
-	int fd;
+enum { KEEPER_ENDS_MS = 3000 };
 
-	if ((size_t)snprintf(name, sizeof name, "%s/%s", path, one->ref) >= sizeof name)
-		return false;
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	n = fd >= 0 ? read(fd, id, sizeof id) : -1;
-	if (fd >= 0)
-		close(fd);
-	return n == (ssize_t)sizeof id && memcmp(id, one->new_id, sizeof id) == 0;
-}
-
-void repo_push_look(struct push *p, const char *path)
+int repo_push_begin(struct repo_pushing *w, const struct repos *r, const char *id,
+	const struct push *p, struct arena *a)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (!p->commands[i].refused)
-			p->commands[i].done = stands_at(path, &p->commands[i]);
+	/* What a keeper writes would look as if the push had brought it. */
+	bool alone = repo_push_is_alone(r, a, id, KEEPER_ENDS_MS);
+	int64_t most = repos_bytes_max(r), size;
+
+	push_trace_begin(&w->trace, p, repo_path(r, a, id), a);
+	w->trace.known = w->trace.known && alone;
+	size = repo_size(r, a, id);
+	w->room = size < most ? most - size : 0;
+	return w->room ? 0 : ERR_NO_SPACE;
 }
 
 const char *repo_push_meta(struct arena *a, enum RepoPurpose purpose, const struct push *p)

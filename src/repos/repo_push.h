@@ -1,13 +1,19 @@
 /* repo_push.h - what a push leaves in the store once git has taken it: what the audit log tells of it, and that the repository is to
  * be looked at. */
 #pragma once
-#include "git/push_commands.h"
+#include "git/push_trace.h"
 #include "repos/repo.h"
 
 /* Whether any of it was done. */
 bool repo_push_did(const struct push *p);
-/* Marks as done what stands in the repository as the push wanted it: for one whose report was not heard. */
-void repo_push_look(struct push *p, const char *path);
+/* One that has the repository to itself (repo_lock_push). */
+struct repo_pushing {
+	int64_t room; /* bytes that it may bring, by what the disk has */
+	struct push_trace trace;
+};
+/* ERR_NO_SPACE: the repository is full.  push_trace_end() is the end of it. */
+int repo_push_begin(struct repo_pushing *w, const struct repos *r, const char *id,
+	const struct push *p, struct arena *a);
 /* The refs that were made or moved, as JSON for the audit log. */
 const char *repo_push_meta(struct arena *a, enum RepoPurpose purpose, const struct push *p);
 /* Bytes that a push may still bring; 0: the repository is full. */

@@ -38,6 +38,9 @@ struct git_errand {
 	int at_work; /* the lock that says so */
 	int slot;    /* of those that are served at once */
 	struct push push;
+	int place; /* the file of the lock that pushes have */
+	struct repo_pushing pushing;
+	bool begun;   /* it has the repository to itself */
 	int64_t size; /* of the repository after it */
 };
 
@@ -230,7 +233,7 @@ static int version_asked(void)
 		       : 0;
 }
 
-static int serve_fetch(struct git_errand *e, const struct git_setup *setup)
+static int serve_fetch(struct git_errand *e, struct git_setup *setup)
 {
 	pid_t pid;
 	int status, err = git_child_begin(setup, (int[]){ 0, 1, 2 }, &pid);
@@ -243,19 +246,39 @@ static int serve_fetch(struct git_errand *e, const struct git_setup *setup)
 		       : refuse(e, ERR_INTERNAL, "git did not come to its end");
 }
 
-static int serve_push(struct git_errand *e, const struct git_setup *setup)
+/* Not before its commands have come: who has them ready in a minute holds up nobody until then. */
+static const char *enter_push(void *ctx, struct push *p, int64_t *ret_room)
 {
-	const char *fault = NULL;
-	int err = 0, lock = repo_lock_push(e->repos, e->a, e->row.id);
-	enum push_relay_end end =
-		push_relay(setup, STDIN_FILENO, STDOUT_FILENO, GIT_WALL_MS, &e->push, e->a, &fault);
+	struct git_errand *e = ctx;
 
-	if (end == RELAY_BROKEN || (end == RELAY_DONE && !e->push.reports))
-		repo_push_look(&e->push, setup->path);
+	if (!repo_push_enter(e->place, REPO_PUSH_WAIT_MS))
+		return "another push to this repository is under way: try again in a moment";
+	e->begun = true;
+	if (repo_push_begin(&e->pushing, e->repos, e->row.id, p, e->a))
+		return "the repository has as many bytes as it may have";
+	*ret_room = e->pushing.room;
+	return NULL;
+}
+
+static int serve_push(struct git_errand *e, struct git_setup *setup)
+{
+	const struct push_gate gate = { enter_push, e };
+	const char *fault = NULL;
+	enum push_relay_end end;
+	int err = 0;
+
+	e->place = repo_push_place(e->repos, e->a, e->row.id);
+	if (e->place < 0)
+		return refuse(e, ERR_UPSTREAM, "the repository cannot be written to just now");
+	setup->holds = e->place;
+	end = push_relay(setup, &gate, (int[]){ STDIN_FILENO, STDOUT_FILENO }, GIT_WALL_MS,
+		&e->push, e->a, &fault);
+	if (e->begun)
+		push_trace_end(&e->pushing.trace, &e->push, e->a);
 	push_many_pack(&e->push, setup->path);
-	repo_unlock(lock);
 	e->size = repo_size(e->repos, e->a, e->row.id);
-	if (end != RELAY_REFUSED && repo_push_did(&e->push))
+	repo_unlock(e->place);
+	if (repo_push_did(&e->push))
 		err = transact(e, READ_WRITE, note_push);
 	if (!err && end == RELAY_REFUSED)
 		err = refuse(e, ERR_INVALID, fault ? fault : "the push was refused");

@@ -250,3 +250,44 @@ TEST(git_wire_does_all_of_a_push_or_nothing)
 	CHECK(strstr(r.body, "ng refs/heads/y1 the repository has as many refs as it may have"));
 	fixture_close(f);
 }
+
+/* Git has taken the objects in before it looks whether a branch moves forward. */
+TEST(git_wire_keeps_nothing_of_a_push_that_moves_nothing)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+	const char *other, *packs = arena_printf(&f->arena, "ls %s/objects/pack | wc -l", w.folder);
+	struct answer r;
+
+	other = shell(
+		f, arena_printf(&f->arena,
+			   "cd %s && mkdir -p objects/tmp_objdir-incoming-x/pack && "
+			   "c=$(" GIT "commit-tree -m other $(" GIT "mktree </dev/null)) && " GIT
+			   "update-ref refs/heads/main $c && echo $c",
+			   w.folder));
+	r = push(&w, other, w.tip, "refs/heads/main");
+	STATUS(r, 200);
+	CHECK(strstr(r.body, "ng refs/heads/main non-fast-forward"));
+	CHECK_STR(shell(f, packs), "0");
+	CHECK_STR(
+		shell(f, arena_printf(&f->arena, "ls %s/objects | grep -c tmp || true", w.folder)),
+		"0");
+	CHECK_INT(
+		fixture_count(f, "select count(*) from audit_logs where action = 'repo.push'"), 0);
+
+	test_step("one that moves something stays, and what was there before");
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/next"), 200);
+	CHECK_STR(shell(f, packs), "2");
+	r = push(&w, other, w.tip, "refs/heads/main");
+	CHECK(strstr(r.body, "ng refs/heads/main non-fast-forward"));
+	CHECK_STR(shell(f, packs), "2");
+	CHECK_STR(shell(f, arena_printf(&f->arena, "cd %s && " GIT "fsck --strict", w.folder)), "");
+	CHECK_INT(
+		fixture_count(f, "select count(*) from audit_logs where action = 'repo.push'"), 1);
+
+	test_step("what counts is what the disk has, whatever the row says");
+	fixture_sql(f, "update repositories set size_bytes = 0", NO_ARGS);
+	shell(f, arena_printf(&f->arena, "head -c 9000000 /dev/zero > %s/objects/much", w.folder));
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/last"), 507);
+	fixture_close(f);
+}

@@ -43,7 +43,8 @@ TEST(push_relay_ends_though_its_client_does_not)
 		CHECK(pipe(from) == 0 && pipe(to) == 0);
 		if (!reads)
 			fill(to[1]);
-		CHECK_INT(push_relay(&setup, from[0], to[1], WALL_MS, &push, &a, &fault),
+		CHECK_INT(push_relay(&setup, NULL, (int[]){ from[0], to[1] }, WALL_MS, &push, &a,
+				  &fault),
 			RELAY_BROKEN);
 		CHECK(clock_mono_ms() - began < LATE_MS);
 		CHECK(!(fcntl(to[1], F_GETFL) & O_NONBLOCK));

@@ -69,7 +69,7 @@ TEST(repo_keep_puts_in_order_what_has_changed)
 	fixture_sql(f, "update repositories set updated_at = kept_at + 1 where agent_id = $1",
 		ARGS(T(agent)));
 	lock = repo_lock_push(
-		r, &f->arena, arena_strndup(&f->arena, strrchr(folder, '/') + 1, ID_LEN));
+		r, &f->arena, arena_strndup(&f->arena, strrchr(folder, '/') + 1, ID_LEN), 0);
 	CHECK(lock >= 0);
 	sleep_the_night(f, night + 3 * DAY_US);
 	CHECK_INT(due(f), 1);
@@ -143,6 +143,16 @@ TEST(repo_keep_slots_of_ssh_leave_one_to_other_tenants)
 	CHECK(mine[0] >= 0);
 	for (int i = 0; i < REPO_SLOTS; i++)
 		repo_unlock(mine[i]);
+	repo_unlock(other);
+	test_step("none is served while a copy is put back, and the other way around");
+	mine[0] = repo_lock_ssh(r, &f->arena);
+	mine[1] = repo_lock_ssh(r, &f->arena);
+	CHECK(mine[0] >= 0 && mine[1] >= 0);
+	CHECK(repo_lock_no_ssh(r, &f->arena) < 0);
+	repo_unlock(mine[0]);
+	repo_unlock(mine[1]);
+	other = repo_lock_no_ssh(r, &f->arena);
+	CHECK(other >= 0 && repo_lock_ssh(r, &f->arena) < 0);
 	repo_unlock(other);
 	fixture_close(f);
 }

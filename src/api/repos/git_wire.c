@@ -5,6 +5,7 @@
  *     -> what was pushed into the audit log, and the repository is looked at
  *
  * What git is given and may do is git/git_child.h's matter. */
+#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,9 @@ enum {
 };
 
 #define NOTHING_HERE "There is no such repository."
+#define FULL "The repository has as many bytes as it may have."
+#define UNDER_WAY "Another push to this repository is under way: try again in a moment."
+#define UNWRITABLE "The files of this repository cannot be written to by this process."
 #define ELSEWHERE "This repository is on another host: clone it from there."
 
 struct wire_query {
@@ -282,9 +286,7 @@ static int find_room(struct call *c, struct wire *w)
 	if (err)
 		return err;
 	w->room = repo_room(service_of(c->app)->repos, &w->row);
-	return w->room ? 0
-		       : call_fail(c, ERR_NO_SPACE,
-				 "The repository has as many bytes as it may have.");
+	return w->room ? 0 : call_fail(c, ERR_NO_SPACE, FULL);
 }
 
 static int pushGit_intake(struct call *c)
@@ -356,6 +358,8 @@ static int pushGit_prepare(struct call *c)
 		.wanted = pour_is_wanted,
 		.ctx = c };
 	struct git_result result;
+	struct repo_pushing pushing = { 0 };
+	struct repos *repos = service_of(c->app)->repos;
 	int err, lock;
 
 	if (!w->report.max) {
@@ -366,24 +370,30 @@ static int pushGit_prepare(struct call *c)
 	err = find_files(c, w);
 	if (err)
 		return err;
-	lock = repo_lock_push(service_of(c->app)->repos, c->arena, w->row.id);
+	lock = repo_lock_push(repos, c->arena, w->row.id, REPO_PUSH_WAIT_MS);
+	if (lock < 0)
+		return errno == EWOULDBLOCK ? call_fail(c, ERR_BUSY, UNDER_WAY)
+					    : call_fail(c, ERR_UPSTREAM, UNWRITABLE);
 	err = read_push(c, w);
+	if (!err && repo_push_begin(&pushing, repos, w->row.id, &w->push, c->arena))
+		err = call_fail(c, ERR_NO_SPACE, FULL);
 	if (err) {
 		repo_unlock(lock);
 		return err < 0 ? err : 0;
 	}
 	run.in = git_spool_read(w->body);
+	run.setup.input_max = pushing.room < w->room ? pushing.room : w->room;
+	run.setup.holds = lock;
 	for (size_t i = 0; i < w->push.count; i++)
 		stale_lock_drop(w->path, w->push.commands[i].ref);
 	git_run(&run, &result);
 	push_read_report(&w->push, w->report.at, w->report.len);
 	w->err = judge_end(c, &result, w->report.len > 0);
-	if (w->err || !w->push.reports) /* it may have done some of it all the same */
-		repo_push_look(&w->push, w->path);
+	push_trace_end(&pushing.trace, &w->push, c->arena); /* whatever was said of it */
 	push_many_pack(&w->push, w->path);
-	repo_unlock(lock);
 	c->only_reads = !repo_push_did(&w->push);
-	w->size = repo_size(service_of(c->app)->repos, c->arena, w->row.id);
+	w->size = repo_size(repos, c->arena, w->row.id);
+	repo_unlock(lock);
 	return c->only_reads ? w->err : 0;
 }
 

@@ -1,5 +1,6 @@
 /* provenance.c - where each prompt of an agent stands against its file in the repository, which commits made it, and which
  * side is to count where both have moved. */
+#include <errno.h>
 #include <string.h>
 
 #include "api/agents/agent_extras.h"
@@ -293,13 +294,18 @@ BODY_STEP(resolveAgentPrompt, prepare, AgentPromptResolve)
 {
 	struct resolving *v = c->own;
 	struct repos *repos = service_of(c->app)->repos;
-	/* A commit that no ref leads to yet must not be taken for one that nobody needs. */
-	int lock = v->provenance.row.host == RepoHost_embedded
-			   ? -1
-			   : repo_lock_push(repos, c->arena, v->provenance.row.id);
+	/* A commit that no ref leads to yet must not be taken for one that nobody needs, nor may it be made of what came with a push
+	 * that is refused. */
+	int lock = in->take == PromptSide_live ? repo_lock_push(repos, c->arena,
+							 v->provenance.row.id, REPO_PUSH_WAIT_MS)
+					       : -1;
 	struct bare *b = NULL;
-	int err = repo_open(c, &v->provenance.row, &b);
+	int err = 0;
 
+	if (in->take == PromptSide_live && lock < 0 && errno == EWOULDBLOCK)
+		return call_fail(
+			c, ERR_BUSY, "Somebody pushes to the repository: try again in a moment.");
+	err = repo_open(c, &v->provenance.row, &b);
 	if (!err)
 		err = resolve_in(c, b, v, prompt_file_of(in->file), in->take);
 	bare_close(b);
