@@ -283,7 +283,7 @@ enum push_relay_end push_relay(const struct git_setup *setup, const struct push_
 	if (r->refused) {
 		refuse(r);
 		end = RELAY_REFUSED;
-	} else if (!r->broken && WIFEXITED(status)) {
+	} else if (!r->broken && r->out < 0 && WIFEXITED(status)) {
 		push_read_report(ret, r->report.at, r->report.len);
 		end = RELAY_DONE;
 	}

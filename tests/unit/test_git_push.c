@@ -266,7 +266,7 @@ TEST(git_push_heads_that_git_does_not_write_are_refused)
 	pkt_flush(&b);
 	o = (struct outcome){ 0 };
 	CHECK_INT(push_head_read(&o.push, &o.arena, b.at, b.len, &o.fault), PUSH_REFUSED);
-	CHECK(strstr(o.fault, "control character"));
+	CHECK(o.fault && strstr(o.fault, "control character"));
 	arena_free(&o.arena);
 	buf_free(&b);
 	test_step("a side band that git does not know of a push, and one that has a value");
