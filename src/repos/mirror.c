@@ -225,8 +225,7 @@ static int bring(const struct repos *r, const struct remote *remote, struct aren
 	struct mirroring *v, struct problem *p)
 {
 	int64_t room = room_left(r, a, v);
-	int err = room > 0 ? remote_git_fetch(remote, repo_path(r, a, v->row.id), room, a, p)
-			   : too_large(a, p);
+	int err = remote_git_fetch(remote, repo_path(r, a, v->row.id), room, a, p);
 
 	return room_left(r, a, v) < 0 && !err ? too_large(a, p) : err;
 }

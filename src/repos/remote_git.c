@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "git/git_child.h"
 #include "git/git_orphans.h"
@@ -102,9 +104,33 @@ struct given {
 	int config, lock;
 };
 
-static enum git_end run_git(const struct remote *r, const char *path, const char *const *words,
-	struct given given, int64_t most, struct git_result *ret)
+/* A host may send what no limit of one file holds: small files without number.  So the whole is looked at now and then. */
+struct watch {
+	const struct remote *r;
+	const char *path;
+	int64_t most, next_ms; /* bytes, and when it is looked at again */
+	bool over;
+};
+
+static bool still_wanted(void *ctx)
 {
+	enum { PAUSE_MS = 500, SHARE = 8 };
+	struct watch *w = ctx;
+	int64_t now = clock_mono_ms();
+
+	if (w->r->wanted && !w->r->wanted(w->r->ctx))
+		return false;
+	if (w->most && now >= w->next_ms) {
+		w->over = folder_size(w->path) > w->most;
+		w->next_ms = clock_mono_ms() + PAUSE_MS + SHARE * (clock_mono_ms() - now);
+	}
+	return !w->over;
+}
+
+static enum git_end run_git(const struct remote *r, const char *path, const char *const *words,
+	struct given given, int64_t most, struct watch *watch, struct git_result *ret)
+{
+	struct watch unwatched = { .r = r };
 	struct git_run run = { .setup = { .words = words,
 				       .config = given.config,
 				       .holds = given.lock,
@@ -113,8 +139,8 @@ static enum git_end run_git(const struct remote *r, const char *path, const char
 		.in = -1,
 		.stop = r->stop,
 		.take = let_pass,
-		.wanted = r->wanted,
-		.ctx = r->ctx };
+		.wanted = still_wanted,
+		.ctx = watch ? watch : &unwatched };
 
 	return git_run(&run, ret);
 }
@@ -144,6 +170,7 @@ static const struct complaint {
 		"The project is missing on the host, or the token may not see it." },
 	{ "fsck", ERR_UPSTREAM, "The host sent objects that git refuses." },
 	{ "mismatched algorithms", ERR_UPSTREAM, "The repository has SHA-256, which is not read." },
+	{ "dumb http", ERR_UPSTREAM, "The host does not speak git's smart HTTP." },
 	{ "redirect", ERR_UPSTREAM, "The host points to another address, which is not followed." },
 	{ "error: 30", ERR_UPSTREAM, "The host points to another address, which is not followed." },
 	{ "too slow", ERR_UPSTREAM, "The host cannot be reached: it sends nothing." },
@@ -227,30 +254,55 @@ static int hold(const char *path, const char *name, struct arena *a, bool ends)
 	return fd;
 }
 
+/* Asked for all of a history, git ends with 1 and no complaint where the host has none. */
+static bool found_nothing(const struct git_result *g)
+{
+	return g->end == GIT_FAILED && WIFEXITED(g->status) && WEXITSTATUS(g->status) == 1 &&
+	       !strstr(g->said, "fatal") && !strstr(g->said, "error") &&
+	       !strstr(g->said, "rejected");
+}
+
+static int too_large(struct arena *a, struct problem *p)
+{
+	return problem_set(p, a, ERR_TOO_LARGE, "The repository is larger than one may be here.");
+}
+
 static int fetch_held(const struct remote *r, const char *path, int lock, int64_t bytes_max,
 	struct arena *a, struct problem *p)
 {
-	/* How far it has come is told, so that it ends when nobody is there to be told. */
-	static const char *const fetch[] = { "-c", "core.fsync=committed", "fetch", "--progress",
-		"--prune", "--no-tags", "--refmap=", "--no-write-fetch-head",
-		"--no-recurse-submodules", "--no-auto-maintenance", "host",
-		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL };
+	/* How far it has come is told, so that it ends when nobody is there to be told.  All of the history is asked for in words
+	 * that a host must speak git's own protocol to understand: files that git would collect one by one (`dumb` HTTP) are held to
+	 * no limit and checked by nobody. */
+	static const char *const fetch[] = { "-c", "core.fsync=committed", "fetch",
+		"--depth=2147483647", "--progress", "--prune", "--no-tags",
+		"--refmap=", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "host", "+refs/heads/*:refs/heads/*",
+		"+refs/tags/*:refs/tags/*", NULL };
 	static const char *const pack[] = { "pack-refs", "--all", "--prune", NULL };
+	struct watch watch = { .r = r, .path = path };
 	struct git_result result;
-	int config = -1, err = prepare(r, a, &config, p);
+	int config = -1, err;
 
-	if (err)
-		return err;
 	clear_away(path);
-	run_git(r, path, fetch, (struct given){ config, lock }, bytes_max, &result);
-	close(config);
-	if (result.end != GIT_ENDED && clear_away(path) >= bytes_max)
-		return problem_set(
-			p, a, ERR_TOO_LARGE, "The repository is larger than one may be here.");
-	err = judge(&result, r, "fetch", a, p);
+	if (bytes_max <= 0)
+		return too_large(a, p);
+	err = prepare(r, a, &config, p);
 	if (err)
 		return err;
-	run_git(r, path, pack, (struct given){ 0, lock }, REFS_BYTES_MAX, &result);
+	watch.most = folder_size(path) + bytes_max;
+	run_git(r, path, fetch, (struct given){ config, lock }, bytes_max, &watch, &result);
+	close(config);
+	if (result.end != GIT_ENDED && (clear_away(path) >= bytes_max || watch.over))
+		return too_large(a, p);
+	err = found_nothing(&result) ? 0 : judge(&result, r, "fetch", a, p);
+	if (!err && access(arena_printf(a, "%s/shallow", path), F_OK) == 0)
+		err = problem_set(p, a, ERR_UPSTREAM, "The host sent a part of the history only.");
+	if (err)
+		return err;
+	run_git(r, path, pack, (struct given){ 0, lock }, REFS_BYTES_MAX, NULL, &result);
+	if (result.end == GIT_FAILED && clear_away(path) >= REFS_BYTES_MAX)
+		return problem_set(p, a, ERR_TOO_LARGE,
+			"The repository has more branches and tags than one may have here.");
 	return judge(&result, r, "pack-refs", a, p);
 }
 
@@ -283,7 +335,7 @@ static int push(const struct remote *r, const char *path, const char *const *wor
 
 	if (err)
 		return err;
-	run_git(r, path, words, (struct given){ config, 0 }, most, &result);
+	run_git(r, path, words, (struct given){ config, 0 }, most, NULL, &result);
 	close(config);
 	return judge(&result, r, "push", a, p);
 }

@@ -14,7 +14,7 @@ void remote_set_token(struct remote *r, struct arena *a, const char *token);
 /* In the repository: held by whoever fetches into it, who also removes what an earlier one left there. */
 #define REMOTE_GIT_LOCK "lodge-fetch"
 
-/* Brings all branches and tags, and lets go of those that the host has no more.  Whatever an earlier one left that was ended in the
+/* Brings all branches and tags into the room that is left, and lets go of those that the host has no more; without room it brings none.  Whatever an earlier one left that was ended in the
  * middle is cleared away.  ERR_UPSTREAM or ERR_TOO_LARGE with a sentence; ERR_BUSY: somebody is at it; ERR_STOPPING. */
 int remote_git_fetch(const struct remote *r, const char *path, int64_t bytes_max, struct arena *a,
 	struct problem *p);

@@ -85,29 +85,11 @@ void repos_stop(struct repos *r)
 	r->keeper = NULL;
 }
 
-enum { FOLDERS_OPEN = 16, BLOCK = 512 /* bytes, as stat() counts them */ };
-
-/* The walk of the C library has nowhere to put it. */
-static _Thread_local int64_t measured;
-
-static int measure_file(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)path;
-	(void)at;
-	/* Folders too, and whole blocks: names of refs are many small ones. */
-	if (kind == FTW_F || kind == FTW_D) {
-		int64_t blocks = (int64_t)st->st_blocks * BLOCK;
-
-		measured += blocks > (int64_t)st->st_size ? blocks : (int64_t)st->st_size;
-	}
-	return 0;
-}
+enum { FOLDERS_OPEN = 16 };
 
 int64_t repo_size(const struct repos *r, struct arena *a, const char *id)
 {
-	measured = 0;
-	nftw(repo_path(r, a, id), measure_file, FOLDERS_OPEN, FTW_PHYS);
-	return measured;
+	return folder_size(repo_path(r, a, id));
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)

@@ -219,6 +219,40 @@ test("a mirror has as many bytes as it may, however often the host changes all o
   await s.server.stop();
 });
 
+test("a host that has git collect files, or names without number, has no more than a mirror may", async (t) => {
+  const s = await stage(t, "sqlite", { flags: [...FLAGS, "--repo-max-bytes=1m"] });
+  const first = s.repo.git(["rev-parse", "main"]);
+  equal((await s.bind()).status, 200, "bound");
+  await mirrored(s, first);
+  const [at] = mirrorsOf(s);
+  const bytes = () => sizeOf(at);
+  const again = () => s.place.sql("update repositories set next_attempt_at = 1, failures = 0, updated_at = 1 where next_attempt_at is not null");
+  // To us it speaks git's protocol; to git it gives files.
+  for (let i = 0; i < 6; i++) s.repo.put(`big-${i}`, noise(400_000, `${i}`));
+  s.repo.git(["update-server-info"]);
+  s.host.fault = (request, response) => {
+    if (!`${request.headers["user-agent"]}`.startsWith("lodge") || !`${request.headers["accept-encoding"]}`.includes("deflate")) return false;
+    const name = new URL(request.url, "http://host").pathname.replace("/team.git/", "");
+    try {
+      response.writeHead(200, { "Content-Type": "text/plain" }).end(readFileSync(join(s.repo.at, name)));
+    } catch {
+      response.writeHead(404).end();
+    }
+    return true;
+  };
+  await until(20000, "refused", async () => { await again(); return /smart HTTP/.test((await s.state()).last_error ?? ""); });
+  ok(bytes() < 1_100_000, `${bytes()} bytes`);
+  s.host.fault = null;
+  s.repo.git(["update-ref", "refs/heads/main", first]);
+  s.repo.git(["update-ref", "--stdin"], Array.from({ length: 5500 }, (_, i) => `create refs/heads/${"x".repeat(150)}-${i} ${first}\n`).join(""));
+  await until(20000, "too many", async () => { await again(); return /larger than|more branches/.test((await s.state()).last_error ?? ""); });
+  s.repo.git(["update-ref", "--stdin"], Array.from({ length: 5500 }, (_, i) => `delete refs/heads/${"x".repeat(150)}-${i}\n`).join(""));
+  const last = s.repo.put("prompts/description_prompt.md", "Small again.\n");
+  await until(20000, "small again", async () => { await again(); return (await s.state()).tip === last; });
+  ok(bytes() < 1_100_000, `${bytes()} bytes in the end`);
+  await whole(s);
+});
+
 test("copies that a host holds up keep nobody from git, and end with who asked for them", async (t) => {
   const s = await stage(t, "sqlite");
   equal((await s.ask("POST", "/repo")).status, 201, "one of our own");
