@@ -76,7 +76,7 @@ testBoth("a repository of another host is bound, mirrored, followed and written 
   equal((await tell(s, at, { "x-gitlab-token": "wrong" })).status, 401, "a wrong token");
   equal((await tell(s, at, {})).status, 401, "none");
   equal((await tell(s, at, { "x-hub-signature-256": `sha256=${sign}` }, `${body} `)).status, 401, "another body");
-  equal((await tell(s, { path: `${at.path.slice(0, -1)}x` }, { "x-gitlab-token": at.secret })).status, 401, "another address");
+  equal((await tell(s, { path: at.path.slice(0, -1) + (at.path.endsWith("x") ? "y" : "x") }, { "x-gitlab-token": at.secret })).status, 401, "another address");
   let tip = s.repo.put("prompts/description_prompt.md", "Moved.\n");
   equal((await tell(s, at, { "x-gitlab-token": at.secret })).status, 204, "GitLab");
   await mirrored(s, tip);
@@ -138,6 +138,13 @@ test("what is wrong with a host is told to whoever binds it", async (t) => {
   equal(moved.status, 422, moved.text);
   equal((await s.ask("PATCH", "/repo", { token: "wrong" })).status, 422, "a wrong token for what is bound");
   equal((await s.ask("PATCH", "/repo", { url: `${s.host.url("team.git")}/` })).status, 200, "the same host");
+  // One that is right again has it looked at at once, however often the former one failed.
+  await until(20000, "the first look", async () => (await s.state()).next_attempt_at !== null);
+  const micros = Date.now() * 1000;
+  await s.place.sql(`update repositories set last_error = 'x', failures = 9, updated_at = ${micros}, next_attempt_at = ${micros + 3_600_000_000}`);
+  equal((await s.ask("PATCH", "/repo", { token: "s3cret" })).status, 200, "a token that is right");
+  equal((await s.state()).last_error, null, "what was wrong before");
+  await until(20000, "a look", async () => Date.parse((await s.state()).observed_at) * 1000 > micros);
   await s.server.stop();
   // Private places are not called unless the settings say so.
   const strict = await t.serve(s.place, { flags: ["--no-access-log"] });

@@ -217,8 +217,11 @@ OPERATION(updateAgentRepo, AgentRepoUpdate, AgentRead, .on_disk = true, .unseals
 	if (in->projection >= 0)
 		after.projection = in->projection;
 	after.updated_at = c->now;
-	if (b->asks)
+	if (b->asks) { /* and it answered: what was wrong with it before does not put off the next look */
+		after.last_error = NULL;
+		after.failures = 0;
 		err = change_token(c, b, &after);
+	}
 	call_changed(c, &repository_schema, &before, &after);
 	if (!err)
 		err = repo_change(c->db, &after);
