@@ -59,17 +59,22 @@ static const struct statement sql[] = {
 };
 STATEMENT_SET(converge_sql, sql);
 
-int repo_converge_add(struct db *db, struct arena *a, const struct repository *row, int64_t now)
+int repo_look_add(struct db *db, struct arena *a, const struct repository *row, int64_t now)
 {
 	char id[26];
 
-	if (row->projection == RepoProjection_off || row->purpose != RepoPurpose_code)
+	if (row->purpose != RepoPurpose_code)
 		return 0;
 	return jobs_add(db, a,
 		&(struct job_new){ .tenant_id = row->tenant_id,
 			.kind = CONVERGE_JOB,
 			.subject = row->agent_id },
 		now, id);
+}
+
+int repo_converge_add(struct db *db, struct arena *a, const struct repository *row, int64_t now)
+{
+	return row->projection == RepoProjection_off ? 0 : repo_look_add(db, a, row, now);
 }
 
 int repo_prompts_changed(
@@ -96,8 +101,6 @@ int converge_load(struct db *db, struct arena *a, const char *tenant_id, const c
 	struct live_row live;
 	int err = repo_find(db, a, tenant_id, agent_id, RepoPurpose_code, &v->row);
 
-	if (!err && v->row.projection == RepoProjection_off)
-		err = ERR_NOT_FOUND;
 	if (!err)
 		err = db_one(db, a, &sql[LIVE_READ], &live, ARGS(T(tenant_id), T(agent_id)));
 	if (err)
@@ -167,6 +170,7 @@ static int make_proposal(struct bare *b, struct arena *a, struct convergence *v,
 
 int converge_read(const struct repos *r, struct arena *a, struct convergence *v)
 {
+	const bool follows = v->row.projection != RepoProjection_off;
 	struct problem p = { 0 };
 	struct bare *b = NULL;
 	int err = bare_open(&b, repo_path(r, a, v->row.id), a, &p);
@@ -177,7 +181,7 @@ int converge_read(const struct repos *r, struct arena *a, struct convergence *v)
 		*v->tip = '\0';
 		err = 0;
 	}
-	for (int i = 0; !err && *v->tip && i < PROMPT_FILES; i++)
+	for (int i = 0; !err && follows && *v->tip && i < PROMPT_FILES; i++)
 		err = projection_read(b, v->tip, i, &v->files[i], a, &p);
 	if (!err && v->row.projection == RepoProjection_propose)
 		err = make_proposal(b, a, v, &p);
@@ -271,7 +275,7 @@ int converge_apply(struct db *db, struct arena *a, const struct convergence *v, 
 	if (!err && v->failed)
 		return db_run(db, &sql[REPO_FAILED], NULL,
 			ARGS(T(row.tenant_id), T(row.id), T(v->failed), N(now)));
-	for (int i = 0; !err && i < PROMPT_FILES; i++)
+	for (int i = 0; !err && row.projection != RepoProjection_off && i < PROMPT_FILES; i++)
 		err = apply_one(db, a, v, i, now);
 	if (!err && v->row.projection == RepoProjection_propose)
 		err = ask(db, a, v, now);

@@ -1,11 +1,14 @@
-/* converge.h - the prompts of an agent brought in line with its repository, where they are to follow it: the job "repo.converge". */
+/* converge.h - a repository is looked at, which notes where its main branch stands, and the prompts of the agent are brought in line
+ * with it where they are to follow it: the job "repo.converge". */
 #pragma once
 #include "queue/runner.h"
 #include "repos/projection.h"
 #include "repos/proposal.h"
 #include "repos/repo.h"
 
-/* In the transaction at hand: the main branch may have moved, or the mode was changed.  Does nothing where prompts do not follow. */
+/* In the transaction at hand: the main branch may have moved. */
+int repo_look_add(struct db *db, struct arena *a, const struct repository *row, int64_t now);
+/* The same where it is known where that stands, or the mode was changed.  Does nothing where prompts do not follow. */
 int repo_converge_add(struct db *db, struct arena *a, const struct repository *row, int64_t now);
 
 /* In the transaction at hand: a prompt was changed here.  What waited for a decision about it is no more, and the repository is
@@ -34,7 +37,7 @@ struct convergence {
 	const char *failed;		  /* why it could not be read */
 };
 
-/* Reads what there is; ERR_NOT_FOUND if there is nothing to follow. */
+/* Reads what there is; ERR_NOT_FOUND if there is no repository. */
 int converge_load(struct db *db, struct arena *a, const char *tenant_id, const char *agent_id,
 	struct convergence *v);
 /* Reads the files; it waits for the disk. */

@@ -70,5 +70,5 @@ int repo_pushed(
 	seen.size_bytes = size;
 	seen.updated_at = now;
 	err = repo_change(db, &seen);
-	return err ? err : repo_converge_add(db, a, row, now);
+	return err ? err : repo_look_add(db, a, row, now);
 }

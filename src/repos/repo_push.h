@@ -18,6 +18,6 @@ int repo_push_begin(struct repo_pushing *w, const struct repos *r, const char *i
 const char *repo_push_meta(struct arena *a, enum RepoPurpose purpose, const struct push *p);
 /* Bytes that a push may still bring; 0: the repository is full. */
 int64_t repo_room(const struct repos *r, const struct repository *row);
-/* In the transaction at hand: it has so many bytes now, and prompts that follow it are to be looked at. */
+/* In the transaction at hand: it has so many bytes now, and where it stands is to be looked at. */
 int repo_pushed(
 	struct db *db, struct arena *a, const struct repository *row, int64_t size, int64_t now);

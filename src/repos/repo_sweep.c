@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "repos/repo_lock.h"
 #include "repos/repo_mark.h"
+#include "repos/repo_moved.h"
 #include "store/pool.h"
 
 #define NOTE "lodge-unnamed"
@@ -50,9 +51,14 @@ struct repo_sweep {
 		ids; /* struct one_text; struct old_folder, where folders are held against the rows */
 };
 
+static void all_over(struct repos *r)
+{
+	atomic_store(&r->sweeping, false);
+}
+
 static void sweep_over(struct repo_sweep *s)
 {
-	atomic_store(&s->repos->sweeping, false);
+	repo_moved_submit(s->repos, s->store, s->pool, s->now, all_over);
 	arena_free(&s->arena);
 	free(s);
 }

@@ -21,10 +21,11 @@ struct repos {
 	char image_base[IMAGE_BASE_MAX + 1];
 	pthread_mutex_t lock; /* over what is begun while the service stops */
 	_Atomic bool sweeping, stopping;
-	int64_t collected_us; /* of the sweep alone */
-	int64_t keep_hour;    /* when files are put in order; 24: never by itself */
-	int64_t kept_day;     /* of who calls repo_keep_submit(), as the next */
-	struct pool *keeper;  /* one thread; NULL until there is need */
+	int64_t collected_us;	    /* of the sweep alone, as the next */
+	char looked_at[ID_LEN + 1]; /* the last whose main branch was */
+	int64_t keep_hour;	    /* when files are put in order; 24: never by itself */
+	int64_t kept_day;	    /* of who calls repo_keep_submit(), as the next */
+	struct pool *keeper;	    /* one thread; NULL until there is need */
 	_Atomic bool keeping;
 	pthread_mutex_t bodies_lock; /* over the next two */
 	struct repo_body_share bodies[REPO_BODIES_TENANTS];

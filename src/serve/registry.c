@@ -224,6 +224,7 @@
 	X(repo_sql) \
 	X(repo_url_sql) \
 	X(repo_sweep_sql) \
+	X(repo_moved_sql) \
 	X(repo_mark_sql) \
 	X(mirror_sql) \
 	X(mirror_sweep_sql) \

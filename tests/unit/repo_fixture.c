@@ -130,7 +130,8 @@ bool repo_follows(struct fixture *f, const char *agent_id)
 {
 	struct stepping s = { .f = f, .agent = agent_id };
 
-	return fixture_work(f, step_load, &s) != ERR_NOT_FOUND;
+	return fixture_work(f, step_load, &s) != ERR_NOT_FOUND &&
+	       s.what.row.projection != RepoProjection_off;
 }
 
 void repo_converge(struct fixture *f, const char *agent_id, const char *patch_between)

@@ -1,8 +1,11 @@
 /* test_git_wire.c - git's requests as bytes: what there is, a fetch, a push and what it leaves in the store, and refusals.  Whole
  * clients are in tests/blackbox/git_wire.test.mjs. */
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "fixture.h"
+#include "queue_fixture.h"
 
 #define ID "c0000000000000000000000g1"
 #define NO_ID "0000000000000000000000000000000000000000"
@@ -115,6 +118,20 @@ TEST(git_wire_takes_a_push_and_gives_it_out)
 		"git-upload-pack\nContent-Type: application/x-git-upload-pack-request");
 	STATUS(r, 200);
 	CHECK(memmem(r.body, r.body_len, "0008NAK\nPACK", 12));
+	fixture_close(f);
+}
+
+TEST(git_wire_notes_where_the_main_branch_stands_after_a_push)
+{
+	struct wired w = open_wired();
+	struct fixture *f = w.f;
+
+	STATUS(push(&w, NO_ID, w.tip, "refs/heads/main"), 200);
+	UNTIL_TRUE(fixture_count(
+			   f, arena_printf(&f->arena,
+				      "select count(*) from repositories where projection = 'off' "
+				      "and tip = '%s' and observed_at > 1",
+				      w.tip)) == 1);
 	fixture_close(f);
 }
 

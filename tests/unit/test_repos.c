@@ -8,6 +8,7 @@
 
 #include "api/tenants/erase.h"
 #include "base/clock.h"
+#include "queue_fixture.h"
 #include "repo_fixture.h"
 #include "repos/repo.h"
 
@@ -173,6 +174,45 @@ TEST(repos_whose_files_are_lost_say_so)
 	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
 	STATUS(r, 200);
 	CHECK(strstr(text_at(&r, "last_error"), "are not where"));
+	fixture_close(f);
+}
+
+/* As when the service is killed while git takes a push: the branch has moved, and no row says so. */
+TEST(repos_that_moved_without_a_note_are_found)
+{
+	static const char pushes[] = "select count(*) from audit_logs where action = 'repo.push'";
+	struct fixture *f = fixture_open();
+	const char *agent = repo_agent(f, "moved"), *text = "{\"projection\":\"auto\"}", *tip;
+	struct answer r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
+	const char *first = text_at(&r, "tip");
+	int64_t now;
+
+	STATUS(ask(f, f->admin, text, "PATCH " R "/repo", f->tenant_id, agent), 200);
+	UNTIL_TRUE(fixture_count(f, "select count(*) from jobs") == 0);
+	repo_push(f, agent, "prompts/description_prompt.md", "Be brief.\\n");
+	tip = repo_said(f, agent, "git rev-parse main");
+	fixture_sql(f, "update repositories set size_bytes = 1", NO_ARGS);
+	now = clock_now_us();
+	sweep(f, now); /* who pushed may be about to note it */
+	CHECK_INT(fixture_count(f, pushes), 0);
+	sweep(f, now + 2 * 60 * SECOND_US);
+	UNTIL_TRUE(
+		fixture_count(f,
+			"select count(*) from agents where description_prompt = 'Be brief.'") == 1);
+	CHECK_INT(fixture_count(f, arena_printf(&f->arena, "%s and meta like '%%%s%%%s%%found%%'",
+					   pushes, first, tip)),
+		1);
+	CHECK(fixture_count(f, "select size_bytes from repositories") > 100);
+	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
+	CHECK_STR(text_at(&r, "tip"), tip);
+	sweep(f, now + 5 * 60 * SECOND_US);
+	CHECK_INT(fixture_count(f, pushes), 1);
+	/* What was noted is none that nobody noted, even if the row does not have its commit. */
+	fixture_sql(f, "update repositories set tip = $1", ARGS(T(first)));
+	sweep(f, now + 8 * 60 * SECOND_US);
+	CHECK_INT(fixture_count(f, pushes), 1);
+	r = ask(f, f->admin, NULL, "GET " R "/repo", f->tenant_id, agent);
+	CHECK_STR(text_at(&r, "tip"), tip);
 	fixture_close(f);
 }
 
