@@ -1,9 +1,21 @@
 /* test_sql_tool.c - tools of kind sql: what their config may be, and statements in a real PostgreSQL: rows, parameters, limits,
  * and that one which only reads changes nothing, whatever it says. */
+#include <errno.h>
 #include <libpq-fe.h>
+#include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/child.h"
 #include "fixture.h"
 #include "outside/address.h"
+#include "outside/sql_wire.h"
 #include "outside/tool_config_sql.h"
 
 static const char *sql_made(
@@ -294,9 +306,67 @@ TEST(sql_tool_that_reads_changes_nothing)
 		"1");
 	super = sql_tool(&s, "super", sql_value(&s.f->arena, "select current_user"), "", "");
 	FAILS(super, "{\"sql\":\"select 1\"}", "superuser");
+	test_step("who may do more than read");
+	sql_do("alter role sqltool replication");
+	FAILS(tool, "{\"sql\":\"select 1\"}", "replicate");
+	sql_do("alter role sqltool noreplication");
+	sql_do("grant pg_signal_backend to sqltool");
+	FAILS(tool, "{\"sql\":\"select 1\"}", "what others do");
+	sql_do("revoke pg_signal_backend from sqltool");
+	SAYS(tool, "{\"sql\":\"select 1 as one\"}", "one");
 	sql_do("grant postgres to sqltool");
 	FAILS(tool, "{\"sql\":\"select 1\"}", "superuser");
 	sql_close(&s);
+}
+
+/* What lodge-sql answers to nothing at all, where Landlock fails with that error. */
+static const char *said_without_landlock(struct arena *a, int error)
+{
+	struct sock_filter rules[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					       offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog filter = { sizeof rules / sizeof *rules, rules };
+	struct sql_task task = { .mark = SQL_MARK, .len = SQL_TEXTS, .bytes_max = 1000 };
+	char path[PATH_MAX], texts[SQL_TEXTS] = { 0 }, *said = arena_alloc(a, 1001);
+	size_t n = 0;
+	int ends[2];
+	ssize_t got;
+	pid_t pid;
+
+	child_find("lodge-sql", path);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	pid = fork();
+	if (pid == 0) {
+		if (dup2(ends[1], 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+			prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+			_exit(9);
+		close(ends[0]);
+		close(ends[1]);
+		execl(path, "lodge-sql", (char *)NULL);
+		_exit(9);
+	}
+	close(ends[1]);
+	CHECK(write(ends[0], &task, sizeof task) == sizeof task);
+	CHECK(write(ends[0], texts, sizeof texts) == sizeof texts);
+	while (n < 1000 && (got = read(ends[0], said + n, 1000 - n)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(ends[0]);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	return said;
+}
+
+TEST(sql_tool_is_not_without_its_locks_where_the_kernel_has_them)
+{
+	struct fixture *f = fixture_open();
+	const char *said = said_without_landlock(&f->arena, EPERM);
+
+	CHECK(*said == SQL_FAULT && strstr(said, "landlock_create_ruleset"));
+	said = said_without_landlock(&f->arena, ENOSYS);
+	CHECK(*said == SQL_FAULT && !strstr(said, "landlock"));
+	fixture_close(f);
 }
 
 TEST(sql_tool_that_writes_does)

@@ -16,7 +16,7 @@ struct sql_asked {
 };
 
 /* sql_jail.c */
-void sql_jail(void);
+bool sql_jail(void); /* false: something forbids it to lock files */
 /* sql_talk.c: what it came to (SQL_ROWS, SQL_FAULT, SQL_UNSURE), with the text. */
 char sql_talk(const struct sql_asked *in, struct buf *out);
 /* sql_address.c: the first address of the host that may be called, as digits; false with a sentence. */

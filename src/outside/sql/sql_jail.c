@@ -3,6 +3,7 @@
  * Memory, processor, processes and files have limits.  Where the kernel knows
  * Landlock, no file can be reached but those by which names are resolved and
  * certificates are checked: above all not the store and its key. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stdint.h>
@@ -42,7 +43,8 @@ static void allow_read(int rules, const char *path)
 	close(rule.parent_fd);
 }
 
-static void lock_files(void)
+/* Whether it did, or could not because this kernel has no such locks. */
+static bool lock_files(void)
 {
 	static const char *const readable[] = { "/usr", "/lib", "/lib64", "/etc/ssl",
 		"/etc/ld.so.cache", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/host.conf",
@@ -53,15 +55,16 @@ static void lock_files(void)
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
 
 	if (rules < 0)
-		return; /* this kernel has none */
+		return errno == ENOSYS || errno == EOPNOTSUPP;
 	for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
 		allow_read(rules, readable[i]);
 	if (syscall(SYS_landlock_restrict_self, rules, 0))
 		_exit(3);
 	close(rules);
+	return true;
 }
 
-void sql_jail(void)
+bool sql_jail(void)
 {
 	limit(RLIMIT_AS, MEMORY);
 	limit(RLIMIT_CPU, CPU_S);
@@ -71,5 +74,5 @@ void sql_jail(void)
 	limit(RLIMIT_CORE, 0);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		_exit(3);
-	lock_files();
+	return lock_files();
 }

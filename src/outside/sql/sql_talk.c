@@ -238,14 +238,14 @@ static bool read_results(PGconn *c, const struct sql_asked *in, struct buf *out)
 	return good;
 }
 
-/* Whether its user could step out of a transaction that only reads: as a superuser, as a member of one, or by programs and files of
- * the server. */
+/* Whether its user could do more than read in a transaction that only reads: as a superuser, by programs and files of the server, by
+ * slots of replication, for which the server keeps its log for ever, or by ending what others do; or as a member of such a one. */
 static bool is_mighty(PGconn *c)
 {
-	PGresult *r =
-		PQexec(c, "select count(*) from pg_catalog.pg_roles where (rolsuper or rolname in "
-			  "('pg_execute_server_program', 'pg_write_server_files')) and "
-			  "pg_catalog.pg_has_role(oid, 'member')");
+	PGresult *r = PQexec(c,
+		"select count(*) from pg_catalog.pg_roles where (rolsuper or rolreplication or rolname in "
+		"('pg_execute_server_program', 'pg_write_server_files', 'pg_signal_backend')) and "
+		"pg_catalog.pg_has_role(oid, 'member')");
 	bool none = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 1 &&
 		    strcmp(PQgetvalue(r, 0, 0), "0") == 0;
 
@@ -257,7 +257,7 @@ static char talk_on(PGconn *c, const struct sql_asked *in, struct buf *out)
 {
 	if (!in->task.writes && is_mighty(c)) {
 		put_said(out,
-			"This tool only reads, and the user of its database is a superuser or may become one, whom that does not hold: it needs a user that may read and no more.",
+			"This tool only reads, and the user of its database is a superuser, may replicate or may end what others do, or may become such a one, whom that does not hold: it needs a user that may read and no more.",
 			"");
 		return SQL_FAULT;
 	}
